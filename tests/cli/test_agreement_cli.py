@@ -89,7 +89,7 @@ def test_the_json_holds_everything(labelled: Command) -> None:
 def test_the_csv_has_a_line_per_criterion_for_any_spreadsheet(labelled: Command) -> None:
     done = labelled("agreement", "--format", "csv", "--out", "agreement.csv")
     assert done.err == "written: agreement.csv\n"
-    rows = list(csv.DictReader(io.StringIO((labelled.folder / "agreement.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((labelled.folder / "agreement.csv").read_text(encoding="utf-8-sig"))))
     assert [row["criterion"] for row in rows][:2] == ["", EXACT]
     assert float(rows[0]["pearson_low"]) < float(rows[0]["pearson"]) < float(rows[0]["pearson_high"])
 

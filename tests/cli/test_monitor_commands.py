@@ -1,6 +1,9 @@
 """`areopage monitor worker`, `submit`, `status`, `retry`, as a user runs them."""
 
+import csv
+import json
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +75,7 @@ def test_a_new_monitor_has_no_answers_yet_and_reading_makes_no_ledger(command: "
     for arguments in (("status",), ("report", "--lang", "en"), ("export", "--out", "a.csv")):
         ended = command("monitor", *arguments)
         assert ended.code == 0 and ended.err.startswith("no answers yet"), ended.err
-    assert (command.folder / "a.csv").read_text(encoding="utf-8").startswith("id,timestamp,")
+    assert (command.folder / "a.csv").read_text(encoding="utf-8-sig").startswith("id,timestamp,")
     assert not command.outputs.exists()
 
 
@@ -94,6 +97,61 @@ def test_the_source_option_counts_but_for_rows_that_name_their_own(command: "Com
     with opened(ledger_of(command)) as ledger:
         found = {id: Evaluations(ledger).get(id) for id in ("own", "bare", "id0")}
     assert {id: one.source for id, one in found.items() if one} == {"own": "desk", "bare": "bot", "id0": "answers.csv"}
+
+
+ROW = {
+    "id": "r1",
+    "prompt": "Q ?",
+    "response": "A.",
+    "source": "desk",
+    "variant": "a",
+    "language": "fr",
+    "answered_at": "2026-10-24T09:30:00Z",
+    "metadata": {"user": "u1"},
+    "note": "kept",
+}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_rows_of_a_file_keep_what_the_api_takes_and_other_columns_are_named(
+    command: "Command", configured: Path, kind: str
+) -> None:
+    from areopage.ledger.answers import Answers
+    from servers.monitored import opened
+
+    table = command.folder / f"rows.{kind}"
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        if kind == "jsonl":
+            stream.write(json.dumps(ROW) + "\n")
+        else:
+            writer = csv.writer(stream)
+            writer.writerows([list(ROW), [json.dumps(cell) if isinstance(cell, dict) else cell for cell in ROW.values()]])
+    ended = command("monitor", "submit", table, "--source", "bot", "--variant", "b", "--language", "en")
+    assert ended.code == 0 and "kept as metadata: columns note\n" in ended.err, ended.err
+    with opened(ledger_of(command)) as ledger:
+        found = Answers(ledger).get("r1")
+    assert found is not None
+    assert (found.source, found.variant, found.language) == ("desk", "a", "fr")
+    assert found.answered_at == datetime(2026, 10, 24, 9, 30, tzinfo=UTC)
+    assert found.case.metadata == {"user": "u1", "note": "kept"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("answered_at", "last week", "answered_at 'last week': give a moment such as"),
+        ("answered_at", "0001-01-01", "answered_at: give a year after 1970"),
+        ("metadata", "[1]", "metadata '[1]': give a JSON object"),
+        ("source", "golden:x", "source: `golden:` is reserved"),
+    ],
+)
+def test_a_row_whose_column_cannot_be_read_is_refused_with_its_reason(
+    command: "Command", configured: Path, field: str, value: str, says: str
+) -> None:
+    table = command.folder / "row.jsonl"
+    table.write_text(json.dumps(ROW | {field: value}), encoding="utf-8")
+    ended = command("monitor", "submit", table)
+    assert ended.code == 3 and f"row 1: {says}" in ended.err, ended.err
 
 
 def test_ctrl_c_says_what_is_left(command: "Command", configured: Path, server: "FakeServer") -> None:
@@ -124,12 +182,28 @@ def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Pa
     process.communicate(timeout=PATIENCE)
 
 
+def test_answers_without_a_score_are_judged_again_where_their_texts_are_kept(
+    command: "Command", configured: Path, server: "FakeServer"
+) -> None:
+    server.faults.texts, server.faults.kinds = 1.0, ("prose",)
+    command("monitor", "submit", configured, "--limit", "2")
+    process = command.begin("monitor", "worker")
+    wait_for(command, 2)
+    process.terminate()
+    process.communicate(timeout=PATIENCE)
+    assert command("monitor", "retry").out == "0 answers will be tried again\n"
+    assert command("monitor", "retry", "--unscored").out == "2 answers will be judged again\n"
+    assert "waiting 2, given up 0" in command("monitor", "status").out
+    write_config(command.folder, judges=["openai:fake-a"], ledger="kept/ledger.db", storage={"text": "none"})
+    assert "they cannot be judged again" in command("monitor", "retry", "--unscored").refused()
+
+
 def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:
     rejected = command.folder / "kept" / "spool" / "rejected"
     command("monitor", "submit", configured)
     rejected.mkdir(parents=True)
     (rejected / "1.jsonl").write_text('{"reason": "x", "line": "y"}\n')
-    assert "0 bytes wait; 1 lines could not be read" in command("monitor", "status").out
+    assert "0 bytes wait; 1 lines could not be submitted" in command("monitor", "status").out
 
 
 def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:

@@ -1,5 +1,6 @@
 """`areopage monitor export`, `erase` and `init`."""
 
+import codecs
 import csv
 import io
 import json
@@ -13,7 +14,9 @@ import pytest
 
 from areopage.ledger.access import Audit
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
+from areopage.monitor.submit import submission_of
 from servers.command import Command
 from servers.evaluated import submitted
 from servers.quality_ledger import TODAY, answered, filled
@@ -51,7 +54,7 @@ def table(text: str) -> list[dict[str, str]]:
 def test_csv_has_a_column_for_each_criterion_of_the_suite(monitor: Command) -> None:
     ended = monitor("monitor", "export", "--out", "a.csv")
     assert ended.err == "4 answers written to a.csv\n"
-    rows = table((monitor.folder / "a.csv").read_text(encoding="utf-8"))
+    rows = table((monitor.folder / "a.csv").read_text(encoding="utf-8-sig"))
     assert [row["id"] for row in rows] == ["a-4", "a-3", "a-2", "a-1"]
     first = rows[-1]
     assert (first["exactitude"], first["completude"], first["format"], first["sources"]) == ("2.0", "", "8.0", "")
@@ -75,6 +78,24 @@ def test_no_cell_of_the_csv_runs_as_a_formula(monitor: Command) -> None:
     assert not [cell for one in table(text) for cell in one.values() if cell.startswith(("=", "@"))]
 
 
+@pytest.mark.parametrize(("options", "delimiter"), [([], ","), (["--semicolons"], ";")])
+def test_a_text_with_a_bare_carriage_return_stays_in_its_cell(monitor: Command, options: list[str], delimiter: str) -> None:
+    with ledger_of(monitor) as ledger:
+        hostile = submission_of("q", "Merci.\r=1+1;=2+2", id="cr")
+        Evaluations(ledger).submit([hostile])
+        Evaluations(ledger).finish(Evaluation(id="cr", timestamp=TODAY, response="Merci.\r=1+1;=2+2", score_global=6.5), [])
+    assert monitor("monitor", "export", "--out", "a.csv", "--text", "full", *options).code == 0
+    whole = (monitor.folder / "a.csv").read_bytes()
+    assert whole.startswith(codecs.BOM_UTF8) and b'"Merci.\r=1+1;=2+2"' in whole
+    rows = list(csv.reader(io.StringIO(whole.decode("utf-8-sig"), newline=""), delimiter=delimiter))
+    assert {len(row) for row in rows} == {len(rows[0])} and not [row for row in rows if row[0].startswith("=")]
+
+
+def test_semicolons_are_for_csv_only(monitor: Command) -> None:
+    ended = monitor("monitor", "export", "--out", "a.jsonl", "--semicolons")
+    assert ended.code == 2 and "--semicolons is for CSV" in ended.err
+
+
 def test_json_lines_hold_the_record_with_its_criteria(monitor: Command) -> None:
     assert monitor("monitor", "export", "--out", "a.jsonl").code == 0
     records = [json.loads(line) for line in (monitor.folder / "a.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -96,7 +117,7 @@ def test_parquet_keeps_types(monitor: Command) -> None:
 def test_an_export_of_no_answers_is_a_file_with_its_columns(monitor: Command) -> None:
     for name in ("a.csv", "a.parquet", "a.jsonl"):
         assert monitor("monitor", "export", "--out", name, "--source", "nobody").code == 0
-    assert (monitor.folder / "a.csv").read_text(encoding="utf-8").startswith("id,timestamp,")
+    assert (monitor.folder / "a.csv").read_text(encoding="utf-8-sig").startswith("id,timestamp,")
     assert pyarrow.parquet.read_table(monitor.folder / "a.parquet").num_rows == 0
     assert (monitor.folder / "a.jsonl").read_text(encoding="utf-8") == ""
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.ledger.queries import Backlog, JudgeDays
+from areopage.ledger.records import Evaluation
 from areopage.monitor.alerts.rules import (
     Finding,
     drop_finding,
@@ -101,6 +102,14 @@ def test_missing_verdicts_are_the_judges_failure_and_no_answers_weakness() -> No
     finding = judge_finding(failing_of(rows), (), JudgeRule(), VOICE)
     assert state(finding) == "bad"
     assert "5 have no score; 5 of 20 judgments are missing" in finding.body
+
+
+def test_an_outage_is_seen_behind_the_many_answers_that_were_judged_before_it() -> None:
+    judged = [Evaluation(id=str(n), timestamp=MOMENT, score_global=8.0, scored=4, planned=4) for n in range(2000)]
+    down = failing_of(judged, 60, {"a": [False] * 57 + [True] * 2000, "b": [True] * 2000}, 20)
+    assert (down.latest, down.share) == (1.0, 1.0)
+    back = failing_of(judged, 0, {"a": [True] * 20 + [False] * 57}, 20)
+    assert back.share == 0.0 and failing_of(judged, 1, {"a": [False]}, 20).share < 0.01
 
 
 def test_one_judge_of_several_that_fails_is_seen_though_no_answer_loses_its_score() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +12,10 @@ import pytest
 from areopage.errors import StorageError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
+from areopage.ledger.days import Days, rebuild_days
 from areopage.ledger.erasure import ERASED, erase
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
@@ -73,6 +75,9 @@ def test_a_judge_that_fails_is_asked_again_later_and_nothing_is_paid_twice(monit
     steps.step()
     steps.step()
     assert (steps.progress.again, evaluated(kept)) == (6, 0)
+    always = Period(start=date.min, end=date.max)
+    attempts = {one.judge: one.outcomes.get("unreachable", 0) for one in Days(kept).judges(always)}
+    assert attempts == {"openai_fake-a": 3 * 2 * 4}  # answers, attempts, criteria
     monitored.server.faults.status = 0
     steps.step()
     assert (steps.progress.evaluated, evaluated(kept)) == (3, 3)
@@ -108,6 +113,30 @@ def test_an_answer_that_no_judge_can_read_gets_no_number(monitored: "Monitored",
     score = Evaluations(kept).get("a0")
     assert score is not None and score.score_global is None and score.grade == "unscored" and score.reason
     assert steps.progress.unscored == 2
+
+
+def test_an_answer_without_a_score_can_be_judged_again_and_leaves_the_counts_meanwhile(
+    monitored: "Monitored", kept: Ledger
+) -> None:
+    from servers.monitored import evaluated
+
+    always = Period(start=date.min, end=date.max)
+    monitored.server.faults.texts, monitored.server.faults.kinds = 1.0, ("prose",)
+    monitored.submit(kept, 3)
+    Steps(monitored, kept).step()
+    assert sum(day.unscored for day in Days(kept).totals(always, Scope())) == 3
+    monitored.server.faults.texts = 0.0
+    assert Evaluations(kept).reopen_unscored(["a0"]) == 1 and Evaluations(kept).reopen_unscored() == 2
+    assert Days(kept).totals(always, Scope()) == [] and Evaluations(kept).backlog().waiting == 3
+    Steps(monitored, kept).step()
+    assert [one.score_global is not None for one in Evaluations(kept).latest(["a0", "a1", "a2"]).values()] == [True] * 3
+    assert evaluated(kept) == 3 and Evaluations(kept).reopen_unscored() == 0
+    assert [(day.scored, day.unscored) for day in Days(kept).totals(always, Scope())] == [(3, 0)]
+    before = Days(kept).totals(always, Scope()), Days(kept).judges(always)
+    rebuild_days(kept)
+    after = Days(kept).totals(always, Scope()), Days(kept).judges(always)
+    assert [one.calls for one in before[1]] == [one.calls for one in after[1]]
+    assert [one.outcomes for one in before[1]] == [one.outcomes for one in after[1]]
 
 
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:

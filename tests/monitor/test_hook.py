@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,18 @@ import pytest
 
 from areopage.ledger.records import Answer
 from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send, find
-from areopage.monitor.hook import Exchange, monitored
+from areopage.monitor.exchange import Exchange
+from areopage.monitor.hook import monitored
 from areopage.monitor.spool import Spool
+from areopage.monitor.spool_files import read_losses
 
 
 def drained(folder: Path) -> list[Answer]:
     found: list[Answer] = []
 
-    def take(submissions: Sequence[Answer]) -> None:
+    def take(submissions: Sequence[Answer]) -> Sequence[Answer]:
         found.extend(submissions)
+        return ()
 
     Spool(folder).drain(take)
     return found
@@ -191,6 +194,136 @@ def test_a_spool_that_breaks_never_breaks_the_answer(tmp_path: Path, monkeypatch
     hook = QualityHook(application([ANSWERED]), tmp_path)
     got = asyncio.run(call(hook, [ASKED.encode()]))
     assert got[-1][0]["body"] == ANSWERED and hook.counts == {"lost": 1}
+
+
+# --- usual bots
+
+
+def test_openai_messages_are_submitted_without_instructions_and_tool_calls(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    def reply(messages: list[dict[str, Any]]) -> str:
+        return "Thirty."
+
+    reply(
+        [
+            {"role": "system", "content": "You are a notary."},
+            {"role": "user", "content": [{"type": "text", "text": "How many"}, {"type": "text", "text": "days?"}]},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+            {"role": "tool", "tool_call_id": "1", "content": "30"},
+        ]
+    )
+    (one,) = drained(tmp_path)
+    assert [(turn.role, turn.content) for turn in one.case.turns] == [("user", "How many\ndays?")]
+
+
+class Thing:
+    """An object of a framework."""
+
+    def __init__(self, **fields: Any) -> None:
+        vars(self).update(fields)
+
+
+PAGE = Thing(page_content="Article 45.", metadata={"source": "code"})
+NODE = Thing(node=Thing(text="Article 45.", metadata={}), score=0.8)
+COMPLETION = Thing(choices=[Thing(message=Thing(role="assistant", content="Thirty."), finish_reason="stop")])
+
+
+@pytest.mark.parametrize(
+    ("result", "documents"),
+    [
+        ({"input": "q?", "context": [PAGE], "answer": "Thirty."}, ["Article 45."]),
+        ({"query": "q?", "result": "Thirty.", "source_documents": [PAGE]}, ["Article 45."]),
+        ({"answer": "Thirty.", "documents": [PAGE]}, ["Article 45."]),
+        ({"answer": Thing(type="ai", content="Thirty.")}, []),
+        ({"choices": [{"message": {"role": "assistant", "content": "Thirty."}}]}, []),
+        (Thing(type="ai", content="Thirty."), []),
+        (Thing(content=[Thing(type="text", text="Thirty.")]), []),
+        (COMPLETION, []),
+        (Thing(response="Thirty.", source_nodes=[NODE], metadata={}), ["Article 45."]),
+    ],
+)
+def test_what_frameworks_return_is_submitted(tmp_path: Path, result: Any, documents: list[str]) -> None:
+    @monitored(tmp_path)
+    def reply(inputs: dict[str, str]) -> Any:
+        return result
+
+    assert reply({"input": "q?"}) is result
+    (one,) = drained(tmp_path)
+    assert (one.case.prompt, one.case.response) == ("q?", "Thirty.")
+    assert [document.text for document in one.case.documents] == documents
+
+
+PIECES = ["Thir", Thing(content="ty"), {"choices": [{"delta": {"content": "."}}]}, {"choices": [{"delta": {}}]}]
+
+
+def test_a_stream_reaches_the_caller_piece_by_piece_and_is_submitted_at_its_end(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    def reply(prompt: str) -> Iterator[Any]:
+        yield from PIECES
+
+    stream = iter(reply("q?"))
+    assert next(stream) is PIECES[0] and drained(tmp_path) == []
+    assert list(stream) == PIECES[1:]
+    assert [(one.case.prompt, one.case.response) for one in drained(tmp_path)] == [("q?", "Thirty.")]
+
+
+def test_an_asynchronous_stream_is_submitted_at_its_end(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    async def reply(prompt: str) -> AsyncIterator[Any]:
+        for piece in PIECES:
+            yield piece
+
+    async def read() -> list[Any]:
+        return [piece async for piece in reply("q?")]
+
+    assert asyncio.run(read()) == PIECES
+    assert [one.case.response for one in drained(tmp_path)] == ["Thirty."]
+
+
+def test_a_stream_that_is_left_is_no_answer_and_counted(tmp_path: Path) -> None:
+    closed: list[bool] = []
+
+    @monitored(tmp_path)
+    def reply(prompt: str) -> Iterator[str]:
+        try:
+            yield "Thir"
+            yield "ty."
+        finally:
+            closed.append(True)
+
+    stream: Any = reply("q?")
+    next(stream)
+    stream.close()
+    assert closed and drained(tmp_path) == [] and vars(reply)["counts"] == {"unfinished": 1}
+
+
+def test_the_variant_of_a_call_counts_before_the_hook_s(tmp_path: Path) -> None:
+    @monitored(tmp_path, variant="a")
+    def reply(prompt: str) -> dict[str, str]:
+        return {"answer": "x", **({"variant": "b"} if prompt == "two" else {})}
+
+    reply("one")
+    reply("two")
+    hook = QualityHook(application([ANSWERED]), tmp_path, variant_path="arm")
+    asyncio.run(call(hook, [json.dumps({"prompt": "three", "arm": "c"}).encode()]))
+    assert sorted((one.case.prompt, one.variant) for one in drained(tmp_path)) == [("one", "a"), ("three", "c"), ("two", "b")]
+
+
+def test_an_answer_that_is_not_recognised_is_logged_once_and_its_losses_are_kept_for_the_worker(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    @monitored(tmp_path)
+    def reply(prompt: str) -> Any:
+        return "fine" if prompt == "good" else 3.5
+
+    with caplog.at_level(logging.WARNING):
+        for prompt in ("a", "good", "b", "c"):
+            reply(prompt)
+    (said,) = caplog.messages
+    assert "reply: the answer is not found in a result of type float" in said
+    assert vars(reply)["counts"] == {"not_found": 3, "recorded": 1}
+    found = read_losses(tmp_path)
+    assert found.counts == {"not_found": 3} and "type float" in found.reason
 
 
 # --- the middleware

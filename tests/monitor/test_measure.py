@@ -107,6 +107,15 @@ def test_what_sampling_left_out_is_named_and_lowers_no_coverage(fold: Fold, tmp_
     assert (before.left_out, before.left_out_share) == (0, 0.0)
 
 
+def test_answers_without_a_variant_are_no_baseline(fold: Fold) -> None:
+    scores = [answered(n, 6.0 + n % 2, variant="a") for n in range(20)]
+    scores += [answered(100 + n, 8.0 + n % 2, variant="b") for n in range(20)]
+    scores += [answered(200 + n, 3.0, variant="") for n in range(6)]
+    first, second, none = fold(scores).variants
+    assert (first.variant, second.variant, none.variant) == ("a", "b", "")
+    assert second.change.difference == 2.0 and first.change.difference is None
+
+
 def test_variants_are_compared_with_the_first(fold: Fold) -> None:
     scores = [answered(n, 6.0 + n % 2, variant="a") for n in range(20)]
     scores += [answered(100 + n, 8.0 + n % 2, variant="b") for n in range(20)]

@@ -37,9 +37,10 @@ class Taken:
         self.by_id: dict[str, Answer] = {}
         self.batches = 0
 
-    def __call__(self, submissions: Sequence[Answer]) -> None:
+    def __call__(self, submissions: Sequence[Answer]) -> Sequence[Answer]:
         self.batches += 1
         self.by_id.update({one.id: one for one in submissions})
+        return ()
 
 
 def answer(id: str, text: str = "a") -> Answer:
@@ -88,7 +89,7 @@ def test_a_delivery_that_fails_is_repeated(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("one"))
 
-    def fail(_: Sequence[Answer]) -> None:
+    def fail(_: Sequence[Answer]) -> Sequence[Answer]:
         raise RuntimeError("down")
 
     with pytest.raises(RuntimeError):
@@ -194,8 +195,9 @@ def test_two_drainers_take_turns(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("one"))
 
-    def deliver(_: Sequence[Answer]) -> None:
+    def deliver(_: Sequence[Answer]) -> Sequence[Answer]:
         assert Spool(tmp_path).drain(taken).taken == 0
+        return ()
 
     assert spool.drain(deliver).taken == 1
 

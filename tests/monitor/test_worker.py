@@ -20,7 +20,8 @@ from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.spool import Spool
-from areopage.monitor.worker import MonitorWorker
+from areopage.monitor.submit import submission_of
+from areopage.monitor.worker import MonitorWorker, retry_answers
 from areopage.work.handlers import ScheduledJob
 from areopage.work.worker import Pace
 from servers import PATIENCE
@@ -67,6 +68,7 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
     spool = Spool(monitored.config.spool)
     for number in range(8, 20):  # four of them were submitted already
         spool.append(numbered(number))
+    spool.append(submission_of("?", "Another answer.", id="a3"))
     worker = begin(monitored, kept, workers)
     wait_for_scores(kept, 20)
     assert len(monitored.server.verdict_calls) == 20 and monitored.server.repeated() == 0
@@ -79,6 +81,8 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
     worker.stop()
     progress = worker.progress()
     assert (progress.evaluated, progress.left, progress.again) == (20, 0, 0)
+    (rejected,) = (spool.folder / "rejected").iterdir()
+    assert "another answer has its id" in rejected.read_text() and "Another answer." in rejected.read_text()
 
 
 def test_a_stopped_worker_leaves_the_rest_for_the_next_start(
@@ -128,6 +132,40 @@ def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
     wait_until(lambda: Evaluations(kept).get("a1") is not None)
     monitored.server.start()
     wait_for_scores(kept, 1)
+
+
+def test_an_outage_is_logged_and_when_the_judge_is_back_no_answer_waits_for_its_pause(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], caplog: pytest.LogCaptureFixture
+) -> None:
+    from servers.monitored import wait_until
+
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 6)
+    with caplog.at_level(logging.WARNING):
+        begin(monitored, kept, workers, worker={"pause": 3600, "longest_pause": 7200})
+        wait_until(lambda: len(Evaluations(kept).waiting(10, tried=True)) == 6)
+        wait_until(lambda: "fails: answers wait" in caplog.text)
+        monitored.server.faults.status = 0
+        wait_for_scores(kept, 6)
+    assert caplog.text.count("fails: answers wait") == 1 and "500" in caplog.text and "works again" in caplog.text
+
+
+def test_answers_that_wait_for_their_pause_can_be_retried_at_once(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker]
+) -> None:
+    from servers.monitored import wait_until
+
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 2)
+    begin(monitored, kept, workers, worker={"pause": 3600, "longest_pause": 7200})
+    wait_until(lambda: len(Evaluations(kept).waiting(10, tried=True)) == 2)
+    monitored.server.faults.status = 0
+
+    def retried() -> int:
+        return retry_answers(kept)
+
+    wait_until(lambda: retried() == 2)
+    wait_for_scores(kept, 2)
 
 
 def test_jobs_run_while_the_judge_is_down_and_say_that_answers_wait(

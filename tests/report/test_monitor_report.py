@@ -338,7 +338,7 @@ def test_variants_are_compared_in_the_report(make: Make) -> None:
     for text in (Outline(html_of(make(scores))).text, spaced(markdown_of(make(scores)))):
         assert "Variants compared" in text
         assert "(none)" in text
-        assert "−2.00, significant" in text
+        assert "+2.00, significant" in text
     assert "Variants compared" not in markdown_of(make(two_weeks()))
 
 

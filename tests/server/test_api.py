@@ -90,10 +90,21 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
 
 def test_an_id_counts_once_however_often_it_comes(site: Live) -> None:
     one = {"id": "a", "prompt": "?", "response": "first"}
-    twice = {"items": [one, one | {"response": "second"}, {"id": "b", "prompt": "?", "response": "!"}]}
+    twice = {"items": [one, one, {"id": "b", "prompt": "?", "response": "!"}]}
     assert site.post("/v1/evaluations", one).json["items"] == [{"id": "a", "new": True}]
     assert [item["new"] for item in site.post("/v1/evaluations", twice).json["items"]] == [False, False, True]
     assert shown(site, "a")["response"] == "first"
+
+
+def test_an_id_with_another_answer_is_refused(site: Live) -> None:
+    given = {"id": "chat-1", "prompt": "?", "response": "one"}
+    assert site.post("/v1/evaluations", given).status == 202 and site.post("/v1/evaluations", given).status == 202
+    reply = site.post("/v1/evaluations", given | {"response": "two"})
+    assert (reply.status, reply.code) == (409, "id_taken") and "'chat-1'" in reply.json["error"]["message"]
+    reply = site.post("/v1/evaluations", {"items": [given | {"response": "two"}, given | {"id": "chat-2"}]})
+    assert reply.status == 409 and "the other answers of the request are stored" in reply.json["error"]["message"]
+    assert site.get("/v1/evaluations/chat-2").status == 200
+    assert site.get("/v1/evaluations/chat-1").json["response"] == "one"
 
 
 def test_without_an_id_one_is_made(site: Live) -> None:
@@ -192,7 +203,8 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": " ", "response": "b"}', 422, "empty"),
         (b'{"prompt": [], "response": "b"}', 422, "$.prompt"),
         (b'{"prompt": 3, "response": "b"}', 422, "$.prompt"),
-        (b'{"prompt": [{"role": "system", "content": "x"}], "response": "b"}', 422, "$.prompt[0].role"),
+        (b'{"prompt": [{"role": "robot", "content": "x"}], "response": "b"}', 422, "$.prompt[0].role"),
+        (b'{"prompt": [{"role": "system", "content": "x"}], "response": "b"}', 422, "none of them is the user's - at `$`"),
         (b'{"prompt": "a", "question": "b", "response": "c"}', 422, "are synonyms"),
         (b'{"prompt": "a", "response": "b", "answer": "c"}', 422, "are synonyms"),
         (b'{"prompt": "a", "response": "b", "promt": "c"}', 422, "promt"),
@@ -341,7 +353,7 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
 def test_an_empty_ledger_has_empty_figures(site: Live) -> None:
     figures = site.get("/v1/figures").json
     assert (figures["scored"], figures["coverage"], figures["overall"]["mean"]["mean"]) == (0, None, None)
-    assert site.get("/v1/alerts").json == {"items": []}
+    assert site.get("/v1/alerts").json == {"items": [], "open": {}, "next": None}
     assert site.get("/v1/agreement").status == 200
 
 

@@ -13,12 +13,18 @@ import pytest
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.alerts import Alerts
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.rules import new_alert
+from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, submission_of
+from areopage.server.access import Actor
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from areopage.server.pages.filters import TODAY, Chosen
+from areopage.server.pages.overview import overview_of
 
 from .samples import SAMPLES
 from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
@@ -340,6 +346,11 @@ def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerCon
     assert f"/review/{WEAK_ID}" in [found.get("href") for found in page.all("a")]
 
 
+def test_the_first_pass_of_a_judge_is_called_pass_1(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, f"/monitor/answers/{seeded[-1]}").text
+    assert "pass 1" in page and "pass 2" not in page
+
+
 def test_reading_an_answer_is_noted(context: ServerContext, seeded: list[str]) -> None:
     page_at(context, f"/monitor/answers/{seeded[0]}")
     page_at(context, "/monitor/answers/unknown", status=404)
@@ -414,6 +425,36 @@ def test_an_undeliverable_alert_stands_out_with_its_error(context: ServerContext
     assert "delivered" in past
 
 
+@pytest.fixture
+def storm(context: ServerContext) -> ServerContext:
+    """One alert of the mean, then 230 of single answers."""
+    alerts = Alerts(context.ledger)
+    alerts.open(new_alert("mean", "all", "The mean is poor", "", NOW, "none"))
+    for number in range(230):
+        alerts.open(new_alert("answer", f"a{number}", f"Weak {number}", f"Question: Why {number}?", NOW, "none", answer_id="x"))
+    return context
+
+
+def test_every_place_counts_the_same_open_alerts(storm: ServerContext) -> None:
+    assert "231 open alerts" in page_at(storm, "/monitor/alerts").text
+    assert overview_of(storm, Chosen(name=TODAY, period=None), {}, Actor(name="local", role="admin")).open_alerts == 231
+    found = client_of(storm).get("/v1/alerts?limit=5").json()
+    assert found["open"] == {"answer": 230, "mean": 1} and len(found["items"]) == 5
+    older = client_of(storm).get(f"/v1/alerts?limit=5&before={found['next']}").json()["items"]
+    assert older[0]["number"] == found["items"][-1]["number"] - 1
+
+
+def test_a_storm_of_weak_answers_hides_no_other_alert(storm: ServerContext) -> None:
+    first = page_at(storm, "/monitor/alerts").text
+    assert first.index("The mean is poor") < first.index("Weak 229") and "Question: Why 229?" in first
+    assert "Page 1 of 3" in first and "Weak 0" in page_at(storm, "/monitor/alerts?page=3").text
+    only = page_at(storm, "/monitor/alerts?rule=mean").text
+    assert "The mean is poor" in only and "Weak 229" not in only
+    assert [one["rule"] for one in client_of(storm).get("/v1/alerts?rule=mean").json()["items"]] == ["mean"]
+    assert client_of(storm).get("/v1/alerts?rule=none").status_code == 422
+    assert "none" in page_at(storm, "/monitor/alerts?rule=none").text
+
+
 def test_the_page_says_where_nobody_is_told_of_alerts(context: ServerContext) -> None:
     assert "No recipient for alerts" in page_at(context, "/monitor/alerts").text
 
@@ -430,6 +471,18 @@ def test_an_answer_that_was_given_up_can_be_tried_again(context: ServerContext, 
     assert again
     assert again.state == "waiting"
     assert client.post("/monitor/queue/retry", data={"id": "failed-1"}).status_code == 403, "without the page's token"
+
+
+def test_the_queue_says_what_waits_and_why(context: ServerContext, seeded: list[str]) -> None:
+    Evaluations(context.ledger).note_failure("waiting-1", "mistral: HTTP 500: boom")
+    page = page_at(context, "/monitor/queue")
+    assert "HTTP 500: boom" in page.text and any(link.get("href") == "/monitor/answers/waiting-1" for link in page.all("a"))
+
+
+def test_losses_of_hooks_are_on_the_queue_page_and_in_the_metrics(context: ServerContext) -> None:
+    Spool(context.config.monitor.spool).lose("bot: the answer is not found", "not_found")
+    assert "A hook could not submit 1 answer" in page_at(context, "/monitor/queue").text
+    assert 'areopage_hook_lost{why="not_found"} 1.0' in client_of(context).get("/metrics").text
 
 
 def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext, seeded: list[str]) -> None:

@@ -50,15 +50,17 @@ def client(context: ServerContext) -> TestClient:
 
 
 def fill(ledger: Ledger, source: str, word: str, number: int) -> None:
-    """An evaluated, a given-up and a held answer of a source, with an alert, a label and a place in the review queue."""
+    """An evaluated, a given-up, a waiting and a held answer of a source, an alert, a label and a place in the review queue."""
     question = QUESTIONS[source]
     sample = Sample(question, f"{word} dort.", f"Un {word}.", (3.0, 2.0, 1.0, 1.0), f"Parle de {word}.", f"Trop de {word}.")
     judged(ledger, f"{source}-1", NOW - timedelta(hours=1), sample, source=source, raw=f"I like {word}.")
     at = NOW - timedelta(minutes=9)
-    case = Case(id=f"{source}-2", prompt=question, response=f"{word}.")
-    waiting = Answer(id=case.id, origin="monitor", case=case, source=source, language="fr", received_at=at, answered_at=at)
-    Evaluations(ledger).submit([waiting])
-    Evaluations(ledger).give_up(case.id, f"the judge said {word}")
+    for id in (f"{source}-2", f"{source}-3"):
+        case = Case(id=id, prompt=question, response=f"{word}.")
+        waiting = Answer(id=id, origin="monitor", case=case, source=source, language="fr", received_at=at, answered_at=at)
+        Evaluations(ledger).submit([waiting])
+        Evaluations(ledger).note_failure(id, f"the judge said {word}")
+    Evaluations(ledger).give_up(f"{source}-2", f"the judge said {word}")
     held = gate_answers.trace(number, gate_answers.BAD + f" {word}.", prompt=question, collection=source)
     Traces(ledger).append([held])
     about = {"opened_at": at, "last_seen_at": at, "next_attempt_at": at}
@@ -75,7 +77,7 @@ def key(context: ServerContext, role: Role, *scope: str) -> dict[str, str]:
 
 
 def ids_of(source: str) -> list[str]:
-    return [f"{source}-1", f"{source}-2", f"{10 if source == 'beta' else 20:032x}"]
+    return [f"{source}-1", f"{source}-2", f"{source}-3", f"{10 if source == 'beta' else 20:032x}"]
 
 
 def readable() -> list[str]:
@@ -114,7 +116,7 @@ def test_a_key_limited_to_a_source_reads_nothing_of_another_on_any_route(client:
             assert refused.status_code in (200, 303, 403, 404, 422), (address, refused.status_code, text)
             unknown = refused.status_code == 404 and "{" in path  # the message names the id
             text = text.replace(address.rpartition("/")[2], "") if unknown else text
-            assert not re.search(f"{SECRET}|beta-[12]", text), (address, text)
+            assert not re.search(f"{SECRET}|beta-[123]", text), (address, text)
             assert "beta-" not in refused.headers.get("location", ""), address
     assert {"/monitor", "/monitor/answers", "/monitor/answers/{id:path}", "/v1/evaluations", "/v1/evaluations/{id:path}"} <= shown
     assert {"/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/traces", "/v1/traces/{id}", "/v1/debug/latest"} <= shown
@@ -131,7 +133,8 @@ def test_a_key_limited_to_a_source_reads_all_of_its_own(client: TestClient, cont
     assert {"/monitor/alerts", "/monitor/queue", "/agreement", "/review", "/gate", "/gate/{id}", "/review/{id:path}"} <= shown
     figures = client.get("/v1/figures", headers=limited).json()
     assert (figures["scored"], figures["failed"], figures["judges"], figures["cost"]) == (1, 1, [], {})
-    assert [one["subject"] for one in client.get("/v1/alerts", headers=limited).json()["items"]] == ["alpha-1"]
+    alerts = client.get("/v1/alerts", headers=limited).json()
+    assert ([one["subject"] for one in alerts["items"]], alerts["open"]) == (["alpha-1"], {"answer": 1})
     assert client.get("/v1/agreement", headers=limited).json()["labelled"] == 1
 
 
@@ -166,6 +169,8 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
     assert client.post("/monitor/queue/retry", data={"csrf": token(client)}).status_code == 303
     assert [Answers(context.ledger).get(id) for id in ids_of("beta")] == before
     assert len(Labels(context.ledger).of("beta-1")) == 1
+    attempts = {one.id: one.attempts for one in Evaluations(context.ledger).waiting(10)}
+    assert attempts == {"alpha-2": 0, "alpha-3": 1, "beta-3": 1}  # only its own was reopened
     assert [one.id for one in Evaluations(context.ledger).failed(10)] == ["beta-2"]  # its own was tried again
     assert changing() - tried == {"POST /login", "POST /logout", "POST /chat"}  # asks as /v1/chat does
 

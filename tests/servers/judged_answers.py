@@ -116,7 +116,7 @@ def judgments_of(
             run_id=RUN,
             judge=judge,
             model=model,
-            pass_index=0,
+            pass_index=1,
             raw_text=written,
             repair_text="",
             finish_reason="stop",

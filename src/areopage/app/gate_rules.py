@@ -11,12 +11,13 @@ import yaml
 from msgspec import Meta, Struct, structs
 from pydantic import BaseModel, Field, create_model
 
+from areopage.cases.loose_documents import LooseDocuments
 from areopage.errors import ConfigError, StorageError
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import GroundingModel, model_of
 from areopage.gate.records import Decision
-from areopage.rag.gate_node import LooseDocuments, decide
+from areopage.rag.gate_node import decide
 from areopage.report.replacing import replacing
 from areopage.suites.config_file import Section, checked_section
 from areopage.suites.loader import BUNDLED

@@ -1,6 +1,5 @@
 """Load datasets: several files become one list of cases, and every row that cannot be used says why."""
 
-import csv
 import hashlib
 import math
 import re
@@ -17,7 +16,7 @@ from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Dataset, RejectedRow, Turn
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import table_writer
 from areopage.errors import DatasetError, StorageError, name_list
 
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
@@ -284,10 +283,10 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
     """
     try:
         with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(("file", "row", "reason", "content"))
+            write = table_writer(stream)
+            write(("file", "row", "reason", "content"))
             for row in rejected:
-                writer.writerow([inert_cell(cell) for cell in (row.file, row.row, row.reason, row.content)])
+                write((row.file, row.row, row.reason, row.content))
     except OSError as fault:
         raise StorageError(f"{path}: the rejected rows cannot be written: {fault.strerror or fault}") from fault
 

@@ -5,9 +5,9 @@ import csv
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 import msgspec
 
@@ -233,3 +233,19 @@ def inert_cell(value: Any) -> str:
     if _NUMBER.fullmatch(text):
         return text
     return f"'{text}" if text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA) else text
+
+
+CSV_ENCODING = "utf-8-sig"
+"""With the mark by which spreadsheets know UTF-8."""
+
+
+def table_writer(stream: IO[str], *, semicolons: bool = False) -> Callable[[Iterable[Any]], object]:
+    """Return what writes a row of a CSV file whose cells spreadsheets never run; see `inert_cell`.
+
+    Args:
+        stream: opened with `newline=""`.
+        semicolons: part cells by semicolons, as spreadsheets in French expect.
+    """
+    # the line end has both characters, so that a cell with either of them is quoted
+    writer = csv.writer(stream, delimiter=";" if semicolons else ",", lineterminator="\r\n")
+    return lambda row: writer.writerow([inert_cell(cell) for cell in row])

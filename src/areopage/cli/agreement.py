@@ -8,6 +8,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
+from areopage.cases.text_files import CSV_ENCODING
 from areopage.cli.options import ConfigOption, one_of
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
@@ -67,7 +68,7 @@ def agreement(
         typer.echo(text, nl=not text.endswith("\n"))
         return
     with replacing(out) as place:
-        place.write_text(text, encoding="utf-8")
+        place.write_text(text, encoding=CSV_ENCODING if form == "csv" else "utf-8", newline="")
     typer.echo(f"written: {out}", err=True)
 
 

@@ -1,13 +1,12 @@
 """Commands `areopage gate import` and `areopage gate dataset export`."""
 
-import csv
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import tzinfo
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
@@ -17,7 +16,7 @@ from msgspec import structs
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.records import RejectedRow
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import table_writer
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate_report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
@@ -135,7 +134,7 @@ def _zone_of(name: str) -> tzinfo:
 class RejectedRows:
     """Collects rejected lines: the first ones for the console, all of them for a file."""
 
-    def __init__(self, writer: Callable[[list[str]], object] | None) -> None:
+    def __init__(self, writer: Callable[[Iterable[Any]], object] | None) -> None:
         self._writer = writer
         self.shown: list[RejectedRow] = []
 
@@ -145,7 +144,7 @@ class RejectedRows:
         if len(self.shown) < SHOWN:
             self.shown.append(row)
         if self._writer is not None:
-            self._writer([str(inert_cell(cell)) for cell in (row.file, row.row, row.reason, row.content)])
+            self._writer((row.file, row.row, row.reason, row.content))
 
 
 @contextmanager
@@ -154,9 +153,9 @@ def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
         yield RejectedRows(None)
         return
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(("file", "row", "reason", "content"))
-        yield RejectedRows(writer.writerow)
+        write = table_writer(stream)
+        write(("file", "row", "reason", "content"))
+        yield RejectedRows(write)
 
 
 def _plain_progress() -> Progress:
@@ -210,7 +209,7 @@ def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> N
 
 def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(("file", "line", "field", "said", "derived"))
+        write = table_writer(stream)
+        write(("file", "line", "field", "said", "derived"))
         for one in found:
-            writer.writerow([inert_cell(one.place), one.line, one.field, one.said, one.derived])
+            write((one.place, one.line, one.field, one.said, one.derived))

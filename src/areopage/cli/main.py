@@ -104,7 +104,7 @@ ALERTS = LazyGroup(
     "alerts",
     "Alerts: list them and test their delivery.",
     commands={
-        "list": ("monitor:list_alerts", "List the newest alerts and their delivery."),
+        "list": ("monitor:list_alerts", "List alerts and their delivery, newest first, those of single answers last."),
         "test": ("monitor:test_alerts", "Send a test message to every address in `alerts.urls`."),
     },
 )
@@ -124,7 +124,7 @@ MONITOR = LazyGroup(
         "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
         "submit": ("monitor:submit", "Submit answers from files for evaluation."),
         "status": ("monitor:status", "Show the queue and the active workers."),
-        "retry": ("monitor:retry", "Requeue answers whose evaluation failed after the last attempt."),
+        "retry": ("monitor:retry", "Retry answers whose evaluation failed: after the last attempt, or between two attempts."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),

@@ -12,22 +12,24 @@ import typer
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.loader import load_dataset
-from areopage.cases.records import Case, Dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, answers_text, duration, tell
-from areopage.errors import SubmissionError
+from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell, visible
+from areopage.errors import UserError, name_list
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Period, Scope
-from areopage.ledger.records import Answer
+from areopage.locales import one_line
 from areopage.monitor.alerts.deliver import send
+from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
-from areopage.monitor.spool_files import rejected_lines, waiting_bytes
-from areopage.monitor.submit import Intake, submission_of
+from areopage.monitor.spool_files import read_losses, rejected_lines, waiting_bytes
+from areopage.monitor.submit import Intake, clashing
+from areopage.monitor.submitted_files import submissions_of
+from areopage.monitor.worker import retry_answers
 
 SHOWN_REASONS = 3
 BATCH = 500
@@ -43,16 +45,26 @@ def submit(
 ) -> None:
     """Submit answers from files for evaluation; answers that were already submitted are skipped.
 
-    Exit code 1: rows are unusable. The other rows are submitted.
+    The columns are those of POST /v1/evaluations; a row's own source, variant and language count before the options.
+    Exit code 3: rows are unusable. The other rows are submitted.
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
-    submissions, refused = _submissions_of(dataset, source, variant, language)
+    found = submissions_of(dataset, source=source, variant=variant, language=language)
+    submissions, refused = found.submissions, found.refused
     with open_ledger(chosen, create=True) as ledger:
         intake = Intake(ledger, chosen.monitor.section.sampling)
-        new = sum(sum(intake.submit(submissions[at : at + BATCH])) for at in range(0, len(submissions), BATCH))
+        new = 0
+        for at in range(0, len(submissions), BATCH):
+            batch = submissions[at : at + BATCH]
+            fresh = intake.submit(batch)
+            new += sum(fresh)
+            if chosen.storage.text == "full":
+                refused += [f"id {one.id}: is taken by another answer" for one in clashing(ledger, batch, fresh)]
         place = ledger.place
     known = len(submissions) - new
+    if found.metadata_columns:
+        tell(f"kept as metadata: columns {name_list(found.metadata_columns)}")
     typer.echo(f"{answers_text(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
     for reason in refused[:SHOWN_REASONS]:
         typer.echo(f"left out: {reason}", err=True)
@@ -84,38 +96,23 @@ def status(config: ConfigOption = None) -> None:
 
 def retry(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Of answers that were given up; default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Of answers that were given up or wait for a retry; default: all."),
     ] = None,
     config: ConfigOption = None,
+    unscored: Annotated[
+        bool, typer.Option("--unscored", help="Judge again the answers that were evaluated without a score.")
+    ] = False,
 ) -> None:
-    """Requeue answers whose evaluation failed after the last attempt."""
-    with open_ledger(find_config(config)) as ledger:
-        typer.echo(f"{answers_text(Evaluations(ledger).reopen(ids or None))} will be tried again")
-
-
-def _submissions_of(dataset: Dataset, source: str, variant: str, language: str) -> tuple[list[Answer], list[str]]:
-    submissions, refused = [], [f"{row.file} row {row.row}: {row.reason}" for row in dataset.rejected]
-    for case in dataset.cases:
-        path, row = dataset.places[case.id]
-        try:
-            submissions.append(_submission_of_case(case, Path(path).name, source, variant, language))
-        except SubmissionError as fault:
-            refused.append(f"{path} row {row}: {fault}")
-    return submissions, refused
-
-
-def _submission_of_case(case: Case, file: str, source: str, variant: str, language: str) -> Answer:
-    """A row without a source of its own has the dataset's name, `file`, as its source."""
-    return submission_of(
-        case.prompt,
-        case.response or "",
-        case.documents,
-        id=case.id,
-        source=source if source and case.source == file else case.source,
-        variant=variant,
-        language=language,
-        metadata=case.metadata,
-    )
+    """Retry answers whose evaluation failed: after the last attempt, or between two attempts."""
+    found = find_config(config)
+    if unscored and found.storage.text != "full":
+        raise UserError(
+            f"--unscored: of evaluated answers the texts are stored {found.storage.text}: they cannot be judged again"
+        )
+    with open_ledger(found) as ledger:
+        again = Evaluations(ledger).reopen_unscored(ids or None) if unscored else retry_answers(ledger, ids or None)
+        typer.echo(f"{answers_text(again)} will be {'judged' if unscored else 'tried'} again")
 
 
 def _show_spool(config: MonitorConfig) -> None:
@@ -123,8 +120,12 @@ def _show_spool(config: MonitorConfig) -> None:
         unread = rejected_lines(config.spool)
         typer.echo(
             f"spool {config.spool}: {waiting_bytes(config.spool):,} bytes wait"
-            + (f"; {unread} lines could not be read: see {config.spool / 'rejected'}" if unread else "")
+            + (f"; {unread} lines could not be submitted: see {config.spool / 'rejected'}" if unread else "")
         )
+        losses = read_losses(config.spool)
+        if losses.total:
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(losses.counts.items()))
+            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({kinds}); last: {losses.reason}")
 
 
 def _ago(moment: datetime, now: datetime) -> str:
@@ -134,19 +135,27 @@ def _ago(moment: datetime, now: datetime) -> str:
 def list_alerts(
     config: ConfigOption = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="List closed alerts, too.")] = False,
+    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="List only the alerts of this rule.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Maximum number of alerts.")] = 50,
 ) -> None:
-    """List the newest alerts and their delivery."""
+    """List alerts and their delivery, newest first, those of single answers last."""
+    chosen = one_of("--rule", rule, RULES) or ""
     with open_ledger(find_config(config)) as ledger:
-        alerts = Alerts(ledger).list(state=None if all_of_them else "open", limit=limit)
+        alerts = Alerts(ledger).list(state=None if all_of_them else "open", rule=chosen, first=RULES, limit=limit)
+        counts = Alerts(ledger).counts()
     for alert in alerts:
         times = f" ×{alert.times}" if alert.times > 1 else ""
         typer.echo(
             f"{alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  {alert.delivery:8}  {alert.title}{times}"
             + (f"  {alert.answer_id}" if alert.answer_id else "")
         )
+        if question_line(alert):
+            typer.echo(f"    {visible(one_line(question_line(alert), 160))}")
         if alert.delivery_error:
             typer.echo(f"    {alert.delivery_error}")
+    total = counts.get(chosen, 0) if chosen else sum(counts.values())
+    if not all_of_them and total > len(alerts):
+        typer.echo(f"{total - len(alerts):,} more open alerts: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     if not alerts:
         typer.echo("no alert" if all_of_them else "no open alert (--all shows the closed ones)")
 

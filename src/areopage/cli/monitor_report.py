@@ -109,9 +109,12 @@ def export(
             help="Texts: full, truncated, redacted or none. Default: storage.export_text.",
         ),
     ] = None,
+    semicolons: Annotated[
+        bool, typer.Option("--semicolons", help="Separate the cells of a CSV by semicolons, for spreadsheets in French.")
+    ] = False,
 ) -> None:
     """Export answers with their scores to a file; personal data is redacted by default."""
-    chosen, filters = _export_form_of(form, out), _filters_of(days, until, source, variant, grade, find)
+    chosen, filters = _export_form_of(form, out, semicolons=semicolons), _filters_of(days, until, source, variant, grade, find)
     found = find_config(config)
     policy, longest = (one_of("--text", text, get_args(Policy)) or found.storage.export_text, found.storage.max_chars)
     criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
@@ -174,14 +177,16 @@ def _erase_files(config: AppConfig, ledger: Ledger) -> str:
     return ""
 
 
-def _export_form_of(form: str | None, out: str) -> ExportForm:
+def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> ExportForm:
     chosen = EXPORT_SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
     if chosen is None or (form and form != chosen):
         given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
         raise UserError(f"{given}: use one of csv, jsonl, parquet")
     if chosen == "parquet" and out == STDOUT:
         raise UserError("--out -: Parquet goes to a file only; name one, or use --format csv or jsonl")
-    return chosen
+    if semicolons and chosen != "csv":
+        raise UserError("--semicolons is for CSV: remove it, or use --format csv")
+    return "csv;" if semicolons else chosen
 
 
 def _filters_of(

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import Alert
@@ -61,17 +61,46 @@ class Alerts:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             connection.execute(change)
 
-    def list(self, *, state: str | None = None, sources: Sequence[str] = (), limit: int = 100) -> Sequence[Alert]:
+    def list(
+        self,
+        *,
+        state: str | None = None,
+        rule: str = "",
+        sources: Sequence[str] = (),
+        first: Sequence[str] = (),
+        before: int | None = None,
+        skip: int = 0,
+        limit: int = 100,
+    ) -> Sequence[Alert]:
         """Return the newest alerts.
 
         Args:
+            state, rule: only those; None and "": all.
             sources: only alerts about single answers of these; () for all alerts.
+            first: rules whose alerts come before all others, in this order.
+            before: only those with a smaller number.
+            skip: leave so many out.
         """
-        query = select(alerts) if state is None else select(alerts).where(alerts.c.state == state)
-        if sources:
-            theirs = select(answers.c.id).where(answers.c.source.in_([storable(one) for one in sources]))
-            query = query.where(alerts.c.answer_id.in_(theirs))
-        return self._alerts(query.order_by(alerts.c.number.desc()).limit(limit))
+        conditions = _of_sources(sources)
+        conditions += [alerts.c.state == state] if state is not None else []
+        conditions += [alerts.c.rule == rule] if rule else []
+        conditions += [alerts.c.number < before] if before is not None else []
+        places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
+        query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
+        return self._alerts(query.limit(limit).offset(skip))
+
+    def counts(self, state: str = "open", sources: Sequence[str] = ()) -> dict[str, int]:
+        """Count the alerts of each rule; those about single answers of some sources, () for all alerts."""
+        query = select(alerts.c.rule, func.count()).where(alerts.c.state == state, *_of_sources(sources)).group_by(alerts.c.rule)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
+
+    def count_undelivered(self, sources: Sequence[str] = ()) -> int:
+        """Count the open alerts whose delivery fails; those about single answers of some sources, () for all alerts."""
+        failing = or_(alerts.c.delivery == "given_up", and_(alerts.c.delivery == "pending", alerts.c.delivery_error != ""))
+        query = select(func.count()).where(alerts.c.state == "open", failing, *_of_sources(sources))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def of(self, answer_id: str) -> Sequence[Alert]:
         """Return the alerts of one answer, oldest first."""
@@ -136,6 +165,11 @@ def open_alert(connection: Connection, alert: Alert) -> bool:
     )
     times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
     return bool(times == alert.times)
+
+
+def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    theirs = select(answers.c.id).where(answers.c.source.in_([storable(one) for one in sources]))
+    return [alerts.c.answer_id.in_(theirs)] if sources else []
 
 
 def _alert_row(alert: Alert) -> dict[str, Any]:

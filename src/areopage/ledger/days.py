@@ -1,10 +1,10 @@
 """Counts by day of evaluations, judges and decisions, and their recomputation."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, date
+from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
 
 from areopage.criteria.records import Scale
@@ -13,7 +13,7 @@ from areopage.ledger.evaluation_rows import each_evaluation
 from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, insert_or_add, storable
-from areopage.ledger.schema import answer_judgments, days, judgments, score_days, verdicts
+from areopage.ledger.schema import MISSED, answer_judgments, days, judgments, runs, score_days, verdicts
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive
@@ -61,6 +61,14 @@ class DayCounts(Struct):
     def take_back(self, evaluation: Evaluation) -> None:
         """Remove an evaluation from the given-up count."""
         self._count(evaluation, "failed", (-1, 0.0, 0, 0, 0.0))
+
+    def remove(self, evaluation: Evaluation, uses: Iterable[JudgeUse]) -> None:
+        """Take an evaluation out of the counts, with its judges."""
+        counted = DayCounts()
+        counted.add(evaluation, uses)
+        for mine, theirs in ((self.days, counted.days), (self.scores, counted.scores)):
+            for key, values in theirs.items():
+                _add_to(mine, key, [-value for value in values])
 
     def write(self, connection: Connection) -> None:
         """Write all counts in a fixed order.
@@ -169,11 +177,35 @@ class Days:
         judges: dict[tuple[str, str], list[Any]] = {}
         for row in self._rows(query.group_by(*group).order_by(*group)):
             judges.setdefault((row.name, row.detail), []).append(row)
-        return [_judge_of(judge, model, rows) for (judge, model), rows in judges.items()]
+        missed = self._missed(period)
+        found = [_judge_of(judge, model, judges.get((judge, model), ())) for judge, model in sorted({*judges, *missed})]
+        return [_with_missed(one, missed.get((one.judge, one.model), {})) for one in found]
+
+    def _missed(self, period: Period) -> dict[tuple[str, str], dict[str, int]]:
+        """Count the verdicts that judges did not give, by judge, model and outcome: of every attempt, on the day it was made."""
+        columns = (judgments.c.judge, judgments.c.model, verdicts.c.outcome)
+        query = (
+            select(*columns, func.count())
+            .join(judgments, judgments.c.id == verdicts.c.judgment_id)
+            .join(runs, runs.c.id == judgments.c.run_id)
+            .where(text(f"verdicts.{MISSED}"), runs.c.kind == COUNTED)
+            .where(judgments.c.created_at >= _midnight(period.start), judgments.c.created_at < _midnight(period.end))
+            .group_by(*columns)
+        )
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        for judge, model, outcome, count in self._rows(query):
+            found.setdefault((judge, model), {})[outcome] = count
+        return found
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return connection.execute(query).all()
+
+
+def remove_empty_days(connection: Connection) -> None:
+    """Remove counts of evaluations and judges that have become zero."""
+    connection.execute(delete(score_days).where(score_days.c.answers == 0))
+    connection.execute(delete(days).where(days.c.kind.in_(("evaluation", "judge")), days.c.count == 0))
 
 
 def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
@@ -316,6 +348,16 @@ def _totals_of(day: date, rows: dict[str, Any]) -> DayTotals:
         prompt_tokens=sum(int(row.prompt_tokens) for row in judged),
         completion_tokens=sum(int(row.completion_tokens) for row in judged),
     )
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time())
+
+
+def _with_missed(one: JudgeDays, missed: dict[str, int]) -> JudgeDays:
+    """A judge's sums in which verdicts that it did not give count once for each attempt."""
+    counts = {outcome: max(count, one.outcomes.get(outcome, 0)) for outcome, count in missed.items()}
+    return structs.replace(one, outcomes=one.outcomes | counts) if missed else one
 
 
 def _judge_of(judge: str, model: str, rows: Sequence[Any]) -> JudgeDays:

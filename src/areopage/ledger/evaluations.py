@@ -5,26 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, insert, select, tuple_, update
 
 from areopage.ledger.alerts import open_alert
 from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.days import DayCounts, judge_uses
+from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.erasure import erase_late
 from areopage.ledger.evaluation_rows import (
     WHOLE_EVALUATIONS,
@@ -36,13 +22,31 @@ from areopage.ledger.evaluation_rows import (
 from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, not_by_index, not_golden
 from areopage.ledger.records import Answer, Evaluation, Judgment
+from areopage.ledger.reopening import (
+    GIVEN_UP,
+    MONITOR,
+    PLACE,
+    count_failed,
+    counted_place,
+    reopen_given_up,
+    reopen_unscored,
+    still_waiting,
+)
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
-from areopage.ledger.schema import answer_judgments, answer_texts, answers, evaluation_scores, evaluations, judgments, verdicts
+from areopage.ledger.schema import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    runs,
+    verdicts,
+)
 from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import durable, exclusive
 
-MONITOR = evaluations.c.origin == "monitor"
 LATE = timedelta(days=3)
 """How long after an answer was received its attempts count, in `failing_since`."""
 
@@ -96,15 +100,15 @@ class Evaluations:
 
     def note_failure(self, id: str, reason: str) -> bool:
         """Count a failed attempt; returns False unless the answer still waits."""
-        change = _open(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
+        change = still_waiting(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return bool(connection.execute(change).rowcount)
 
     def give_up(self, id: str, reason: str) -> None:
         """Stop attempts at an answer, and count it in the day's totals once."""
-        change = _open(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
+        change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            _count_failed(connection, connection.execute(change.returning(*_PLACE)).all(), taken_back=False)
+            count_failed(connection, connection.execute(change.returning(*PLACE)).all(), taken_back=False)
 
     def reopen(self, ids: Sequence[str] | None = None) -> int:
         """Let given-up answers (all: None) wait again without attempts; returns how many.
@@ -113,11 +117,24 @@ class Evaluations:
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             if ids is not None:
-                return sum(_reopen(connection, part) for part in chunks([storable(id) for id in ids]))
+                return sum(reopen_given_up(connection, part) for part in chunks([storable(id) for id in ids]))
             reopened = 0
-            while portion := _reopen(connection):
+            while portion := reopen_given_up(connection):
                 reopened += portion
             return reopened
+
+    def reopen_unscored(self, ids: Sequence[str] | None = None) -> int:
+        """Let answers that were evaluated without a global score (all: None) wait again; returns how many.
+
+        They leave the counts. What their judges said stays, and the next evaluation asks again for what is no score.
+        """
+        reopened = 0
+        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+            for part in [None] if ids is None else chunks([storable(id) for id in ids]):
+                while portion := reopen_unscored(connection, part):
+                    reopened += portion
+            remove_empty_days(connection)
+        return reopened
 
     # --- judge
 
@@ -201,10 +218,33 @@ class Evaluations:
 
     def failed(self, limit: int, sources: Sequence[str] = ()) -> list[Evaluation]:
         """Return given-up answers (of some sources; () for all) that are not erased, last received first."""
-        newest = select(evaluations.c.number).where(MONITOR, _GIVEN_UP, *_of_sources(sources))
+        newest = select(evaluations.c.number).where(MONITOR, GIVEN_UP, *_of_sources(sources))
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
+
+    def waiting(self, limit: int, sources: Sequence[str] = (), *, tried: bool = False) -> list[Evaluation]:
+        """Return waiting answers (of some sources; () for all), first received first.
+
+        Args:
+            tried: only those with a failed attempt.
+        """
+        oldest = select(evaluations.c.number).where(
+            MONITOR, evaluations.c.state == "waiting", *not_by_index(_of_sources(sources))
+        )
+        oldest = oldest.where(evaluations.c.attempts > 0) if tried else oldest
+        oldest = oldest.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return evaluations_by_number(connection, list(connection.execute(oldest).scalars()))
+
+    def note_waiting(self, reason: str, limit: int) -> None:
+        """Say why answers wait that were not tried yet: the first received, at most so many."""
+        columns = evaluations.c
+        untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
+        first = untried.order_by(columns.received_at, columns.number).limit(limit)
+        change = update(evaluations).where(columns.number.in_(first), columns.state == "waiting")
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(change.values(reason=storable(reason)))
 
     def backlog(self, sources: Sequence[str] = ()) -> Backlog:
         """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
@@ -212,7 +252,7 @@ class Evaluations:
         counts = select(columns.state, func.count()).where(*theirs).group_by(columns.state)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
-            found |= {row[0]: row[1] for row in connection.execute(counts.where(_GIVEN_UP))}
+            found |= {row[0]: row[1] for row in connection.execute(counts.where(GIVEN_UP))}
             waiting = select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs)
             oldest = connection.execute(waiting).scalar()
         return Backlog(waiting=found.get("waiting", 0), failed=found.get("failed", 0), oldest_at=aware(oldest))
@@ -247,36 +287,28 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
+    def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
+        """Whether the latest calls (at most `limit`, since a moment) of each judge were answered, newest first."""
+        of_it = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
+        answered = ~of_it.where(verdicts.c.outcome.in_(("timed_out", "unreachable"))).exists()
+        latest = select(judgments.c.judge, judgments.c.created_at, answered.label("answered"))
+        latest = latest.join(runs, runs.c.id == judgments.c.run_id).where(runs.c.kind == "monitor")
+        found: dict[str, list[bool]] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for row in connection.execute(latest.order_by(judgments.c.id.desc()).limit(limit)):
+                if row.created_at >= naive(since):
+                    found.setdefault(row.judge, []).append(bool(row.answered))
+        return found
+
 
 _LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
 _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
 
-def _change_locked(
-    connection: Connection, conditions: tuple[ColumnElement[bool], ...], values: dict[str, Any]
-) -> Sequence[Row[Any]]:
-    """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle.
-
-    Returns:
-        What is counted of each: `_PLACE`.
-    """
-    numbers = select(evaluations.c.number).where(*conditions).order_by(evaluations.c.number).limit(KEYS_PER_QUERY)
-    found = list(connection.execute(numbers.with_for_update()).scalars())
-    if not found:
-        return []
-    # the conditions once more: SQLite has no locks on rows, and another process may have come in between
-    change = update(evaluations).where(evaluations.c.number.in_(found), *conditions).values(**values)
-    return connection.execute(change.returning(*_PLACE)).all()
-
-
-_PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
-"""The columns that say where an evaluation is counted that has no score."""
-_HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
-_GIVEN_UP = and_(evaluations.c.state == "failed", _HAS_TEXTS)
 _LOCKED: Select[Any] = (
     select(
-        *_PLACE,
+        *PLACE,
         evaluations.c.answer,
         evaluations.c.state,
         (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
@@ -323,40 +355,6 @@ def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
     return [evaluations.c.source.in_([storable(one) for one in sources])] if sources else []
 
 
-def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
-    return evaluations.c.answer.in_(select(answers.c.number).where(answers.c.id.in_(ids)))
-
-
-def _open(id: str) -> Any:
-    return update(evaluations).where(_of_ids([storable(id)]), *not_by_index([evaluations.c.state == "waiting"]))
-
-
-def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
-    """Let a portion of the given-up answers (of some ids, or any) wait again; returns how many."""
-    failed: ColumnElement[bool] = evaluations.c.state == "failed"
-    chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
-    values = {"state": "waiting", "attempts": 0}
-    places = _change_locked(connection, (*chosen, _HAS_TEXTS), values)
-    _count_failed(connection, places, taken_back=True)
-    return len(places)
-
-
-def _count_failed(connection: Connection, places: Sequence[Row[Any]], *, taken_back: bool) -> None:
-    counts = DayCounts()
-    for place in places:
-        if taken_back:
-            counts.take_back(_place_of(place))
-        else:
-            counts.add(_place_of(place))
-    counts.write(connection)
-
-
-def _place_of(row: Row[Any]) -> Evaluation:
-    """A given-up evaluation as far as it is counted."""
-    place = {"origin": row.origin, "suite": row.suite, "source": row.source, "variant": row.variant}
-    return Evaluation(id="", state="failed", timestamp=aware(row.timestamp), **place)
-
-
 def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, keys: Sequence[str], stored: Answer | None) -> None:
     """Store the scores, counts and links of a locked evaluation."""
     kept = {"number", "answer", "attempts", "received_at", "origin"}
@@ -371,7 +369,7 @@ def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, key
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
     counts = DayCounts()
     if found.state == "failed":
-        counts.take_back(_place_of(found))
+        counts.take_back(counted_place(found))
     evaluated = msgspec.structs.replace(evaluation, state="evaluated")
     place = (found.answer, evaluation.run_id)
     counts.add(evaluated, judge_uses(connection, [place]).get(place, ()))

@@ -153,6 +153,9 @@ judgments = Table(
     Column("stored", String(16), nullable=False),
 )
 
+MISSED = "outcome IN ('timed_out', 'unreachable')"
+"""A judge was asked and did not answer."""
+
 verdicts = Table(
     "verdicts",
     metadata,
@@ -164,6 +167,7 @@ verdicts = Table(
     Column("evidence", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Index("ix_verdicts_criterion_outcome", "criterion", "outcome"),
+    Index("ix_verdicts_missed", "judgment_id", "outcome", sqlite_where=text(MISSED), postgresql_where=text(MISSED)),
 )
 
 # --- evaluations: an answer judged by a panel, with its cached scores

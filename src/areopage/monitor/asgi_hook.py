@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
-from areopage.monitor.hook import Exchange, Recorder
+from areopage.monitor.answer_case import message_text
+from areopage.monitor.exchange import Exchange
+from areopage.monitor.hook import Recorder
 from areopage.monitor.spool import Spool
 
 Message = MutableMapping[str, Any]
@@ -39,6 +41,7 @@ class QualityHook:
         stream: str = "",
         source: str = "",
         variant: str = "",
+        variant_path: str = "",
         language: str = "",
         max_bytes: int = MAX_BYTES,
     ) -> None:
@@ -56,6 +59,7 @@ class QualityHook:
             stream: where the next piece of text stands in each event of a stream (server-sent events or JSON lines); "": streams
                 are passed over.
             source, variant, language: see `submission_of`.
+            variant_path: where the variant stands in the response's JSON or else in the request's; it counts before `variant`.
             max_bytes: exchanges with a larger request or response are passed over.
         """
         self._app = app
@@ -64,7 +68,7 @@ class QualityHook:
         )
         self._paths = frozenset([path] if isinstance(path, str) else path)
         self._prompt, self._response, self._documents, self._id, self._stream = prompt, response, documents, id, stream
-        self._max_bytes = max_bytes
+        self._variant_path, self._max_bytes = variant_path, max_bytes
 
     @property
     def counts(self) -> Counter[str]:
@@ -103,11 +107,11 @@ class QualityHook:
         if not 200 <= heard.status < 300:
             self.counts["failed"] += 1
         elif heard.headers.get(b"content-encoding", b"identity") != b"identity":
-            self.counts["encoded"] += 1
+            self._recorder.miss("encoded", "the response is compressed: put the hook inside the compression")
         elif heard.request.overflown or heard.response.overflown:
-            self.counts["too_large"] += 1
+            self._recorder.miss("too_large", f"a request or a response has more than {self._max_bytes:,} bytes: see max_bytes")
         elif kind in STREAMS and not self._stream:
-            self.counts["streamed"] += 1
+            self._recorder.miss("streamed", "the response is a stream: say in `stream` where its text stands")
         else:
             self._read(heard, streamed=kind in STREAMS)
 
@@ -116,22 +120,25 @@ class QualityHook:
             asked = msgspec.json.decode(heard.request.joined())
             body = heard.response.joined()
             answered = None if streamed else msgspec.json.decode(body)
-            response = "".join(_pieces(body, self._stream)) if streamed else find(answered, self._response)
+            response = "".join(_pieces(body, self._stream)) if streamed else message_text(find(answered, self._response))
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            self.counts["not_json"] += 1
+            self._recorder.miss("not_json", "the request or the response is no JSON")
             return
         prompt = find(asked, self._prompt)
         documents = _found_first((answered, asked), self._documents)
-        if not isinstance(prompt, str | list) or not isinstance(response, str) or not response:
-            self._recorder.record(None)
+        if not isinstance(prompt, str | list) or not response:
+            place = f"question ({self._prompt!r} of the request)" if response else f"answer ({self._response!r} of the response)"
+            self._recorder.miss("not_found", f"the {place} is not found")
             return
         named = _found_first((answered, asked), self._id)
+        variant = _found_first((answered, asked), self._variant_path)
         self._recorder.record(
             Exchange(
                 prompt=prompt,
                 response=response,
                 documents=documents if isinstance(documents, list | str | dict) else (),
                 id=str(named) if isinstance(named, str | int) else "",
+                variant=variant if isinstance(variant, str) else "",
             )
         )
 

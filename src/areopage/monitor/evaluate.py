@@ -4,25 +4,27 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from datetime import UTC, datetime
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, structs
 
 from areopage.errors import StorageError
 from areopage.jury.results import Evaluated
-from areopage.jury.session import LedgerJudgments
+from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase_late
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import Backlog
 from areopage.ledger.records import Answer, Evaluation, Judgment
+from areopage.ledger.rows import is_scored
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
@@ -106,6 +108,19 @@ class ProgressCounter:
         )
 
 
+class _OnlyScores:
+    """A store in which what is no score counts as not asked yet."""
+
+    def __init__(self, store: JudgmentStore) -> None:
+        self._store, self.secret = store, store.secret
+
+    async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
+        return {key: one for key, one in (await self._store.known(keys)).items() if is_scored(one)}
+
+    def append(self, judgment: Judgment) -> "Future[Any] | None":
+        return self._store.append(judgment)
+
+
 class Evaluator:
     """Evaluates answers for one ledger.
 
@@ -113,7 +128,13 @@ class Evaluator:
     """
 
     def __init__(
-        self, ledger: Ledger, judge: QualityJudge, config: MonitorConfig, threads: Executor, progress: ProgressCounter
+        self,
+        ledger: Ledger,
+        judge: QualityJudge,
+        config: MonitorConfig,
+        threads: Executor,
+        progress: ProgressCounter,
+        outages: Outages | None = None,
     ) -> None:
         """Args:
         ledger: where answers, judgments and scores lie.
@@ -121,12 +142,13 @@ class Evaluator:
         config: for storage, alerts, attempts.
         threads: where the ledger is spoken to.
         progress: counts what is done.
+        outages: is told of each call; None: nobody asks.
 
         Raises:
             ConfigError: the suite cannot be loaded.
         """
         self._ledger, self._judge, self._config, self._threads = ledger, judge, config, threads
-        self._section, self._progress = config.section.worker, progress
+        self._section, self._progress, self._outages = config.section.worker, progress, outages or Outages(0.0)
         self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
         self._judgments = LedgerJudgments(ledger, self._stored_judgment)
         self._alerting = open_alerting(ledger, config)
@@ -152,7 +174,26 @@ class Evaluator:
             rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
             attempts=section.attempts,
             backoff=Backoff(first=section.pause, longest=section.longest_pause),
+            woken=self._outages.woken,
         )
+
+    async def probe(self) -> None:
+        """Try the answer that waits longest for another attempt, to see whether the judges work again; not counted if it fails.
+
+        Raises:
+            StorageError: the ledger cannot be read or written.
+        """
+        waiting = await self._in_thread(lambda: self._evaluations.waiting(1, tried=True))
+        begun = await self._in_thread(lambda: self._begin(waiting[0].id)) if waiting else None
+        if begun is None:
+            return
+        answer, store = begun
+        paid: list[Judgment] = []
+        found = await self._judge.evaluate_case(answer.case, store, paid.append)
+        self._outages.note(paid)
+        if not found.retryable:
+            await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
+        self._progress.add(None if found.retryable else "evaluated" if found.score_global is not None else "unscored", paid)
 
     async def run(self, id: str, attempt: int) -> Outcome:
         """Make one attempt at an answer; skip answers without a pending score.
@@ -162,10 +203,12 @@ class Evaluator:
         """
         paid: list[Judgment] = []
         try:
-            answer = await self._in_thread(lambda: self._begin(id))
-            if answer is None:
+            begun = await self._in_thread(lambda: self._begin(id))
+            if begun is None:
                 return Finished()
-            found = await self._judge.evaluate_case(answer.case, self._judgments, paid.append)
+            answer, store = begun
+            found = await self._judge.evaluate_case(answer.case, store, paid.append)
+            self._outages.note(paid)
             last = attempt + 1 >= self._section.attempts
             if not found.retryable or (last and found.run_id and found.score_global is not None):
                 await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
@@ -200,10 +243,11 @@ class Evaluator:
     def _pending(self, after: int, limit: int) -> Sequence[Pending]:
         return [Pending(number, id) for number, id in self._evaluations.pending(after, limit)]
 
-    def _begin(self, id: str) -> Answer | None:
+    def _begin(self, id: str) -> tuple[Answer, JudgmentStore] | None:
         """Load the answer and link its judgments; None if nothing is due.
 
-        A worker that died may have left judgments of an answer that was erased meanwhile: their texts go.
+        A worker that died may have left judgments of an answer that was erased meanwhile: their texts go. Of an answer that was
+        evaluated before and waits again, only scores count as known.
         """
         evaluation, answer = self._evaluations.get(id), self._answers.get(id)
         if evaluation is not None and evaluation.state == "erased":
@@ -211,7 +255,7 @@ class Evaluator:
         if evaluation is None or answer is None or answer.erased or evaluation.state != "waiting":
             return None
         self._evaluations.link(id, self._judge.run().id, self._judge.keys(answer.case))
-        return answer
+        return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
         """Write the score and the alert."""

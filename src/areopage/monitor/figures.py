@@ -268,8 +268,8 @@ def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before:
 
 
 def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scale) -> Iterable[VariantFigures]:
-    """Every variant in order of names, each but the first compared with the first."""
-    names = sorted(sides)
+    """Every variant in order of names, answers without one last; each but the first is compared with the first."""
+    names = sorted(sides, key=lambda name: (not name, name))
     means = {name: _moments(one for one in sums if one.variant == name) for name in names}
     for name in names:
         overall = means[name].get(GLOBAL, Moments())

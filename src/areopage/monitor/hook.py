@@ -5,41 +5,28 @@
 Both only append to the spool, after the answer is there; a fault in them is counted and never reaches the caller.
 """
 
+import asyncio
 import functools
 import inspect
 import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from msgspec import Struct
-
-from areopage.cases.records import Document, Turn
 from areopage.errors import SubmissionError
+from areopage.monitor.exchange import Exchange, Unrecognised, find_exchange, piece_text
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import submission_of
-
-PROMPT_NAMES = ("prompt", "question", "query", "message", "messages")
-RESPONSE_NAMES = ("response", "answer", "text", "output")
-DOCUMENT_NAMES = ("documents", "context_chunks", "context", "chunks", "sources")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
-    """A question with its answer from a call. An id "" is replaced by a new id."""
-
-    prompt: str | Sequence[Turn | Mapping[str, Any]]
-    response: str
-    documents: Iterable[Document | Mapping[str, Any] | str] = ()
-    id: str = ""
-    metadata: Mapping[str, Any] = {}
-
-
 Extract = Callable[[Mapping[str, Any], Any], Exchange | None]
-"""Finds the exchange in a function's arguments (by name) and its result; None where there is nothing to evaluate."""
+"""Finds the exchange in a function's arguments (by name) and its result; None where there is nothing to evaluate.
+
+The result of a stream is the list of its pieces."""
 
 
 def monitored(
@@ -58,10 +45,12 @@ def monitored(
         source, variant, language: see `submission_of`.
         evaluate: False switches it off, and the function stays as it is.
         extract: finds the exchange; without it the prompt is the argument of a usual name (`prompt`, `question`…) or else the
-            first, documents are the argument or the result's key of a usual name, and the result is a text or has the key
-            `response` or `answer`.
+            first, documents are the argument or the result's key of a usual name, and the result is a text, has a key or an
+            attribute of a usual name (`response`, `answer`, `content`…), or is a completion of a model's client. A generator is
+            passed on piece by piece; its pieces make the answer once it has ended.
 
-    The decorated function has the attribute `counts`, a `Counter` of what became of its answers: recorded, lost, not_found.
+    The decorated function has the attribute `counts`, a `Counter` of what became of its answers: recorded, lost, not_found,
+    unfinished. The first loss of each kind is logged, and `areopage monitor status` shows all.
     """
     into = spool if isinstance(spool, Spool) else Spool(spool)
 
@@ -70,28 +59,38 @@ def monitored(
             return function
         recorder = Recorder(into, source=source, variant=variant, language=language)
         signature = inspect.signature(function)
-        find = extract or _find_exchange
+        find = extract or find_exchange
         called = getattr(function, "__qualname__", type(function).__name__)
 
         def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
             with recorder.unharmed(called):
                 recorder.record(find(signature.bind(*given, **named).arguments, result))
 
+        def heard(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> Any:
+            """The result for the caller; a stream is noted once it has ended."""
+            if not inspect.isgenerator(result) and not inspect.isasyncgen(result):
+                note(given, named, result)
+                return result
+
+            def ended(pieces: list[Any] | None) -> None:
+                if pieces is None:
+                    recorder.miss("unfinished", f"{called}: a stream was not read to its end")
+                else:
+                    note(given, named, pieces if extract else "".join(map(piece_text, pieces)))
+
+            return _copying(result, ended) if inspect.isgenerator(result) else _copying_async(result, ended)
+
         if inspect.iscoroutinefunction(function):
             answer = cast(Callable[..., Awaitable[Any]], function)
 
             @functools.wraps(function)
             async def answered(*given: Any, **named: Any) -> Any:
-                result = await answer(*given, **named)
-                note(given, named, result)
-                return result
+                return heard(given, named, await answer(*given, **named))
         else:
 
             @functools.wraps(function)
             def answered(*given: Any, **named: Any) -> Any:
-                result = function(*given, **named)
-                note(given, named, result)
-                return result
+                return heard(given, named, function(*given, **named))
 
         vars(answered)["counts"] = recorder.counts
         return cast(F, answered)
@@ -117,9 +116,9 @@ class Recorder:
                 exchange.response,
                 exchange.documents,
                 id=exchange.id,
-                source=self._source,
-                variant=self._variant,
-                language=self._language,
+                source=exchange.source or self._source,
+                variant=exchange.variant or self._variant,
+                language=exchange.language or self._language,
                 metadata=exchange.metadata,
             )
         except SubmissionError as fault:
@@ -136,34 +135,44 @@ class Recorder:
         """
         try:
             yield
+        except Unrecognised as fault:
+            self.miss("not_found", f"{where}: {fault}")
         # an extraction and documents that are read only now are the bot's code, and may raise anything
         except Exception as fault:  # noqa: BLE001 - the answer is given in any case
             self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
 
     def refuse(self, reason: str) -> None:
         """Count an answer that cannot be submitted."""
-        self._spool.lose(reason)
-        self.counts["lost"] += 1
+        self.miss("lost", reason)
+
+    def miss(self, why: str, reason: str) -> None:
+        """Count an answer that is not submitted, in this process and for the worker."""
+        self._spool.lose(reason, why)
+        self.counts[why] += 1
 
 
-def _find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
-    """The exchange of a function that is called and answers in a usual way; None where its result is no answer."""
-    if result is None:
-        return None
-    fields = result if isinstance(result, Mapping) else {}
-    response = result if isinstance(result, str) else named(fields, RESPONSE_NAMES)
-    prompt = named(arguments, PROMPT_NAMES)
-    if prompt is None:
-        prompt = next((value for name, value in arguments.items() if name not in ("self", "cls")), None)
-    if not isinstance(response, str) or not isinstance(prompt, str | list | tuple):
-        return None
-    documents = named(fields, DOCUMENT_NAMES)
-    if documents is None:
-        documents = named(arguments, DOCUMENT_NAMES)
-    # a `context` of a web framework is no list of documents
-    return Exchange(prompt=prompt, response=response, documents=documents if isinstance(documents, Iterable) else ())
+def _copying(stream: Iterator[Any], ended: Callable[[list[Any] | None], None]) -> Iterator[Any]:
+    """Pass a stream on; `ended` gets its pieces, or None if the reader left before its end."""
+    pieces: list[Any] = []
+    try:
+        for piece in stream:
+            pieces.append(piece)
+            yield piece
+    except GeneratorExit:
+        cast(Any, stream).close()
+        ended(None)
+        raise
+    ended(pieces)
 
 
-def named(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The value of the first existing name; None without any."""
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
+async def _copying_async(stream: AsyncIterator[Any], ended: Callable[[list[Any] | None], None]) -> AsyncIterator[Any]:
+    pieces: list[Any] = []
+    try:
+        async for piece in stream:
+            pieces.append(piece)
+            yield piece
+    except (GeneratorExit, asyncio.CancelledError):
+        await cast(Any, stream).aclose()
+        ended(None)
+        raise
+    ended(pieces)

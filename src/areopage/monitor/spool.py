@@ -10,16 +10,20 @@ import os
 import secrets
 import threading
 import time
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from areopage.ledger.records import Answer
-from areopage.monitor.spool_files import Deliver, Drained, drain
+from areopage.monitor.spool_files import LOSSES, Deliver, Drained, Losses, drain
 from areopage.work.file_lock import hold
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000
+LONGEST_REASON = 500
+LOST = "lost"
 LOG = logging.getLogger(__name__)
 
 
@@ -54,16 +58,17 @@ class Spool:
         except (OSError, TypeError, ValueError) as fault:
             self.lose(f"{self.folder}: {fault}")
             return False
-        writer.failing = False
+        writer.told.discard(LOST)
         return True
 
-    def lose(self, reason: str) -> None:
-        """Count a lost answer, and log the reason once until writing works again."""
+    def lose(self, reason: str, why: str = LOST) -> None:
+        """Count a lost answer, here and in the folder, and log the first of its kind (of `LOST`: after one that was written)."""
         self.lost += 1
-        writer = self._writer()
-        if not writer.failing:
-            LOG.warning("an answer cannot be submitted for evaluation: %s", " ".join(reason.split()))
-        writer.failing = True
+        writer, said = self._writer(), " ".join(reason.split())
+        writer.note_loss(why, said)
+        if why not in writer.told:
+            LOG.warning("an answer cannot be submitted for evaluation: %s", said)
+        writer.told.add(why)
 
     def _writer(self) -> "_Writer":
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
@@ -88,7 +93,9 @@ class _Writer:
         self._file: int | None = None
         self._size = 0
         self._lock: int | None = None
-        self.failing = False
+        self._losses: Counter[str] = Counter()
+        self._tally = folder / LOSSES / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}.json"
+        self.told: set[str] = set()
 
     def write(self, line: bytes) -> None:
         """Append a whole line or nothing.
@@ -107,6 +114,14 @@ class _Writer:
                 self._undo(file)
                 raise OSError(errno.ENOSPC, "no space left for a whole line")
             self._size += written
+
+    def note_loss(self, why: str, reason: str) -> None:
+        """Write how many answers were lost, for the worker's pages; where that fails, too, only the log tells."""
+        with self._turn, suppress(OSError):
+            self._losses[why] += 1
+            self._tally.parent.mkdir(parents=True, exist_ok=True)
+            losses = Losses(counts=dict(self._losses), reason=reason[:LONGEST_REASON])
+            self._tally.write_bytes(msgspec.json.encode(losses))
 
     def close(self) -> None:
         """Stop writing."""

@@ -5,6 +5,7 @@ frees the lock of the dead. `NAME.offset` says how many bytes were taken over.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,13 @@ from areopage.monitor.submit import checked
 from areopage.work.file_lock import hold
 
 REJECTED = "rejected"
+LOSSES = "losses"
 BATCH_LINES = 500
 BATCH_BYTES = 8_000_000
 
-Deliver = Callable[[Sequence[Answer]], object]
+Deliver = Callable[[Sequence[Answer]], Sequence[Answer]]
+"""Stores answers, and returns those that were refused."""
+REFUSED = "another answer has its id"
 
 
 class Drained(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,11 +72,11 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
             batch = _next_batch(data, _read_offset(data))
             if batch is None:
                 break
-            if batch.submissions:
-                deliver(batch.submissions)
-            _put_aside(data, batch.bad)
+            refused = deliver(batch.submissions) if batch.submissions else ()
+            bad = [*batch.bad, *((msgspec.json.encode(one), REFUSED) for one in refused)]
+            _put_aside(data, bad)
             _write_offset(data, batch.end)
-            taken, rejected = taken + len(batch.submissions), rejected + len(batch.bad)
+            taken, rejected = taken + len(batch.submissions), rejected + len(bad)
         else:
             return Drained(taken=taken, rejected=rejected)
         if abandoned:
@@ -108,7 +112,7 @@ def _next_batch(data: Path, offset: int) -> Batch | None:
 
 
 def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
-    """Keep lines that cannot be read, each with the reason."""
+    """Keep lines that cannot be submitted, each with the reason."""
     if bad:
         folder = data.parent / REJECTED
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -120,6 +124,32 @@ def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
 def rejected_lines(folder: Path) -> int:
     """Count the rejected lines of a spool."""
     return sum(file.read_bytes().count(b"\n") for file in (folder / REJECTED).glob("*.jsonl"))
+
+
+class Losses(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers that hooks could not submit, by kind, and the reason of the last one."""
+
+    counts: dict[str, int] = {}
+    reason: str = ""
+
+    @property
+    def total(self) -> int:
+        """The number of all of them."""
+        return sum(self.counts.values())
+
+
+def read_losses(folder: Path) -> Losses:
+    """Sum the losses of all processes that write to a spool; a file that is just being written is passed over."""
+    counts: Counter[str] = Counter()
+    reason = ""
+    for file in sorted((folder / LOSSES).glob("*.json")):
+        try:
+            one = msgspec.json.decode(file.read_bytes(), type=Losses)
+        except (OSError, msgspec.DecodeError):
+            continue
+        counts.update(one.counts)
+        reason = one.reason or reason
+    return Losses(counts=dict(counts), reason=reason)
 
 
 def waiting_bytes(folder: Path) -> int:

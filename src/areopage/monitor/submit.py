@@ -22,6 +22,7 @@ from areopage.monitor.answer_case import prompt_of, writable
 if TYPE_CHECKING:
     from areopage.ledger.store import Ledger
 
+FIRST_YEAR, LAST_YEAR = 1970, 9998
 MAX_ID = 128
 MAX_SOURCE = 128
 MAX_VARIANT = 64
@@ -74,6 +75,26 @@ class Intake:
         return msgspec.structs.replace(answer, case=Case(id=answer.id, prompt=""), session="", reason=reason, erased=True)
 
 
+def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
+    """Those that were not new because another answer is stored under their id.
+
+    It compares whole texts: of no use where the storage policy reduces them. What is erased or was left out is no other answer.
+
+    Args:
+        new: what `Intake.submit` returned for them.
+    """
+    from areopage.ledger.answers import Answers
+    from areopage.ledger.rows import storable
+
+    taken = []
+    for answer in (one for one, fresh in zip(given, new, strict=True) if not fresh):
+        known = Answers(ledger).get(answer.id)
+        texts = storable(answer.case.prompt_text), storable(answer.case.response or "")
+        if known and not known.erased and known.origin == "monitor" and texts != (known.case.prompt_text, known.case.response):
+            taken.append(answer)
+    return taken
+
+
 def is_sampled(id: str, share: float) -> bool:
     """Whether an answer is in the sample, decided by its id alone."""
     drawn = int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
@@ -118,6 +139,8 @@ def submission_of(
     """
     if not isinstance(metadata, Mapping | None):
         raise SubmissionError(f"metadata: give an object, not {type(metadata).__name__}")
+    if answered_at is not None and not FIRST_YEAR < answered_at.year < LAST_YEAR:
+        raise SubmissionError(f"answered_at: give a year after {FIRST_YEAR}")
     now = datetime.now(UTC)
     case = Case(
         id=_text(id, "id") or new_id(),

@@ -5,24 +5,30 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
-from areopage.errors import ServerDown
+from areopage.errors import ServerDown, StorageError
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
-from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
+from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
+from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.spool import Spool
-from areopage.monitor.submit import Intake
-from areopage.work.handlers import Handler, ScheduledJob
+from areopage.monitor.submit import Intake, clashing
+from areopage.work.database import queue_url
+from areopage.work.handlers import Handler, Outcome, ScheduledJob
 from areopage.work.worker import USUAL_PACE, Pace, Worker
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
 CHECK_PAUSE = 15.0
 LEDGER_THREADS = 4
+REASONS_NOTED = 100
+"""Of so many waiting answers the page says that the judge's server is down."""
 T = TypeVar("T")
 
 
@@ -63,6 +69,40 @@ class MonitorWorker(Worker):
         return self._counter.now(self._evaluations.backlog())
 
 
+def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None) -> int:
+    """Let given-up answers wait again, and end the pause of those that wait for another attempt; returns how many.
+
+    Args:
+        ids: only these; None: all.
+
+    Raises:
+        StorageError: the ledger or the queue cannot be used.
+    """
+    from areopage.work.queue import Queue  # dbos takes a second to import
+
+    url, woken = queue_url(ledger.engine.url), 0
+    if Evaluations(ledger).waiting(1, tried=True) and (url.drivername != "sqlite" or Path(url.database or "").exists()):
+        queue = Queue(ledger.engine.url, [_EVALUATIONS], None, POOL)
+        queue.attach()
+        try:
+            woken = queue.wake(NAME, ids)
+        finally:
+            queue.detach()
+    return Evaluations(ledger).reopen(ids) + woken
+
+
+async def _run_elsewhere(_item: str, _attempt: int) -> Outcome:
+    raise NotImplementedError
+
+
+def _give_up_elsewhere(_item: str, _reason: str) -> None:
+    raise NotImplementedError
+
+
+_EVALUATIONS = Handler(name=NAME, run=_run_elsewhere, gave_up=_give_up_elsewhere, pending=lambda _after, _limit: ())
+"""The handler of evaluations for processes that look at its queue and run nothing."""
+
+
 class MonitorWork:
     """The work of the monitor's worker.
 
@@ -84,6 +124,9 @@ class MonitorWork:
         self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
+        self._evaluations, self._outages = Evaluations(ledger), Outages(check_pause)
+        self._evaluator: Evaluator
+        self._probe: asyncio.Task[None] | None = None
         self._ready = False
         self._checked_at = 0.0
 
@@ -97,10 +140,10 @@ class MonitorWork:
         # SQLite takes one writer at a time: they queue here rather than at its lock
         count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="areopage-ledger")
-        evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads, self._counter)
+        self._evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads, self._counter, self._outages)
         golden = golden_handler(self._ledger, self._config)
         self._handlers = (
-            evaluator.handler(lambda: self._ready, self._check_pause),
+            self._evaluator.handler(lambda: self._ready, self._check_pause),
             *([golden] if golden is not None else []),
         )
         fault = await self._check()
@@ -110,14 +153,30 @@ class MonitorWork:
     async def step(self) -> bool:
         """Submit spooled answers; return whether more may wait."""
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
-            await self._check()
-        drained = await self._in_thread(lambda: self._spool.drain(self._intake.submit))
+            if fault := await self._check():
+                await self._in_thread(lambda: self._evaluations.note_waiting(fault, REASONS_NOTED))
+        elif self._outages.probe_is_due():
+            self._probe = asyncio.create_task(self._probed())
+        drained = await self._in_thread(lambda: self._spool.drain(self._take_over))
         if drained.rejected:
-            LOG.warning("%d lines of the spool cannot be read: see %s", drained.rejected, self._config.spool / "rejected")
+            LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
         return drained.taken > 0
+
+    def _take_over(self, given: Sequence[Answer]) -> Sequence[Answer]:
+        new = self._intake.submit(given)
+        return clashing(self._ledger, given, new) if self._config.storage.text == "full" else ()
+
+    async def _probed(self) -> None:
+        try:
+            await self._evaluator.probe()
+        except StorageError as fault:
+            LOG.error("%s", fault)
 
     async def close(self) -> None:
         """Close the judges."""
+        if self._probe is not None:
+            self._probe.cancel()
+            await asyncio.gather(self._probe, return_exceptions=True)
         await self._judge.aclose()
         if self._threads is not None:
             await asyncio.to_thread(self._threads.shutdown)

@@ -1,12 +1,11 @@
 """Agreement between judges and people as text, CSV and JSON."""
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import table_writer
 from areopage.locales import MISSING, Locale, one_line
 from areopage.review.agreement import AgreementReport
 from areopage.scoring.correlation import Correlation, Estimate
@@ -199,13 +198,12 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 def agreement_csv(report: AgreementReport) -> str:
     """Format one CSV line per criterion, with decimal points."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    write = table_writer(stream)
+    write(COLUMNS)
     for one in report.agreement.criteria:
         alpha = one.raters.alpha
-        writer.writerow(
-            inert_cell(cell)
-            for cell in (
+        write(
+            (
                 one.criterion,
                 report.names.get(one.criterion, ""),
                 *report.scales.get(one.criterion, (None, None)),

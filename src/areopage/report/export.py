@@ -4,11 +4,11 @@ Texts of answers are what the given policy leaves of them. A whole ledger is exp
 policy and erasure left.
 """
 
-import csv
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, TypeVar
@@ -16,7 +16,7 @@ from typing import IO, Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import structs
 
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.errors import MissingExtra, StorageError, UserError
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, Trace
@@ -29,7 +29,9 @@ from areopage.report.replacing import replacing
 from areopage.report.run_files import write_table
 
 Item = TypeVar("Item")
-ExportForm = Literal["csv", "jsonl", "parquet"]
+ExportForm = Literal["csv", "csv;", "jsonl", "parquet"]
+"""`csv;` has semicolons between its cells."""
+
 TEXTS = (
     *("id", "timestamp", "evaluated_at", "suite", "suite_version", "run_id", "language", "source", "variant", "prompt"),
     "response",
@@ -93,7 +95,8 @@ def export_answers(
         if form == "parquet":
             _write_parquet(counted, temporary, _column_names(criteria))
         else:
-            with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            encoding = "utf-8" if form == "jsonl" else CSV_ENCODING
+            with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
                 WRITERS[form](counted, file, _column_names(criteria))
     return counted.rows
 
@@ -118,12 +121,11 @@ class Counted(Generic[Item]):
             yield item
 
 
-def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_table_columns(columns))
+def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str], *, semicolons: bool = False) -> None:
+    write = table_writer(file, semicolons=semicolons)
+    write(_table_columns(columns))
     for score in scores:
-        row = _flat(score, columns)
-        writer.writerow([inert_cell("\n".join(cell) if isinstance(cell, list) else cell) for cell in row.values()])
+        write("\n".join(cell) if isinstance(cell, list) else cell for cell in _flat(score, columns).values())
 
 
 def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
@@ -139,6 +141,7 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[s
 
 WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]], None]] = {
     "csv": _write_csv,
+    "csv;": partial(_write_csv, semicolons=True),
     "jsonl": _write_jsonl,
 }
 

@@ -1,6 +1,5 @@
 """The files of a run: results.json, results.csv, rejected.csv, report.html, and every single judgment for `bench export`."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import msgspec
 
 from areopage.bench.results import RunView
 from areopage.cases.loader import write_rejected
-from areopage.cases.text_files import inert_cell
+from areopage.cases.text_files import table_writer
 from areopage.errors import StorageError
 from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report
@@ -223,7 +222,7 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         StorageError: the file cannot be written.
     """
     with replacing(path) as place, place.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([inert_cell(name) for name in header])
+        write = table_writer(stream)
+        write(header)
         for row in rows:
-            writer.writerow([inert_cell(value) for value in row])
+            write(row)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -26,6 +26,7 @@ from areopage.ledger.queries import Scope as AnswerScope
 from areopage.ledger.records import Trace
 from areopage.ledger.schema import REVISION
 from areopage.ledger.store import Ledger
+from areopage.monitor.spool_files import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response
@@ -33,9 +34,10 @@ from areopage.server.context import ServerContext, context_of
 from areopage.server.guards import is_local
 
 ALWAYS = Period(start=date.min, end=date.max)
-MOST_ALERTS = 10_000
 GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+FAILING_WITHIN = timedelta(minutes=15)
+MOST_FAILING = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 READ = require("read")
 
@@ -113,11 +115,14 @@ class LedgerCollector(Collector):
         yield from self._backlog()
         yield from self._answers()
         yield from self._judges()
-        alerts = Alerts(self._context.ledger).list(state="open", limit=MOST_ALERTS)
         gauge = GaugeMetricFamily("areopage_open_alerts", "Alerts that hold now.", labels=["rule"])
-        for rule in sorted({alert.rule for alert in alerts}):
-            gauge.add_metric([rule], sum(alert.rule == rule for alert in alerts))
+        for rule, count in Alerts(self._context.ledger).counts().items():
+            gauge.add_metric([rule], count)
         yield gauge
+        lost = GaugeMetricFamily("areopage_hook_lost", "Answers that hooks on this computer did not submit.", labels=["why"])
+        for why, number in sorted(read_losses(self._context.config.monitor.spool).counts.items()):
+            lost.add_metric([why], number)
+        yield lost
 
     def _backlog(self) -> Iterator[Metric]:
         backlog = Evaluations(self._context.ledger).backlog()
@@ -198,11 +203,20 @@ async def healthz() -> Response:
 
 @router.get("/readyz", responses=WELL | UNWELL, summary="Whether the server can do its work")
 def readyz(request: Request) -> Response:
-    """Looks at the ledger, and at the worker where it runs in this process. The reason names no place and no person."""
+    """Looks at the ledger, and at the worker where it runs in this process. The reason names no place and no person.
+
+    Where judges fail, answers are still accepted: the server is `ok`, and `reason` says so.
+    """
     reason = _ledger_fault(context_of(request).ledger) or next(filter(None, (check() for check in _checks_of(request))), "")
     if reason:
         return json_response(Health(status="unavailable", reason=reason), 503)
-    return json_response(Health(status="ok"))
+    return json_response(Health(status="ok", reason=_judges_fault(context_of(request))))
+
+
+def _judges_fault(context: ServerContext) -> str:
+    """Says that judges fail: answers are still taken and kept, so the server stays ready."""
+    failing = Evaluations(context.ledger).failing_since(context.now() - FAILING_WITHIN, MOST_FAILING)
+    return f"judges fail: {failing} answers have no score yet" if failing else ""
 
 
 async def _reader_or_local(request: Request) -> Actor:

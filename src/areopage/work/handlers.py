@@ -79,6 +79,7 @@ class Handler(Struct, frozen=True, kw_only=True):
         attempts: an item is given up after so many failed ones.
         backoff: the pauses between them.
         polling: how often this process looks at the queue, in seconds.
+        woken: whether items that pause after a failed run are to be run now; asked again and again.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Handler(Struct, frozen=True, kw_only=True):
     attempts: int = 20
     backoff: Backoff = Backoff()
     polling: float = 0.1
+    woken: Callable[[], bool] = bool
 
     @property
     def queue_name(self) -> str:

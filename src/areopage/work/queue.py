@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError
 from areopage.ledger.connection import shown, storage_errors
+from areopage.ledger.rows import chunks
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
 from areopage.work.handlers import Handler, JobRun, RateLimit, Run, ScheduledJob
@@ -96,6 +97,20 @@ class Queue:
         with self._errors():
             self._client = self._connected()
             self._register()
+
+    def attach(self) -> None:
+        """Open the database as its workers left it, without queues and schedules of its own: for a look from outside.
+
+        Raises:
+            StorageError: the database cannot be used.
+        """
+        with self._errors():
+            self._client = self._connected()
+
+    def detach(self) -> None:
+        """Close what `attach` opened."""
+        self._client.destroy()
+        self._database.dispose()
 
     def _connected(self) -> DBOSClient:
         """A client of the queue's database, whose tables are made where they are missing."""
@@ -201,6 +216,21 @@ class Queue:
             "app_version": self.application,
         }
         return options | ({"delay_seconds": pause} if pause > 0 else {})
+
+    def wake(self, handler: str, items: Collection[str] | None = None) -> int:
+        """End the pause of failed items; None: of all. Items at which workers died keep theirs. Returns how many.
+
+        Raises:
+            StorageError: the queue cannot be used.
+        """
+        with self._errors():
+            found = self._list(queue_name=self._handlers[handler].queue_name, status="DELAYED")
+        paused = {row.workflow_id: run for row in found if (run := Run.parse(row.workflow_id)) is not None and not run.deaths}
+        chosen = {key: run for key, run in paused.items() if items is None or run.item in items}
+        for keys in chunks(list(chosen)):
+            self.enqueue_runs([chosen[key].again() for key in keys])
+            self.forget(keys)
+        return len(chosen)
 
     def enqueue_job(self, run: JobRun) -> bool:
         """Enqueue an occurrence of a scheduled job once more; False where it was run too often already.

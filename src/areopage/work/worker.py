@@ -223,6 +223,9 @@ class OpenWorker:
             try:
                 more = await self._work.step()
                 more = await self.dispatch() or more
+                for handler in self._work.handlers:
+                    if handler.woken():
+                        await asyncio.to_thread(self.engine.wake, handler.name)
                 trouble = ""
             except StorageError as fault:
                 if str(fault) != trouble:

@@ -164,8 +164,12 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
         found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, locale))
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
+        evaluations = Evaluations(alerting.ledger)
         failing = failing_of(
-            lists.recent(since, Scope(), ROWS_FOR_JUDGES), Evaluations(alerting.ledger).failing_since(since, ROWS_FOR_JUDGES)
+            lists.recent(since, Scope(), ROWS_FOR_JUDGES),
+            evaluations.failing_since(since, ROWS_FOR_JUDGES),
+            evaluations.latest_calls(since, ROWS_FOR_JUDGES),
+            section.judge.minimum,
         )
         today = Days(alerting.ledger).judges(Period(start=now.date(), end=now.date() + timedelta(days=1)))
         found.append(judge_finding(failing, today, section.judge, locale))

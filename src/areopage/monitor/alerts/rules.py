@@ -26,6 +26,9 @@ Delivery = Literal["pending", "none"]
 ANSWER, MEAN, WEAK_SHARE, DROP = "answer", "mean", "weak_share", "drop"
 JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "queue", "golden", "delivery", "recovered"
 
+RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED, ANSWER)
+"""All rules, in the order in which lists show their alerts: single answers, of which there may be many, come last."""
+
 EVERYTHING = "all"
 GATHERED_SHOWN = 10
 # as `areopage.jury.judges.qualification_of` puts it
@@ -33,6 +36,9 @@ DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 STILL_DROPPING = 0.5
 """A drop that was alerted on is over when less than this share of the rule's points is left of it."""
+
+MOSTLY = 0.5
+"""A judge is out of service when more than this share of its latest calls failed."""
 
 CAUGHT_UP = 0.5
 """The queue has caught up when its oldest answer waits less than this share of the limit."""
@@ -135,6 +141,11 @@ def answer_alert(
         "pending" if section.urls else "none",
         answer_id=score.id,
     )
+
+
+def question_line(alert: Alert) -> str:
+    """The line of a single answer's alert with the question; "" for other alerts."""
+    return alert.body.partition("\n")[0] if alert.rule == ANSWER else ""
 
 
 def is_worse(value: float, than: float, scale: Scale) -> bool:
@@ -276,6 +287,7 @@ class Failing(Struct, frozen=True, kw_only=True):
     Args:
         retried: those of the answers without a score that are not finished: judges failed on them, and another attempt follows
             or none is left.
+        latest: of the latest calls of the judge that fails most the share that failed; it tells an outage from a slow decline.
     """
 
     answers: int = 0
@@ -283,21 +295,30 @@ class Failing(Struct, frozen=True, kw_only=True):
     retried: int = 0
     planned: int = 0
     missing: int = 0
+    latest: float = 0.0
 
     @property
     def share(self) -> float:
-        """The larger of both shares, in [0, 1].
+        """The largest of the shares, in [0, 1]; that of the latest calls counts where most of them failed.
 
         One judge of several may fail without an answer losing its score.
         """
         by_answer = self.unscored / self.answers if self.answers else 0.0
         by_verdict = self.missing / self.planned if self.planned else 0.0
-        return max(by_answer, by_verdict)
+        return max(by_answer, by_verdict, self.latest if self.latest > MOSTLY else 0.0)
 
 
-def failing_of(rows: Sequence[Evaluation], retried: int = 0) -> Failing:
-    """The figures of some answers, and of those that judges failed on and that have no row yet."""
+def failing_of(
+    rows: Sequence[Evaluation], retried: int = 0, calls: Mapping[str, Sequence[bool]] | None = None, minimum: int = 1
+) -> Failing:
+    """The figures of some answers, and of those that judges failed on and that have no row yet.
+
+    Args:
+        calls: by judge whether its latest calls were answered, newest first; so many (`minimum`) are looked at, no fewer.
+    """
+    latest = [list(one)[:minimum] for one in (calls or {}).values() if len(one) >= minimum]
     return Failing(
+        latest=max((1 - sum(one) / len(one) for one in latest), default=0.0),
         answers=len(rows) + retried,
         unscored=sum(row.score_global is None for row in rows) + retried,
         retried=retried,
@@ -312,8 +333,9 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     Args:
         today: what each judge did today, to say which one fails.
     """
-    enough = failing.answers >= rule.minimum
+    enough = failing.answers >= rule.minimum or failing.latest > MOSTLY
     values = {
+        "latest": locale.percent(failing.latest, trim=True),
         "share": locale.percent(failing.share, trim=True),
         "answers": locale.whole(failing.answers),
         "unscored": locale.whole(failing.unscored),
@@ -325,12 +347,14 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
         "clear": locale.percent(rule.clear, trim=True),
     }
     retried = locale.say("judge_retried", **values) if failing.retried else ""
+    outage = locale.say("judge_outage", **values) if failing.latest > MOSTLY else ""
     by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
     bad = enough and failing.share > rule.failed_share
     return _finding(
         JUDGE,
         values,
         locale,
+        outage,
         retried,
         listed(locale.messages["judge_today"], by_judge),
         bad=bad,

@@ -10,14 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
-from areopage.errors import SubmissionError
+from areopage.errors import SubmissionError, name_list
 from areopage.ledger import erasure
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
-from areopage.monitor.submit import submission_of
+from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note
 from areopage.server.api.records import (
     Accepted,
@@ -35,7 +35,6 @@ from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
 
 Record = TypeVar("Record")
-FIRST_YEAR, LAST_YEAR = 1970, 9998
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
@@ -46,19 +45,30 @@ Label = Annotated[str | None, Query(max_length=128)]
 @router.post(
     "",
     status_code=202,
-    responses=answers_with(AcceptedAnswers, 202, 400, 413, 415),
+    responses=answers_with(AcceptedAnswers, 202, 400, 409, 413, 415),
     openapi_extra=takes(GivenAnswer, GivenAnswers),
     summary="Submit answers for evaluation",
 )
 async def submit(request: Request, actor: Submitter) -> Response:
-    """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later."""
+    """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later.
+
+    409: another answer has the id of one. That one is not stored; the others of the request are.
+    """
     submissions = _read_submissions(await json_body(request), actor)
+    context = context_of(request)
     if actor.collections:
-        ids, ledger = [one.id for one in submissions], context_of(request).ledger
+        ids, ledger = [one.id for one in submissions], context.ledger
         if not await run_in_threadpool(actor.may_see_answers, ledger, ids):
             raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the answer with one of these ids")
-    new = await context_of(request).submit(submissions)
+    new = await context.submit(submissions)
     metrics_of(request).submitted(new)
+    if not all(new) and context.config.section.storage.text == "full":
+        taken = await run_in_threadpool(clashing, context.ledger, submissions, new)
+        if taken:
+            others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
+            raise Refusal(
+                409, "id_taken", f"another answer has the id {name_list(dict.fromkeys(repr(one.id) for one in taken))}: {others}"
+            )
     accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
 

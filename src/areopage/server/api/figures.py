@@ -13,6 +13,7 @@ from starlette.responses import Response
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.queries import Period, Scope
+from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
@@ -61,11 +62,20 @@ def alerts(
     request: Request,
     actor: Reader,
     state: Literal["open", "closed"] | None = None,
+    rule: Annotated[str, Query(max_length=64, description="Only this rule, e.g. `mean`.")] = "",
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Response:
-    """Alerts with the number of occurrences and the delivery state; a limited key sees those about answers in its scope."""
-    found = Alerts(context_of(request).ledger).list(state=state, sources=actor.collections, limit=limit)
-    return json_response(AlertPage(items=list(found)))
+    """Alerts with the number of occurrences and the delivery state; `open` counts all open alerts by rule.
+
+    A limited key sees and counts those about answers in its scope.
+    """
+    if rule and rule not in RULES:
+        raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
+    stored = Alerts(context_of(request).ledger)
+    found = list(stored.list(state=state, rule=rule, sources=actor.collections, before=before, limit=limit))
+    last = found[-1].number if len(found) == limit else None
+    return json_response(AlertPage(items=found, open=stored.counts(sources=actor.collections), next=last))
 
 
 @router.post(

@@ -37,11 +37,11 @@ Session = Annotated[str, Meta(max_length=128, description="Your id of the conver
 Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
 
 
-class WireTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One turn of a conversation."""
+class WireTurn(Struct, frozen=True, kw_only=True):
+    """One message of a conversation, as in OpenAI's protocol. Instructions (`system`) and tool calls are not judged."""
 
-    role: Literal["user", "assistant"]
-    content: Text
+    role: Literal["user", "assistant", "system", "developer", "tool", "function"]
+    content: Text | list[dict[str, Any]] | None = None
 
 
 Prompt = (
@@ -130,9 +130,11 @@ class EvaluationPage(Struct, frozen=True, kw_only=True):
 
 
 class AlertPage(Struct, frozen=True, kw_only=True):
-    """Alerts, newest first."""
+    """Alerts, newest first. `open` counts all open alerts by rule; `next` is the `before` of the next page, null on the last."""
 
     items: list[Alert]
+    open: dict[str, int]
+    next: int | None
 
 
 class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -366,7 +368,7 @@ class StoredVerdict(Struct, frozen=True, kw_only=True):
 
 
 class Health(Struct, frozen=True, kw_only=True):
-    """How the server is; `reason` is "" where it is well."""
+    """How the server is; `reason` is "" where it is well. A server whose judges fail is "ok", as it accepts answers."""
 
     status: Literal["ok", "unavailable"]
     reason: str = ""

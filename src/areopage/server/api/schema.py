@@ -16,7 +16,7 @@ FAULTS = {
     401: "The API key is missing or invalid.",
     403: "The key lacks the permission, or a page of another site sent the request.",
     404: "The answer or the collection does not exist.",
-    409: "The answer is already settled, or was never held.",
+    409: "The answer is already settled or was never held, or another answer has its id.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     421: "The server does not answer for this host.",

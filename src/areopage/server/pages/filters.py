@@ -165,6 +165,16 @@ def before_of(query: Mapping[str, str], ignored: list[Ignored]) -> int | None:
     return None
 
 
+def page_of(query: Mapping[str, str], ignored: list[Ignored]) -> int:
+    """The number of a page, from 1; add an invalid one to `ignored`."""
+    value = query.get("page", "")
+    if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS and int(value) > 0:
+        return int(value)
+    if value:
+        ignored.append(Ignored(field="page", value=value))
+    return 1
+
+
 def period_of(
     query: Mapping[str, str], today: date, default: str, ignored: list[Ignored], *, may_be_all: bool
 ) -> tuple[str, Period | None]:

@@ -15,8 +15,11 @@ from areopage.ledger.operations import GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Filters
 from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.locales import Locale
+from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
+from areopage.monitor.spool_files import Losses, read_losses
+from areopage.monitor.worker import retry_answers
 from areopage.report.agreement import figure_text, name_of, range_text, remarks, scale_text, verdict_text
 from areopage.report.charts import STYLES, Series
 from areopage.report.model import TrendChart
@@ -27,8 +30,8 @@ from areopage.scoring.counts import grade_limits
 from areopage.server.access import Form, Reader, Writer, note
 from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.filters import TODAY, Chosen, Ignored, chosen
-from areopage.server.pages.overview import Overview, distribution_of, not_told, overview_of, trends_of
+from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, page_of
+from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
 KEPT = {"Cache-Control": "no-cache"}
@@ -94,17 +97,28 @@ def _first_answer(request: Request) -> str:
 
 @router.get("/monitor/alerts")
 def show_alerts(request: Request, reader: Reader) -> Response:
-    """The newest alerts, open ones first."""
+    """The open alerts by rule, single answers last, and the newest past ones; of one rule if chosen."""
     context = context_of(request)
-    alerts = Alerts(context.ledger)
-    qualification = alerts.list(state="open", sources=reader.collections, limit=ALERTS_SHOWN)
-    past = alerts.list(state="closed", sources=reader.collections, limit=ALERTS_SHOWN)
+    alerts, ignored, sources = Alerts(context.ledger), list[Ignored](), reader.collections
+    rule = choice_of(request.query_params, "rule", RULES, "alert_rule", ignored) or ""
+    page = page_of(request.query_params, ignored)
+    counts = alerts.counts(sources=sources)
+    count = counts.get(rule, 0) if rule else sum(counts.values())
+    skip = (page - 1) * ALERTS_SHOWN
+    shown = alerts.list(state="open", rule=rule, sources=sources, first=RULES, skip=skip, limit=ALERTS_SHOWN)
     return render(
         request,
         "alerts.html.j2",
-        qualification_alerts=qualification,
-        past=past,
-        lost=[alert for alert in (*qualification, *past) if not_told(alert)],
+        shown=shown,
+        question_line=question_line,
+        past=alerts.list(state="closed", rule=rule, sources=sources, limit=ALERTS_SHOWN),
+        rules=[(name, counts.get(name, 0)) for name in RULES if name in counts or name == rule],
+        rule=rule,
+        total=sum(counts.values()),
+        page=page,
+        pages=max(1, -(-count // ALERTS_SHOWN)),
+        ignored=ignored,
+        lost=alerts.count_undelivered(sources),
         told=bool(context.config.monitor.section.alerts.urls),
     )
 
@@ -125,6 +139,8 @@ def show_queue(request: Request, reader: Reader) -> Response:
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
+        waiting=evaluations.waiting(FAILED_SHOWN, reader.collections),
+        losses=Losses() if reader.collections else read_losses(context.config.monitor.spool),
         failed=evaluations.failed(FAILED_SHOWN, reader.collections),
         may_write=reader.role != "read",
     )
@@ -134,12 +150,14 @@ def show_queue(request: Request, reader: Reader) -> Response:
 def retry(request: Request, writer: Writer, form: Form) -> Response:
     """Requeue failed answers in the writer's scope: the given one, else all."""
     ledger, id = context_of(request).ledger, form.get("id")
-    evaluations = Evaluations(ledger)
     ids = [id] if isinstance(id, str) else None
     if writer.collections:
-        theirs = [one.id for one in evaluations.failed(FAILED_AT_ONCE, writer.collections)]
+        evaluations = Evaluations(ledger)
+        unfinished = evaluations.failed(FAILED_AT_ONCE, writer.collections)
+        unfinished += evaluations.waiting(FAILED_AT_ONCE, writer.collections, tried=True)
+        theirs = [one.id for one in unfinished]
         ids = theirs if ids is None else [one for one in ids if one in theirs]
-    reopened = evaluations.reopen(ids)
+    reopened = retry_answers(ledger, ids)
     note(ledger, writer, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
     return RedirectResponse("/monitor/queue", 303)
 

@@ -12,7 +12,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.operations import Alert, Workers, state_of
+from areopage.ledger.operations import Workers, state_of
 from areopage.ledger.queries import Backlog, Filters, Period
 from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
@@ -26,7 +26,6 @@ from areopage.server.context import ServerContext
 from areopage.server.pages.filters import Chosen, last_days
 
 SHORTEST_TREND = 7
-OPEN_ALERTS_SHOWN = 200
 
 
 class Overview(Struct, frozen=True, kw_only=True):
@@ -73,7 +72,7 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
     backlog = Evaluations(ledger).backlog(reader.collections)
-    alerts = Alerts(ledger).list(state="open", sources=reader.collections, limit=OPEN_ALERTS_SHOWN)
+    alerts = Alerts(ledger)
     workers = Workers(ledger).list()
     dead_after = context.config.monitor.section.worker.dead_after
     lists = EvaluationLists(ledger)
@@ -83,18 +82,13 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
         qualification=next((one.qualification for one in lists.page(newest, limit=1)), ""),
         backlog=backlog,
         waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
-        open_alerts=len(alerts),
-        undelivered=sum(not_told(alert) for alert in alerts),
+        open_alerts=sum(alerts.counts(sources=reader.collections).values()),
+        undelivered=alerts.count_undelivered(reader.collections),
         alive=sum(state_of(worker, now, dead_after) == "alive" for worker in workers),
         silent=sum(state_of(worker, now, dead_after) == "silent" for worker in workers),
         sources=tuple(filter(reader.may_see, lists.sources())),
         variants=tuple(lists.variants(reader.collections)),
     )
-
-
-def not_told(alert: Alert) -> bool:
-    """Whether an alert's delivery fails."""
-    return alert.delivery == "given_up" or (alert.delivery == "pending" and bool(alert.delivery_error))
 
 
 class Trend(Struct, frozen=True, kw_only=True):
