@@ -213,7 +213,7 @@ def test_a_repair_call_that_fails_keeps_the_first_answer_and_stays_open_where_an
     judgment, _ = judged(call, PROSE, fault)
     outcome = outcome_of(judgment)
     assert type(outcome) is kind
-    assert not isinstance(outcome, Scored)
+    assert not isinstance(outcome, Scored | NotApplicable)
     assert outcome.reason == f"no JSON object in the answer; the repair call failed: {fault}"
     assert (judgment.raw_text, judgment.repair_text, judgment.prompt_tokens) == (PROSE.text, "", 90)
     assert judgment.steps[-1] == "repair_call_failed"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
-from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut, Unreachable
+from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored, TimedOut, Unreachable
 from areopage.scoring.reduce import (
     DEFAULT,
     PROFILES,
@@ -31,7 +31,8 @@ def by_name(scores: list[float]) -> dict[str, float]:
     return {f"j{number}": score for number, score in enumerate(scores)}
 
 
-Pass = Scored | TimedOut | Refused | Unreachable | None
+LIMIT = 2.0
+Pass = Scored | NotApplicable | TimedOut | Refused | Unreachable | None
 
 
 def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCALE, suite: Scale = SCALE) -> CriterionScore:
@@ -40,7 +41,7 @@ def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCAL
         for judge, found in outcomes.items()
         for number, outcome in enumerate(found, 1)
     ]
-    (score,) = reduce_passes(passes, {"c": own}, suite, profile)
+    (score,) = reduce_passes(passes, {"c": own}, suite, profile, {"c": LIMIT})
     return score
 
 
@@ -190,5 +191,5 @@ def test_the_order_of_passes_and_judges_does_not_matter(orders: tuple[list[tuple
 
 def test_a_single_judge_agrees_with_itself_only_where_the_documents_say_so() -> None:
     alone = [JudgeScore(judge="a", score=3.0, variance=0.0, scored=1, planned=1)]
-    assert reduce_criterion("c", "x", alone, Scale(), V1_1).agreement == 1.0
-    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT).agreement is None
+    assert reduce_criterion("c", "x", alone, Scale(), V1_1, LIMIT).agreement == 1.0
+    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT, LIMIT).agreement is None
