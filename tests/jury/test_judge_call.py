@@ -17,7 +17,7 @@ from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Judgment
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="fr")
 GOOD = Completion(text='{"score": 4, "explanation": "kind"}', prompt_tokens=100, completion_tokens=10, seconds=1.5)
