@@ -5,8 +5,8 @@
     python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality --lang fr
 
 `separation` is the chance that the judge puts a response with a high band above one with a low band of the same criterion
-(ties count half): 1 is perfect, 0.5 a coin flip. Where a criterion does not apply to a response, the gold set says so; a judge that
-finds the same is inside the band.
+(ties count half): 1 is perfect, 0.5 a coin flip. Where a criterion does not apply to a response, the gold set says so; a judge
+that finds the same is inside the band.
 """
 
 import argparse

@@ -19,10 +19,15 @@ ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)
 NOT_APPLICABLE = {"en": "criterion does not apply", "fr": "critère ne s'applique pas"}
 UNTOUCHED = {
-    "en": re.compile(r"(?i)does not touch|at issue|no occasion|no such|nothing to praise|calls for no|holds no|without any claim"),
+    "en": re.compile(
+        r"(?i)does not touch|at issue|no occasion|no such|nothing to praise|calls for no|holds no|without any claim"
+    ),
     "fr": re.compile(r"(?i)ne touche|n'aborde|en jeu|occasion|rien à louer|n'appelle pas|aucune idée|n'affirme aucun"),
 }
-FIVE = {"en": re.compile(r"(?i)(gives?|scores?|score is) 5|^\s*5 - "), "fr": re.compile(r"(?i)(attribuez|reçoit|note est) 5|^\s*5 - ")}
+FIVE = {
+    "en": re.compile(r"(?i)(gives?|scores?|score is) 5|^\s*5 - "),
+    "fr": re.compile(r"(?i)(attribuez|reçoit|note est) 5|^\s*5 - "),
+}
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,8 @@ class RunCoverage(Struct, frozen=True, kw_only=True):
     """How much of what was selected is judged: a score was given, or that the criterion does not apply.
 
     Args:
-        scored, not_applicable, planned: passes; a criterion that is not judged counts as planned as often as the others on average.
+        scored, not_applicable, planned: passes; a criterion that is not judged counts as planned as often as the others on
+            average.
         criteria: how many are judged.
         lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
     """
@@ -271,9 +272,7 @@ def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applic
     criteria = spec.criteria_by_id()
     planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
-    return RunCoverage(
-        scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost)
-    )
+    return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:

@@ -84,7 +84,7 @@ class Panel(Struct, frozen=True, kw_only=True):
         personas: the readers by maturity.
         scale: of the scores; criteria's own scales are mapped to it.
         profile: the rules for failed passes, quorum and outliers.
-        failures: which scores are failures; such a score is never dropped because other judges find that a criterion does not apply.
+        failures: which scores are failures; none is dropped because other judges find that the criterion does not apply.
         joint: models are asked about all their criteria in one call; code and recordings never are.
         context: how much of the documents models are shown; None: all.
         salt: "" or a text that sets the keys of these judgments apart from all others (to ask anew on purpose).

@@ -206,7 +206,9 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
         # json-repair gives up on deep nesting, and asserts of itself what some texts disprove
         return Unparsed(reason="broken JSON that cannot be repaired")
     candidates = repaired if isinstance(repaired, list) else [repaired]
-    outcomes = [verdict_of(one, scale, may_not_apply=may_not_apply) for one in candidates if isinstance(one, dict) and "score" in one]
+    outcomes = [
+        verdict_of(one, scale, may_not_apply=may_not_apply) for one in candidates if isinstance(one, dict) and "score" in one
+    ]
     if not outcomes:
         return Unparsed(reason="broken JSON that cannot be repaired")
     outcome = common_outcome(outcomes)

@@ -122,8 +122,7 @@ class RunUse(Struct, frozen=True, kw_only=True):
 
     Args:
         judgments: those that its scores use, whichever run asked for them.
-        evaluated: the cases with stored scores, and of these the passes that have a score, and those that say that a criterion does
-            not apply.
+        evaluated: the cases with stored scores; `scored` and `not_applicable` are passes over these.
     """
 
     judgments: int

@@ -264,7 +264,8 @@ class Ledger:
             judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}
             passes = {row[0]: dict(zip(_USE_COUNTS, row[1:], strict=True)) for row in connection.execute(scored)}
         return {
-            run_id: RunUse(judgments=count, **passes.get(run_id, dict.fromkeys(_USE_COUNTS, 0))) for run_id, count in judged.items()
+            run_id: RunUse(judgments=count, **passes.get(run_id, dict.fromkeys(_USE_COUNTS, 0)))
+            for run_id, count in judged.items()
         }
 
     def attempts(self, keys: Sequence[str]) -> list[Judgment]:

@@ -274,9 +274,7 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
         agreement=score.agreement,
         outliers=score.outliers,
         coverage=Coverage(scored=score.scored, not_applicable=score.not_applicable, planned=score.planned),
-        explanations="\n\n".join(
-            f"{one.judge}, pass {one.pass_index}: {one.explanation}" for one in passes if one.explanation
-        ),
+        explanations="\n\n".join(f"{one.judge}, pass {one.pass_index}: {one.explanation}" for one in passes if one.explanation),
         evidence=tuple(
             Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, folded_response))
             for one, verdict in said

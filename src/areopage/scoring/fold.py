@@ -231,7 +231,9 @@ def fold(
         failures: which scores are failures.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
-    scores = reduce_passes(passes, {key: one.scale for key, one in by_id.items()}, suite, profile, failures.limits(criteria, suite))
+    scores = reduce_passes(
+        passes, {key: one.scale for key, one in by_id.items()}, suite, profile, failures.limits(criteria, suite)
+    )
     by_case: dict[str, list[CriterionScore]] = {}
     by_criterion: dict[str, list[CriterionScore]] = {}
     for score in scores:
