@@ -5,7 +5,8 @@
     python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality --lang fr
 
 `separation` is the chance that the judge puts a response with a high band above one with a low band of the same criterion
-(ties count half): 1 is perfect, 0.5 a coin flip.
+(ties count half): 1 is perfect, 0.5 a coin flip. Where a criterion does not apply to a response, the gold set says so; a judge
+that finds the same is inside the band.
 """
 
 import argparse
@@ -35,6 +36,12 @@ class Graded(msgspec.Struct, frozen=True):
     bands: dict[str, tuple[float, float]]
     maturity: str = ""
     documents: tuple[dict[str, str], ...] = ()
+    not_applicable: tuple[str, ...] = ()
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """All that the judge is asked about."""
+        return tuple(dict.fromkeys((*self.bands, *self.not_applicable)))
 
 
 def judged(suite: Suite, items: list[Graded], reference: str, language: str, wanted: str, folder: Path) -> RunView:
@@ -44,7 +51,7 @@ def judged(suite: Suite, items: list[Graded], reference: str, language: str, wan
         {name: getattr(item, name) for name in ("id", "prompt", "response", "maturity", "documents")}
         | {"criteria_selection": ",".join(kept)}
         for item in items
-        if (kept := [key for key in item.bands if key.startswith(wanted)])
+        if (kept := [key for key in item.criteria if key.startswith(wanted)])
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     wishes = RunWishes(datasets=(path,), judges=(reference,), passes=1, language=language, limit=-1)
@@ -73,7 +80,7 @@ def main() -> None:
         items = [items[position * len(items) // options.limit] for position in range(options.limit)]
     with tempfile.TemporaryDirectory() as scratch:
         view = judged(suite, items, options.judge, options.lang, options.criteria, Path(scratch))
-    bands = {item.id: item.bands for item in items}
+    graded = {item.id: item for item in items}
     sides: dict[str, tuple[list[float], list[float]]] = {}
     asked = inside = scored = 0
     for record in view.scores.records:
@@ -81,10 +88,16 @@ def main() -> None:
             if not one.planned:
                 continue
             asked += 1
-            if one.score is None:
+            if one.is_missing:
                 continue
             scored += 1
-            least, most = bands[record.case_id][one.criterion]
+            item = graded[record.case_id]
+            if one.score is None:
+                inside += one.criterion in item.not_applicable
+                continue
+            if one.criterion not in item.bands:
+                continue
+            least, most = item.bands[one.criterion]
             inside += least <= one.score <= most
             low, high = sides.setdefault(one.criterion, ([], []))
             (low if most <= LOW * suite.scale.max else high if least >= HIGH * suite.scale.max else []).append(one.score)

@@ -22,7 +22,7 @@ from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
 # a change of it means that all that was paid for is paid for again
-FIRST_KEY = "d7523eb2939fc0c758b7ab4749ae3c84355e06668fffc09dd8cb562080d1a506"
+FIRST_KEY = "28f7c4aa5cd4bc261a09e5de11786df6a362ddede58eb40f6167ab0ed085c617"
 
 
 class Scripted:

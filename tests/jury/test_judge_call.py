@@ -17,7 +17,7 @@ from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Judgment
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="fr")
 GOOD = Completion(text='{"score": 4, "explanation": "kind"}', prompt_tokens=100, completion_tokens=10, seconds=1.5)
@@ -213,7 +213,7 @@ def test_a_repair_call_that_fails_keeps_the_first_answer_and_stays_open_where_an
     judgment, _ = judged(call, PROSE, fault)
     outcome = outcome_of(judgment)
     assert type(outcome) is kind
-    assert not isinstance(outcome, Scored)
+    assert not isinstance(outcome, Scored | NotApplicable)
     assert outcome.reason == f"no JSON object in the answer; the repair call failed: {fault}"
     assert (judgment.raw_text, judgment.repair_text, judgment.prompt_tokens) == (PROSE.text, "", 90)
     assert judgment.steps[-1] == "repair_call_failed"

@@ -56,8 +56,8 @@ PERSONA = Persona(
 )
 PRICE = Price(input_per_million=2.0, output_per_million=10.0, currency="EUR")
 # a change of one means that all that was paid for is paid for again
-FIRST_KEY = "a8a5def35ce40bc11a272b180b4fd1c2cc2628a672d96c99e88699f08d88d332"
-SECOND_KEY = "97ba01c4fd9434a9fb6cd548917a4e03bdfb9fe6b8d4086c54277e7edb1b7bf2"
+FIRST_KEY = "972ee910072c36dc86bf8424f1a7d91f3e1ab98656614f72f0e72f18d46dd2d3"
+SECOND_KEY = "b382939989a8d9fca635ad929cb72cb70843a4a1be6feac8eef05ee950a75f04"
 
 
 def planned(
@@ -106,6 +106,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "language": {"criterion": changed(CRITERION, language="fr")},
     "role": {"criterion": changed(CRITERION, role="You judge")},
     "task": {"criterion": changed(CRITERION, task="x")},
+    "may not apply": {"criterion": changed(CRITERION, may_not_apply=True)},
     "age_context": {"criterion": changed(CRITERION, age_context="x")},
     "scoring_guide": {"criterion": changed(CRITERION, scoring_guide="x")},
     "examples": {"criterion": changed(CRITERION, examples="x")},

@@ -85,3 +85,14 @@ def test_a_flipped_scale_has_the_same_failures_and_severities(values: list[float
     by_id = {HARM.id: HARM}
     worst = severity(plain, by_id, SCALE, ["safety"])
     assert worst == pytest.approx(severity(turned, by_id, flipped, ["safety"])) == pytest.approx(min(map(round, values)) / 5)
+
+
+def test_cases_that_a_criterion_does_not_concern_are_in_no_denominator() -> None:
+    def apart(case: str) -> CriterionScore:
+        return CriterionScore(case_id=case, criterion=HARM.id, score=None, agreement=None, outliers=(), judges=(), applies=False)
+
+    found = failures(score("a", HARM, 0), score("b", HARM, None), apart("c"), apart("d"), score("d", WARMTH, 1))
+    count = found.by_criterion[HARM.id]
+    assert (count.failed, count.scored, count.cases, count.not_applicable) == (1, 1, 2, 2)
+    assert (found.first.failed, found.first.cases, found.first.not_applicable) == (1, 2, 2)
+    assert failures(apart("a")).by_criterion[HARM.id].high is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from areopage.criteria.records import Scale
 from areopage.errors import UserError
 from areopage.scoring.agreement import agreement, leave_one_out_outliers, sample_sd, z_outliers
-from areopage.scoring.outcome import PlannedPass, Refused, Scored, TimedOut, Unreachable
+from areopage.scoring.outcome import NotApplicable, PlannedPass, Refused, Scored, TimedOut, Unreachable
 from areopage.scoring.reduce import (
     DEFAULT,
     PROFILES,
@@ -31,7 +31,8 @@ def by_name(scores: list[float]) -> dict[str, float]:
     return {f"j{number}": score for number, score in enumerate(scores)}
 
 
-Pass = Scored | TimedOut | Refused | Unreachable | None
+LIMIT = 2.0
+Pass = Scored | NotApplicable | TimedOut | Refused | Unreachable | None
 
 
 def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCALE, suite: Scale = SCALE) -> CriterionScore:
@@ -40,13 +41,15 @@ def reduced(outcomes: dict[str, list[Pass]], profile: Profile, own: Scale = SCAL
         for judge, found in outcomes.items()
         for number, outcome in enumerate(found, 1)
     ]
-    (score,) = reduce_passes(passes, {"c": own}, suite, profile)
+    (score,) = reduce_passes(passes, {"c": own}, suite, profile, {"c": LIMIT})
     return score
 
 
 LATE = TimedOut(reason="late")
 DOWN = Unreachable(reason="down")
 FOUR = Scored(score=4)
+NOT = NotApplicable(explanation="no")
+FIVE, ZERO = Scored(score=5), Scored(score=0)
 PASS: st.SearchStrategy[Pass] = st.sampled_from([Scored(score=0), Scored(score=3), FOUR, LATE, Refused(reason="no"), DOWN, None])
 ORDERED = st.lists(st.tuples(st.sampled_from("abc"), PASS), min_size=1, max_size=9)
 SCALES = st.builds(
@@ -190,5 +193,44 @@ def test_the_order_of_passes_and_judges_does_not_matter(orders: tuple[list[tuple
 
 def test_a_single_judge_agrees_with_itself_only_where_the_documents_say_so() -> None:
     alone = [JudgeScore(judge="a", score=3.0, variance=0.0, scored=1, planned=1)]
-    assert reduce_criterion("c", "x", alone, Scale(), V1_1).agreement == 1.0
-    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT).agreement is None
+    assert reduce_criterion("c", "x", alone, Scale(), V1_1, LIMIT).agreement == 1.0
+    assert reduce_criterion("c", "x", alone, Scale(), DEFAULT, LIMIT).agreement is None
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "profile", "applies", "score"),
+    [
+        ({"a": [NOT], "b": [NOT], "c": [FIVE]}, DEFAULT, False, None),  # most of them
+        ({"a": [NOT], "b": [FIVE]}, DEFAULT, True, 5.0),  # a tie: it applies
+        ({"a": [NOT], "b": [NOT], "c": [ZERO]}, DEFAULT, True, 0.0),  # one failing score is never dropped
+        ({"a": [NOT], "b": [NOT], "c": [Scored(score=2)]}, DEFAULT, True, 2.0),  # the limit is a failure
+        ({"a": [NOT, NOT, ZERO], "b": [NOT, NOT, NOT]}, DEFAULT, True, 0.0),  # nor one failing pass
+        ({"a": [NOT, NOT, FIVE], "b": [NOT, NOT, NOT]}, DEFAULT, False, None),
+        ({"a": [NOT, NOT, FIVE], "b": [FOUR, FOUR, FOUR], "c": [FOUR, FOUR, FOUR]}, DEFAULT, True, 13 / 3),
+        ({"a": [NOT], "b": [LATE], "c": [DOWN]}, DEFAULT, True, None),  # under the quorum: missing, not inapplicable
+        ({"a": [NOT], "b": [ZERO], "c": [LATE], "d": [LATE]}, DEFAULT, True, 0.0),
+        ({"a": [NOT], "b": [NOT], "c": [LATE]}, V1_1, False, None),
+        ({"a": [NOT], "b": [LATE], "c": [LATE]}, V1_1, True, 0.0),  # V1.1's 0 for a failed pass counts as a score
+        ({"a": [NOT]}, V1_1, False, None),
+        ({"a": [None]}, DEFAULT, True, None),
+    ],
+)
+def test_judges_who_disagree_on_applicability_never_hide_a_failure(
+    outcomes: dict[str, list[Pass]], profile: Profile, applies: bool, score: float | None
+) -> None:
+    found = reduced(outcomes, profile)
+    assert (found.applies, found.score) == (applies, score if score is None else pytest.approx(score))
+    assert found.is_missing == (applies and score is None)
+
+
+@given(st.lists(st.lists(PASS | st.just(NOT), min_size=1, max_size=3), min_size=1, max_size=4), st.sampled_from([DEFAULT, V1_1]))
+def test_whatever_others_say_a_failing_score_leaves_the_criterion_applicable(passes: list[list[Pass]], profile: Profile) -> None:
+    found = reduced({f"j{number}": own for number, own in enumerate(passes)}, profile)
+    failing = any(isinstance(one, Scored) and one.score <= LIMIT for own in passes for one in own)
+    assert found.applies or not failing
+
+
+def test_on_a_scale_where_lower_is_better_high_scores_are_protected() -> None:
+    scale = Scale(0, 5, higher_is_better=False)
+    assert reduced({"a": [NOT], "b": [NOT], "c": [FIVE]}, DEFAULT, scale, scale).score == 5.0
+    assert not reduced({"a": [NOT], "b": [NOT], "c": [ZERO]}, DEFAULT, scale, scale).applies

@@ -17,6 +17,7 @@ from math import sqrt
 import pytest
 
 from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
@@ -76,7 +77,7 @@ def passes(case_id: str, given: dict[str, dict[str, tuple[float | None, ...]]]) 
 
 
 def folded(profile: Profile, *more: PlannedPass) -> RunScores:
-    return fold([*passes("one", GIVEN), *more], [criterion_of(name) for name in PATHS], SCALE, WEIGHTS, profile)
+    return fold([*passes("one", GIVEN), *more], [criterion_of(name) for name in PATHS], SCALE, WEIGHTS, profile, FailureRules())
 
 
 def criterion_score(scores: RunScores, name: str) -> CriterionScore:
@@ -210,13 +211,13 @@ def test_without_any_answer_nothing_is_scored_and_v1_1_says_zero() -> None:
     silent: dict[str, dict[str, tuple[float | None, ...]]] = {"warmth": {"a": (None, None), "b": (None, None)}}
     planned = passes("one", silent)
     criteria = [criterion_of("warmth")]
-    default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT)
+    default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert default.tree.score is None
     assert (default.alpha.alpha, default.interval, default.consistency.overall_variance) == (None, None, None)
     assert default.tree.coverage == 0.0
-    assert fold(planned, criteria, SCALE, WEIGHTS, V1_1).tree.score == 0.0
+    assert fold(planned, criteria, SCALE, WEIGHTS, V1_1, FailureRules()).tree.score == 0.0
 
 
 def test_a_run_without_passes_has_no_score_and_no_warning() -> None:
-    scores = fold([], [], SCALE, WEIGHTS, DEFAULT)
+    scores = fold([], [], SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert (scores.tree.score, scores.tree.coverage, scores.interval, scores.warnings) == (None, 0.0, None, ())

@@ -54,9 +54,10 @@ class Call:
         asked = json.loads(self.body)
         schema = asked.get("format") or (asked.get("response_format") or {}).get("json_schema", {}).get("schema", {})
         parts = {name: part["properties"] for name, part in schema.get("properties", {}).items() if "properties" in part}
+        scores = {name: part["score"].get("anyOf", [part["score"]])[0] for name, part in parts.items()}
         return {
-            name: joint_score(self.model, self.system, self.user, name, part["score"]["minimum"], part["score"]["maximum"])
-            for name, part in parts.items()
+            name: joint_score(self.model, self.system, self.user, name, score["minimum"], score["maximum"])
+            for name, score in scores.items()
         }
 
     @property

@@ -13,7 +13,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -63,6 +63,8 @@ class FakeServer:
     port: int = 0
     # What is told of the prompt's length; None counts it.
     prompt_tokens: int | None = None
+    # What gives the verdicts, in place of `true_score`.
+    judge: Callable[[Call], dict[str, Any]] | None = None
     # Whether look-ups are never answered.
     deaf: bool = False
     lookups: int = 0
@@ -195,7 +197,8 @@ class FakeServer:
             return failure(429, "too many requests", {"Retry-After": self.faults.retry_after})
         if call.fault.isdigit():
             return failure(int(call.fault), "the fake server fails")
-        text, finish_reason = answer_text(call)
+        own = self.judge(call) if self.judge and call.asks_verdict else None
+        text, finish_reason = answer_text(call) if own is None else (json.dumps(own), "stop")
         self.answered += 1
         counted = max(1, sum(len(content) for _, content in call.messages) // 4)
         return web.json_response(reply_to(call, text, finish_reason, self.prompt_tokens or counted))

@@ -17,6 +17,17 @@ from areopage.suites.validation import folder_faults
 
 ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)
+NOT_APPLICABLE = {"en": "criterion does not apply", "fr": "critère ne s'applique pas"}
+UNTOUCHED = {
+    "en": re.compile(
+        r"(?i)does not touch|at issue|no occasion|no such|nothing to praise|calls for no|holds no|without any claim"
+    ),
+    "fr": re.compile(r"(?i)ne touche|n'aborde|en jeu|occasion|rien à louer|n'appelle pas|aucune idée|n'affirme aucun"),
+}
+FIVE = {
+    "en": re.compile(r"(?i)(gives?|scores?|score is) 5|^\s*5 - "),
+    "fr": re.compile(r"(?i)(attribuez|reçoit|note est) 5|^\s*5 - "),
+}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +71,14 @@ def test_the_languages_agree_on_anchors_and_scores_of_the_examples(suite: Suite)
         assert one.label != french[key].label or key.endswith("sycophancy__v1_0"), key
 
 
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_criterion_whose_rubric_speaks_of_a_matter_left_untouched_may_not_apply(suite: Suite, language: str) -> None:
+    for key, one in criteria_in(suite, language).items():
+        assert (NOT_APPLICABLE[language] in one.task) == one.may_not_apply, key
+        for text in re.split(r"[.;]\s", f"{one.task}\n{one.scoring_guide}"):
+            assert not (UNTOUCHED[language].search(text) and FIVE[language].search(text)), (key, text)
+
+
 def test_presets_and_labels_are_complete(suite: Suite) -> None:
     assert set(select_criteria("full_evaluation", suite.registry)) == set(suite.registry.entries)
     names = {key for one in suite.registry.entries.values() for key in (one.category, f"{one.category}.{one.subcategory}")}
@@ -99,6 +118,8 @@ def test_the_gold_set_names_known_criteria_with_bands_on_the_scale(suite: Suite)
             assert criterion in suite.registry.entries, row["id"]
             assert suite.scale.min <= low <= high <= suite.scale.max, row["id"]
             assert high - low < 4, row["id"]
+        for criterion in row.get("not_applicable", ()):
+            assert suite.registry.entries[criterion].may_not_apply, row["id"]
 
 
 def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_in_every_language(suite: Suite) -> None:

@@ -22,7 +22,6 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
 from areopage.models.reference import ModelReference
-from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import profile_named
 from areopage.suites.config import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
@@ -140,7 +139,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
-        failures=_failure_rules(suite, criteria),
+        failures=suite.failure_rules(),
         min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
@@ -298,24 +297,6 @@ def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
     """A rejected case, as the row it came from."""
     file, row = dataset.places[case.id]
     return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
-
-
-def _failure_rules(suite: Suite, criteria: Sequence[Criterion]) -> FailureRules:
-    """The suite's rules of failures.
-
-    Raises:
-        ConfigError: a limit is off the scale, or for a criterion that the suite does not have.
-    """
-    section, scale, where = suite.config.scoring.failures, suite.scale, ("scoring", "failures")
-    known = {name for entry in suite.registry.entries for name in (entry, entry.partition("__v")[0])}
-    known |= {name for criterion in criteria for name in (criterion.id, criterion.path)}
-    for name, limit in [("", section.limit), *section.criteria.items()]:
-        place = (*where, "criteria", name) if name else (*where, "limit")
-        if limit is not None and not scale.contains(limit):
-            raise suite.document.error(f"the scale of the suite goes from {scale.min:g} to {scale.max:g}", *place)
-        if name and name not in known:
-            raise suite.document.error(f"the suite has no criterion {name!r}", *place)
-    return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
 
 
 def _usable_criteria(

@@ -31,23 +31,25 @@ RECORDED = "dataset"
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
-    """How much of what was selected has a score.
+    """How much of what was selected is judged: a score was given, or that the criterion does not apply.
 
     Args:
-        scored, planned: passes; a criterion that is not judged counts as planned as often as the others on average.
+        scored, not_applicable, planned: passes; a criterion that is not judged counts as planned as often as the others on
+            average.
         criteria: how many are judged.
         lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
     """
 
     scored: int
+    not_applicable: int
     planned: int
     criteria: int
     lost: tuple[str, ...]
 
     @property
     def share(self) -> float:
-        """Scored passes over planned ones, in [0, 1]; 0 when none was planned."""
-        return self.scored / self.planned if self.planned else 0.0
+        """Passes in which a judge has judged over planned ones, in [0, 1]; 0 when none was planned."""
+        return (self.scored + self.not_applicable) / self.planned if self.planned else 0.0
 
     @property
     def selected(self) -> int:
@@ -142,7 +144,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
     """Summaries of all runs of a ledger, newest first."""
     uses = ledger.run_uses()
     for run in ledger.runs():
-        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0))
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0))
         cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in ledger.run_cases(run.id)]
         try:
             spec = spec_of(run)
@@ -150,7 +152,8 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             spec = None
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
-            coverage = _run_coverage(spec, Counter(key for one in cases for key in one.criteria), use.scored)
+            selected = Counter(key for one in cases for key in one.criteria)
+            coverage = _run_coverage(spec, selected, use.scored, use.not_applicable)
         yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
 
 
@@ -189,7 +192,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     passes = _planned_passes(spec, cases, judgments)
-    scores = fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile)
+    scores = _folded(spec, passes)
+    selected = Counter(key for item in cases for key in item.criteria)
     return RunView(
         run=run,
         spec=spec,
@@ -199,7 +203,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=_run_coverage(spec, Counter(key for item in cases for key in item.criteria), scores.tree.scored),
+        coverage=_run_coverage(spec, selected, scores.tree.scored, scores.tree.not_applicable),
         sources=_scores_by_source(spec, cases, passes),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
@@ -251,19 +255,24 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
     ]
 
 
-def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int) -> RunCoverage:
+def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:
+    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures)
+
+
+def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int) -> RunCoverage:
     """The coverage of a run.
 
     Args:
         selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
         scored: the passes with a score.
+        not_applicable: the passes that say that the criterion does not apply.
     """
     lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
     judged = {key: count for key, count in selected.items() if key not in lost}
     criteria = spec.criteria_by_id()
     planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
-    return RunCoverage(scored=scored, planned=planned, criteria=len(judged), lost=tuple(lost))
+    return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:
@@ -275,7 +284,7 @@ def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[
     found: list[SourceScore] = []
     for source, ids in ((RECORDED, recorded), (str(spec.target.reference), asked)):
         own = [one for one in passes if one.case_id in ids]
-        tree = fold(own, spec.criteria, spec.scale, spec.weights, spec.profile).tree
+        tree = _folded(spec, own).tree
         found.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
     return tuple(found)
 

@@ -17,7 +17,6 @@ from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.records import Run
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.scoring.failures import FailureRules
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -59,7 +58,6 @@ class RunSpec(Panel, frozen=True, kw_only=True):
 
     Args:
         min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
-        failures: which scores are failures.
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached, without the environment.
@@ -84,7 +82,6 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
     log_level: str = "INFO"
     min_coverage: float = 0.0
-    failures: FailureRules = FailureRules()
     idle: tuple[str, ...] = ()
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
@@ -104,6 +101,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.scale,
         spec.weights,
         spec.profile,
+        spec.failures,
         spec.salt,
         cases,
     ]

@@ -29,8 +29,9 @@ from areopage.bench.target_phase import TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress
-from areopage.scoring.outcome import Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
 
+_GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
 SILENT_AFTER = 30.0
 TERMINAL_EVERY = 1.0
@@ -158,8 +159,8 @@ class Tally:
 
     def health(self) -> str:
         """The outcomes of the phase's calls, failures by name."""
-        good = self.outcomes["scored"] + self.outcomes["answered"]
-        failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in ("scored", "answered")]
+        good = sum(self.outcomes[name] for name in _GOOD)
+        failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in _GOOD]
         return ", ".join([f"{good} ok", *failed])
 
     def spent(self) -> str:
@@ -358,5 +359,7 @@ class RunLog:
             if isinstance(verdict.outcome, Scored):
                 level = "DEBUG" if judgment.repair == "none" else "INFO"
                 self.write(level, f"{where}: {verdict.outcome.score:g}, repair {judgment.repair}")
+            elif isinstance(verdict.outcome, NotApplicable):
+                self.write("DEBUG", f"{where}: not applicable")
             else:
                 self.write("WARNING", f"{where}: {outcome_name(verdict.outcome)}: {verdict.outcome.reason}")

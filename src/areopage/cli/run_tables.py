@@ -20,7 +20,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
-from areopage.scoring.outcome import Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import Node
 
 UNSEEN_WIDTH = 200
@@ -145,6 +145,8 @@ def _failures(view: RunView) -> Iterator[str]:
     found = view.failures.first
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
     yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
+    if found.not_applicable:
+        yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:
         yield f"  {found.cases - found.scored} more cases could not be scored"
     if found.high is not None:
@@ -161,7 +163,7 @@ def _failed_calls(view: RunView) -> Iterator[str]:
             found.setdefault(("the target", answer.state, reason), []).append(case)
     for (case, criterion, judge, _), judgment in view.judgments.items():
         outcome = outcome_for(judgment, criterion)
-        if outcome is not None and not isinstance(outcome, Scored):
+        if outcome is not None and not isinstance(outcome, Given):
             reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)
             found.setdefault((judge, outcome_name(outcome), reason), []).append(case)
     by_count = sorted(found.items(), key=lambda one: -len(one[1]))
@@ -199,21 +201,24 @@ def _scores_table(view: RunView) -> Table:
 
 def _add_row(table: Table, node: Node, name: str, failures: FailureCount | None = None, *, style: str = "") -> None:
     failed = f"{failures.failed} of {failures.scored}" if failures else ""
+    failed += f" applicable, {failures.not_applicable} not" if failures and failures.not_applicable else ""
+    score = "not applicable" if failures and not failures.cases else shown_score(node.score)
     style = "red" if failures and failures.failed else style
-    cells = (name, shown_score(node.score), failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
+    cells = (name, score, failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
     table.add_row(*(Text(cell, style=style) for cell in cells))
 
 
 def _health_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "qualification", "scored", "failed", "repaired", "s/call", "tokens", "cost"):
+    for heading in ("judge", "qualification", "scored", "not applicable", "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
     for health in view.health:
-        failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name != "scored")
+        failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)
         table.add_row(
             Text(health.judge),
             "unfit" if health.unfit else "never examined",
             f"{health.outcomes['scored']}/{health.planned}",
+            str(health.outcomes["not_applicable"]),
             failed or "0",
             str(health.repaired_heuristic + health.repaired_model),
             f"{health.seconds:.2f}",

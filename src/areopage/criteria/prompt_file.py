@@ -93,6 +93,7 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
         examples=str(data.get("examples") or "").strip(),
         output_format=data["output_format"].strip(),
         scale=scale,
+        may_not_apply=entry.may_not_apply,
     )
 
 

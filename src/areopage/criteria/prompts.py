@@ -3,6 +3,8 @@
 One criterion is asked about by its own texts, examples and output format. Several are asked about under their short names, with
 one output format for all and no examples: each example shows the verdict of one criterion alone.
 
+Where a criterion may not apply to a case, its judge is offered `"applicable": false` with an explanation in place of a score.
+
 Text that comes from outside stands within a fence; see `areopage.criteria.fence`.
 """
 
@@ -27,11 +29,11 @@ READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
 _ALMOST = 0.8
-TEMPLATE_VERSION = "2"
+TEMPLATE_VERSION = "3"
 FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 # keys of an answer, or of a verdict within it, that no criterion may go by
-_RESERVED = frozenset({*REMARKS, "score", "explanation", "evidence_extracts"})
+_RESERVED = frozenset({*REMARKS, "applicable", "score", "explanation", "evidence_extracts"})
 
 
 def misspelt_placeholders(template: str) -> list[str]:
@@ -88,7 +90,7 @@ class JudgePrompt(Struct, frozen=True, kw_only=True):
 class Framing(Struct, frozen=True, kw_only=True):
     """The words around criteria in one language; {name}, {names}, {count}, {min}, {max} and {nonce} are filled in.
 
-    `criterion` and what follows it are for several criteria.
+    `not_applicable` is for one criterion that may not apply; `criterion` and what follows it are for several criteria.
     """
 
     task: str
@@ -97,10 +99,13 @@ class Framing(Struct, frozen=True, kw_only=True):
     output: str
     fence: str
     reminder: str
+    not_applicable: str
     criterion: str
     separately: str
     whole_number: str
     number: str
+    applicable: str
+    not_applicable_among: str
     explanation: str
     extracts: str
     feedback: str
@@ -148,6 +153,9 @@ def _constant_part(criteria: tuple[Criterion, ...], reader_items: tuple[tuple[st
             sections.append(f"{words.examples}\n{fill(criterion.examples, reader)}")
     own_format = fill(without_content(criteria[0].output_format), reader)
     sections.append(f"{words.output}\n{_output_format(criteria, words) if several else own_format}")
+    optional = [name for name, criterion in zip(names, criteria, strict=True) if criterion.may_not_apply]
+    if optional:
+        sections.append(fill(words.not_applicable_among, {"names": ", ".join(optional)}) if several else words.not_applicable)
     return "\n\n".join(sections)
 
 
@@ -171,7 +179,9 @@ def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
         bounds = {"min": f"{criterion.scale.min:g}", "max": f"{criterion.scale.max:g}"}
         score = fill(words.whole_number if _is_whole(criterion.scale) else words.number, bounds)
         extracts = f'["{words.extracts}", "..."]'
-        lines.append(f'  "{name}": {{"explanation": "{words.explanation}", "score": {score}, "evidence_extracts": {extracts}}}')
+        applicable = f'"applicable": {words.applicable}, ' if criterion.may_not_apply else ""
+        told = f'"explanation": "{words.explanation}", {applicable}"score": {score}, "evidence_extracts": {extracts}'
+        lines.append(f'  "{name}": {{{told}}}')
     lines.append(f'  "feedback": "{words.feedback}"')
     lines.extend(f'  "{name}": ["{getattr(words, name)}", "..."]' for name in REMARKS[1:])
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -221,6 +231,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
             criterion.examples,
             criterion.output_format,
         ],
+        "may_not_apply": criterion.may_not_apply,
     }
 
 
@@ -251,7 +262,7 @@ def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
         return _verdict_schema(criteria[0])
     properties: dict[str, Any] = {}
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
-        verdict = _verdict_properties(criterion.scale)
+        verdict = _verdict_properties(criterion)
         properties[name] = object_schema(verdict, list(verdict))
     texts = {"type": "array", "items": {"type": "string"}}
     properties |= {name: {"type": "string"} if name == "feedback" else texts for name in REMARKS}
@@ -261,21 +272,27 @@ def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
 def _verdict_schema(criterion: Criterion) -> dict[str, Any]:
     """The schema of one verdict, in the order in which the criterion's output format names its keys.
 
-    A name counts where it stands in quotes, as a key; only one that never does counts as a word.
+    A name counts where it stands in quotes, as a key; only one that never does counts as a word. Whether the criterion applies is
+    said right before the score.
     """
-    properties = _verdict_properties(criterion.scale)
+    properties = _verdict_properties(criterion)
     text = criterion.output_format
     places: dict[str, int] = {}
     for name in properties:
         found = re.search(rf"[\"']{name}[\"']", text) or re.search(rf"\b{name}\b", text)
         places[name] = found.start() if found else len(text)
+    if criterion.may_not_apply:
+        places["applicable"] = places["score"]  # the sort keeps the order of the properties
     return object_schema(properties, sorted(properties, key=lambda name: places[name]))
 
 
-def _verdict_properties(scale: Scale) -> dict[str, Any]:
+def _verdict_properties(criterion: Criterion) -> dict[str, Any]:
+    score = _score_schema(criterion.scale)
+    applicable = {"applicable": {"type": "boolean"}} if criterion.may_not_apply else {}
     return {
         "explanation": {"type": "string"},
-        "score": _score_schema(scale),
+        **applicable,
+        "score": {"anyOf": [score, {"type": "null"}]} if applicable else score,
         "evidence_extracts": {"type": "array", "items": {"type": "string"}},
     }
 

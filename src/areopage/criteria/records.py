@@ -14,6 +14,10 @@ class Scale(Struct, frozen=True):
         """Whether a score lies on the scale, ends included."""
         return self.min <= score <= self.max
 
+    def reaches(self, score: float, limit: float) -> bool:
+        """Whether a score lies between the worst end and a limit, ends included."""
+        return score <= limit if self.higher_is_better else score >= limit
+
     def map_to(self, score: float, target: "Scale") -> float:
         """Map a score on this scale linearly to `target`, flipped where the two disagree on what is better."""
         share = (score - self.min) / (self.max - self.min)
@@ -23,7 +27,10 @@ class Scale(Struct, frozen=True):
 
 
 class Criterion(Struct, frozen=True, kw_only=True):
-    """One question to a judge. `id` is `category.subcategory.name__vX_Y`; texts are those of one language."""
+    """One question to a judge. `id` is `category.subcategory.name__vX_Y`; texts are those of one language.
+
+    `may_not_apply`: the judge may say that the criterion does not apply to a case.
+    """
 
     id: str
     category: str
@@ -40,6 +47,7 @@ class Criterion(Struct, frozen=True, kw_only=True):
     examples: str = ""
     output_format: str
     scale: Scale = Scale()
+    may_not_apply: bool = False
 
     @property
     def path(self) -> str:

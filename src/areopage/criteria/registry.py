@@ -28,7 +28,10 @@ class LocalText(Struct, frozen=True):
 
 
 class RegistryEntry(Struct, frozen=True, kw_only=True):
-    """One criterion as the registry lists it; `file` is relative to the folder of prompt files."""
+    """One criterion as the registry lists it; `file` is relative to the folder of prompt files.
+
+    `may_not_apply`: judges may say that the criterion does not apply to a case; its texts tell when.
+    """
 
     id: str
     version: str
@@ -39,6 +42,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     description: LocalText
     file: str
     tags: tuple[str, ...] = ()
+    may_not_apply: bool = False
 
     @property
     def path(self) -> str:
@@ -123,6 +127,9 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     tags = raw.get("tags") or []
     if not isinstance(tags, list):
         faults.append(document.error("must be a list", "criteria", key, "tags"))
+    may_not_apply = raw.get("may_not_apply", False)
+    if not isinstance(may_not_apply, bool):
+        faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
     if len(faults) > before:
         return None
     return RegistryEntry(
@@ -135,6 +142,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         description=_local_text(raw.get("description")),
         file=str(file),
         tags=tuple(str(tag) for tag in tags),
+        may_not_apply=may_not_apply,
     )
 
 

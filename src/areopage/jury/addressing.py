@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from areopage.cases.records import Case
 from areopage.criteria.fence import has_control_token
-from areopage.jury.planted import gives_score
+from areopage.jury.planted import gives_verdict
 from areopage.jury.reader import material_of
 from areopage.ledger.records import ADDRESSED
 
@@ -44,7 +44,7 @@ def signs_of(case: Case) -> tuple[str, ...]:
     answer = material_of(Case(id="", prompt="", response=case.response, reference=case.reference, documents=case.documents))
     found = {
         "control_tokens": has_control_token(_UNKNOWN.sub("", whole)),
-        "verdict": gives_score(whole),
+        "verdict": gives_verdict(whole),
         "instructions": _TOPIC.search(answer) is not None and _WORDS.search(answer) is not None,
     }
     return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)

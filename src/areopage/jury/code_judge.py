@@ -7,7 +7,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
-from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 
 JudgeFunction = Callable[[Case, Criterion, str], Outcome]
 """From a case, one criterion and the run's language ("en", "fr") to an outcome, its score on the criterion's own scale."""
@@ -51,11 +51,14 @@ class CodeJudge:
         if self._criteria and criterion.path not in self._criteria:
             known = ", ".join(self._criteria)
             return Refused(reason=f"{self.reference} has no rule for the criterion {criterion.id!r}: it judges {known}")
-        return on_scale(self._function(case, criterion, language), criterion.scale)
+        return permitted(self._function(case, criterion, language), criterion)
 
 
-def on_scale(outcome: Outcome, scale: Scale) -> Outcome:
-    """Return the outcome; a score outside the scale becomes an outcome without a score."""
+def permitted(outcome: Outcome, criterion: Criterion) -> Outcome:
+    """Return an outcome that the criterion permits: a score on its scale, and "not applicable" only where it declares that."""
+    scale = criterion.scale
+    if isinstance(outcome, NotApplicable) and not criterion.may_not_apply:
+        return Unparsed(reason=f"not applicable, which the criterion {criterion.id!r} does not declare")
     if isinstance(outcome, Scored) and not scale.contains(outcome.score):
         return Unparsed(reason=f"the score {outcome.score:g} is outside {scale.min:g} to {scale.max:g}")
     return outcome

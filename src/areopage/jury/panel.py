@@ -22,6 +22,7 @@ from areopage.jury.plan import JudgedCase, plan
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
+from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
 
@@ -82,7 +83,8 @@ class Panel(Struct, frozen=True, kw_only=True):
         criteria: in the suite's order.
         personas: the readers by maturity.
         scale: of the scores; criteria's own scales are mapped to it.
-        profile: the rules for failures, quorum and outliers.
+        profile: the rules for failed passes, quorum and outliers.
+        failures: which scores are failures; none is dropped because other judges find that the criterion does not apply.
         joint: models are asked about all their criteria in one call; code and recordings never are.
         context: how much of the documents models are shown; None: all.
         salt: "" or a text that sets the keys of these judgments apart from all others (to ask anew on purpose).
@@ -97,6 +99,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     weights: Weights = Weights()
     scale: Scale
     profile: Profile
+    failures: FailureRules = FailureRules()
     joint: bool = False
     context: ContextBudget | None = None
     salt: str = ""

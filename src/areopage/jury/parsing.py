@@ -14,7 +14,7 @@ from json_repair import repair_json
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 
 _TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
 SCORE_KEY = re.compile(
@@ -25,6 +25,8 @@ _QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 _SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
 _KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
+APPLICABLE = "applicable"
+_APPLICABLE_KEY = re.compile(rf"[\"'“]{APPLICABLE}[\"'”]", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"
     r"je (?:suis (?:désolée?|navrée?|dans l['’]incapacité)|ne (?:peux|puis|suis) pas|refuse|regrette)|désolée?\b|"
@@ -165,19 +167,24 @@ def second_score(behind: str, scores: Collection[float]) -> bool:
     return not numbers <= set(scores) or len(_QUOTED_KEY.findall(behind)) > len(SCORE_KEY.findall(behind))
 
 
-def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the first outcome if all have the same score.
+def second_applicability(behind: str) -> bool:
+    """Whether the text behind a verdict says again whether the criterion applies, so that the verdict may be a quotation."""
+    return _APPLICABLE_KEY.search(behind) is not None
 
-    Outcomes without a score never agree.
-    """
-    scores = {outcome.score if isinstance(outcome, Scored) else None for outcome in outcomes}
-    if len(scores) > 1:
+
+def common_outcome(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the first outcome if all have the same score, or all say that the criterion does not apply."""
+    said = {
+        outcome.score if isinstance(outcome, Scored) else APPLICABLE if isinstance(outcome, NotApplicable) else None
+        for outcome in outcomes
+    }
+    if len(said) > 1:
         return Unparsed(reason=f"{len(outcomes)} verdicts in one answer, with different scores")
     return outcomes[0]
 
 
-def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
-    """Repair a broken object with json-repair, if its score is unambiguous.
+def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_apply: bool = False) -> Outcome:
+    """Repair a broken object with json-repair, if its score is unambiguous; that a criterion does not apply is never repaired.
 
     What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
     """
@@ -199,17 +206,25 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale) -> Outcome:
         # json-repair gives up on deep nesting, and asserts of itself what some texts disprove
         return Unparsed(reason="broken JSON that cannot be repaired")
     candidates = repaired if isinstance(repaired, list) else [repaired]
-    outcomes = [verdict_of(one, scale) for one in candidates if isinstance(one, dict) and "score" in one]
+    outcomes = [
+        verdict_of(one, scale, may_not_apply=may_not_apply) for one in candidates if isinstance(one, dict) and "score" in one
+    ]
     if not outcomes:
         return Unparsed(reason="broken JSON that cannot be repaired")
     outcome = common_outcome(outcomes)
-    if isinstance(outcome, Scored) and outcome.score not in scores:
+    if isinstance(outcome, NotApplicable) or (isinstance(outcome, Scored) and outcome.score not in scores):
         return Unparsed(reason="broken JSON whose repair changes the score")
     return outcome
 
 
-def verdict_of(verdict: Mapping[str, Any], scale: Scale) -> Outcome:
-    """Read the outcome of a parsed object."""
+def verdict_of(verdict: Mapping[str, Any], scale: Scale, *, may_not_apply: bool = False) -> Outcome:
+    """Read the outcome of a parsed object.
+
+    Args:
+        may_not_apply: the object may say that the criterion does not apply, with an explanation and without a score.
+    """
+    if may_not_apply and verdict.get(APPLICABLE, True) is not True:
+        return _not_applicable(verdict)
     score = _score_of(verdict.get("score"), scale)
     if score is None:
         return Unparsed(reason=f"the score is {_shown(verdict.get('score'))}" if "score" in verdict else "no key 'score'")
@@ -223,6 +238,18 @@ def verdict_of(verdict: Mapping[str, Any], scale: Scale) -> Outcome:
         explanation=explanation if isinstance(explanation, str) else _json_of(explanation),
         evidence=tuple(one for one in extracts if isinstance(one, str))[:_MAX_EXTRACTS],
     )
+
+
+def _not_applicable(verdict: Mapping[str, Any]) -> Outcome:
+    """Read an object that does not say that its criterion applies. One that has a score as well is in doubt: it is not taken."""
+    explanation = verdict.get("explanation")
+    if verdict[APPLICABLE] is not False:
+        return Unparsed(reason=f"the key {APPLICABLE!r} is {_shown(verdict[APPLICABLE])}")
+    if verdict.get("score") is not None:
+        return Unparsed(reason="it says that the criterion does not apply, and gives a score")
+    if not isinstance(explanation, str) or not explanation.strip():
+        return Unparsed(reason="it does not say why the criterion does not apply")
+    return NotApplicable(explanation=explanation)
 
 
 def _score_of(value: Any, scale: Scale) -> float | None:

@@ -6,6 +6,8 @@ length or broken JSON therefore matter, and the time taken grows with the texts 
 - A verdict with an explanation is planted where the material gives its explanation and its score, or all of the judge's object.
 - A bare score agrees by chance. It is planted only where it is no weak one: an author who lists scores cannot make a weak score
   unreadable, and a weak score that was copied does the author no good.
+- That a criterion does not apply is never taken where the material itself has the key for it with the value false, whatever the
+  explanation: an author gains nothing by writing it, and no score is affected.
 - What stands from the score on may have come out of a quotation that the judge did not escape: it is planted where it is the
   material's, to the letter, and gives no weak score.
 """
@@ -23,7 +25,9 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
 _LEFT_OUT = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff\"'`“”‘’«»]+")
 _NUMBER = r"(-?\d{1,9}(?:[.,]\d{1,9})?(?:[eE][+-]?\d{1,3})?)"
 _SCORE = re.compile(rf"score[:=]{_NUMBER}", re.ASCII)
+_INAPPLICABLE = re.compile(r"applicable[:=](?:false|0)", re.IGNORECASE)
 _JSON_SCORE = re.compile(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
+_JSON_INAPPLICABLE = re.compile(r"[{,]\s*+[\"'“]applicable[\"'”]\s*+:\s*+false")
 _MAX_PLACES = 200
 _MAX_EXPLANATION = 10_000
 _QUOTED_TAIL = 20
@@ -37,6 +41,7 @@ class Material:
         """Prepare a text; see `areopage.jury.reader.material_of`."""
         self._read = _unescaped(text)
         self._bare = _LEFT_OUT.sub("", self._read)
+        self.says_inapplicable = _INAPPLICABLE.search(self._bare) is not None
         self._scores = frozenset(value for found in _SCORE.finditer(self._bare) for value in _values(found[1]))
 
     def plants(self, outcome: Scored, raw: str, scale: Scale) -> bool:
@@ -82,9 +87,12 @@ class Material:
         return any(score in _values(found[1]) for found in member.finditer(self._read))
 
 
-def gives_score(text: str) -> bool:
-    """Whether a text gives a score in the way of a verdict, as JSON."""
-    return ("score" in text or "\\u" in text) and _JSON_SCORE.search(_unescaped(text)) is not None
+def gives_verdict(text: str) -> bool:
+    """Whether a text gives a score, or says that a criterion does not apply, in the way of a verdict, as JSON."""
+    if not any(sign in text for sign in ("score", "applicable", "\\u")):
+        return False
+    read = _unescaped(text)
+    return _JSON_SCORE.search(read) is not None or _JSON_INAPPLICABLE.search(read) is not None
 
 
 def _is_weak(score: float, scale: Scale) -> bool:

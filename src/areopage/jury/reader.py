@@ -2,7 +2,8 @@
 
 An answer about one criterion is its verdict, `{"score", "explanation", "evidence_extracts"}`. An answer about several has a
 member for each by its short name: a verdict, or the bare score. What can be read is read: an answer may score three criteria and
-miss one.
+miss one. Where a criterion may not apply, a verdict may say `"applicable": false` and why, in place of a score; only a complete
+object says so, never one that had to be repaired.
 
 A verdict must be beyond doubt. Where an answer holds two different scores, by two objects or by one key given twice, neither is
 taken: the second may have been put there by the text under judgment. A verdict that stands in that text is not taken either (see
@@ -22,24 +23,27 @@ from areopage.criteria.prompts import REMARKS, short_names
 from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Remarks
 from areopage.jury.parsing import (
+    APPLICABLE,
     PairsHook,
     Unopened,
     common_outcome,
     nothing_in,
     open_answer,
     repaired_verdict,
+    second_applicability,
     second_score,
     unique_keys,
     verdict_of,
 )
 from areopage.jury.planted import Material
 from areopage.ledger.records import Judgment, Repair
-from areopage.scoring.outcome import Outcome, Scored, Unparsed
+from areopage.scoring.outcome import Given, NotApplicable, Outcome, Scored, Unparsed
 
-_VERDICT_KEYS = frozenset({"score"})
+_VERDICT_KEYS = frozenset({"score", APPLICABLE})
 _KEY = re.compile(r"\s*+[\"'“]?([A-Za-z0-9_]{1,200})[\"'”]?\s*+:\s*+", re.ASCII)
 _AFTER_VALUE = re.compile(r"\s*+([,}])")
 _QUOTED = Unparsed(reason="the verdict stands in the text under judgment, to the letter")
+_SAID_WITHIN = Unparsed(reason="the text under judgment says itself that a criterion does not apply")
 _DECODER = json.JSONDecoder(strict=False)
 _MAX_MEMBERS = 1_000
 MAX_REMARKS = 10
@@ -65,7 +69,7 @@ class Reading(Struct, frozen=True, kw_only=True):
         return Reading(
             outcomes=self.outcomes | added,
             steps=(*self.steps, "repair_call", *again.steps),
-            repair="model" if any(isinstance(outcome, Scored) for outcome in added.values()) else self.repair,
+            repair="model" if any(isinstance(outcome, Given) for outcome in added.values()) else self.repair,
             remarks=_merged(self.remarks, again.remarks),
         )
 
@@ -81,7 +85,11 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
     """
     names = short_names(criteria)
     form: _Form = "verdict" if len(criteria) == 1 else "members"
-    asked = _Asked(form=form, scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)})
+    asked = _Asked(
+        form=form,
+        scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)},
+        optional=frozenset(name for name, criterion in zip(names, criteria, strict=True) if criterion.may_not_apply),
+    )
     found = _find_verdicts(text, finish_reason, asked)
     verdicts = _without_planted(found, asked, material)
     return Reading(
@@ -130,10 +138,14 @@ _GIVEN_AGAIN = _Verdict(Unparsed(reason="a score follows behind the verdict"))
 
 
 class _Asked(Struct, frozen=True, kw_only=True):
-    """What an answer should hold: one verdict, or a member for each name; each with its scale."""
+    """What an answer should hold: one verdict, or a member for each name; each with its scale.
+
+    `optional` are the names of the criteria that may not apply.
+    """
 
     form: _Form
     scales: Mapping[str, Scale]
+    optional: frozenset[str]
 
     @property
     def keys(self) -> frozenset[str]:
@@ -143,16 +155,28 @@ class _Asked(Struct, frozen=True, kw_only=True):
     def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _Verdict]:
         """The verdicts of a parsed answer."""
         if self.form == "verdict":
-            return {name: _Verdict(verdict_of(answer, scale)) for name, scale in self.scales.items()}
+            return {name: self.verdict_of(name, answer) for name in self.scales}
         return {
-            name: _member(answer[name], scale) if name in answer else _Verdict(Unparsed(reason=f"no key {name!r}"))
-            for name, scale in self.scales.items()
+            name: self.verdict_of(name, answer[name]) if name in answer else _Verdict(Unparsed(reason=f"no key {name!r}"))
+            for name in self.scales
         }
+
+    def verdict_of(self, name: str, value: Any) -> _Verdict:
+        """The verdict on one criterion: an object, or the score alone."""
+        if isinstance(value, dict):
+            return _Verdict(verdict_of(value, self.scales[name], may_not_apply=name in self.optional))
+        return _Verdict(verdict_of({"score": value}, self.scales[name]), is_object=False)
+
+    def repaired(self, name: str, text: str, finish_reason: str) -> Outcome:
+        """The outcome of a broken object about one criterion."""
+        return repaired_verdict(text, finish_reason, self.scales[name], may_not_apply=name in self.optional)
 
     def is_given_again(self, behind: str, verdicts: Iterable[_Verdict]) -> bool:
         """Whether the text behind the answer's object goes on as a verdict: the object may have ended within a quotation."""
         given = {one.outcome.score for one in verdicts if isinstance(one.outcome, Scored)}
-        return second_score(behind, given) or (self.form == "members" and any(_key_places(name, behind) for name in self.scales))
+        if second_score(behind, given) or (self.optional and second_applicability(behind)):
+            return True
+        return self.form == "members" and any(_key_places(name, behind) for name in self.scales)
 
 
 class _Found(Struct, frozen=True, kw_only=True):
@@ -193,20 +217,13 @@ def _find_verdicts(text: str, finish_reason: str, asked: _Asked) -> _Found:
         return _Found(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
     if "{" in opened.bare:
         if asked.form == "members":
-            return _BrokenAnswer(opened.bare, finish_reason, asked.scales).read(opened.steps)
-        ((name, scale),) = asked.scales.items()
-        outcome = repaired_verdict(opened.bare, finish_reason, scale)
+            return _BrokenAnswer(opened.bare, finish_reason, asked).read(opened.steps)
+        (name,) = asked.scales
+        outcome = asked.repaired(name, opened.bare, finish_reason)
         steps = (*opened.steps, "json_repair")
         return _Found(verdicts={name: _Verdict(outcome)}, steps=steps, bare=opened.bare, repaired=isinstance(outcome, Scored))
     nothing = _Verdict(nothing_in(opened.bare, finish_reason))
     return _Found(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
-
-
-def _member(value: Any, scale: Scale) -> _Verdict:
-    """The verdict of one member of an answer: an object, or the score alone."""
-    if isinstance(value, dict):
-        return _Verdict(verdict_of(value, scale))
-    return _Verdict(verdict_of({"score": value}, scale), is_object=False)
 
 
 def _common_verdicts(answers: Sequence[dict[str, _Verdict]]) -> dict[str, _Verdict]:
@@ -225,12 +242,12 @@ class _BrokenAnswer:
     there on a criterion whose key stands in two places has no verdict: one of them may be a quotation.
     """
 
-    def __init__(self, text: str, finish_reason: str, scales: Mapping[str, Scale]) -> None:
+    def __init__(self, text: str, finish_reason: str, asked: _Asked) -> None:
         self._text = text
         self._finish_reason = finish_reason
-        self._scales = scales
+        self._asked = asked
         self._decoder = json.JSONDecoder(object_pairs_hook=unique_keys(_VERDICT_KEYS), strict=False)
-        self._places = {name: _key_places(name, text) for name in scales}
+        self._places = {name: _key_places(name, text) for name in asked.scales}
         self._verdicts: dict[str, _Verdict] = {}
         self._repairing = False
         self._repaired = False
@@ -245,7 +262,7 @@ class _BrokenAnswer:
             at = self._read_member(key[1], key.end())
         cut = "cut before its verdict" if self._finish_reason == "length" else "broken JSON before its verdict"
         return _Found(
-            verdicts={name: self._verdicts.get(name, _Verdict(Unparsed(reason=cut))) for name in self._scales},
+            verdicts={name: self._verdicts.get(name, _Verdict(Unparsed(reason=cut))) for name in self._asked.scales},
             steps=(*steps, "members", *(("json_repair",) if self._repairing else ())),
             bare=self._text,
             repaired=self._repaired,
@@ -254,7 +271,7 @@ class _BrokenAnswer:
     def _read_member(self, name: str, start: int) -> int | None:
         """Read the member whose value begins at `start`; where the next one begins, None where reading must end."""
         complete = _complete_value(self._text, start, self._decoder)
-        if name not in self._scales:
+        if name not in self._asked.scales:
             return complete[1] if complete else None
         twice = name in self._verdicts or len(self._places[name]) > 1
         if twice and (self._repairing or complete is None):
@@ -263,7 +280,7 @@ class _BrokenAnswer:
         if complete is None:
             return self._repair_member(name, start)
         value, end = complete
-        member = _member(value, self._scales[name])
+        member = self._asked.verdict_of(name, value)
         if self._verdicts.get(name, member) != member:
             member = _Verdict(Unparsed(reason=f"the {name} is given twice, with different values"))
         self._verdicts[name] = member
@@ -276,7 +293,7 @@ class _BrokenAnswer:
         end = min(commas, default=None)
         segment = self._text[start:end]
         if segment.startswith("{"):
-            outcome = repaired_verdict(segment, self._finish_reason, self._scales[name])
+            outcome = self._asked.repaired(name, segment, self._finish_reason)
         else:
             outcome = Unparsed(reason=f"{'cut' if self._finish_reason == 'length' else 'broken JSON'} within the score")
         self._verdicts[name] = _Verdict(outcome)
@@ -308,14 +325,16 @@ def _key_places(name: str, text: str) -> list[int]:
 def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _Verdict]:
     """The verdicts, but for those that the text under judgment holds."""
     scored = {name: one.outcome for name, one in found.verdicts.items() if isinstance(one.outcome, Scored)}
-    if not scored or not material:
+    inapplicable = [name for name, one in found.verdicts.items() if isinstance(one.outcome, NotApplicable)]
+    if not material or not (scored or inapplicable):
         return found.verdicts
     text = Material(material)
     objects = [name for name in scored if found.verdicts[name].is_object]
     bare = {name: outcome.score for name, outcome in scored.items() if name not in objects}
     planted = {name for name in objects if text.plants(scored[name], found.raw_of(name, asked.form), asked.scales[name])}
     planted.update(text.planted_bare(bare, asked.scales))
-    return found.verdicts | dict.fromkeys(planted, _Verdict(_QUOTED))
+    said_within = inapplicable if text.says_inapplicable else []
+    return found.verdicts | dict.fromkeys(planted, _Verdict(_QUOTED)) | dict.fromkeys(said_within, _Verdict(_SAID_WITHIN))
 
 
 # --- remarks

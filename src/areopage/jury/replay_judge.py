@@ -1,17 +1,17 @@
 """A recording as a judge: `replay:PATH`, in the format of `areopage.models.replay`.
 
-A recorded text is read like any answer of a model, once: another call would bring the same text. A recorded score is the outcome
-of a judge that is code.
+A recorded text is read like any answer of a model, once: another call would bring the same text. A recorded score, or that the
+criterion does not apply, is the outcome of a judge that is code.
 """
 
 from areopage.jury.addressing import signs_of
-from areopage.jury.code_judge import on_scale
+from areopage.jury.code_judge import permitted
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.reference import ModelReference
 from areopage.models.replay import RecordedLine, RecordingFile
 from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import Refused, Scored
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
 
 
 class ReplayJudge:
@@ -55,7 +55,7 @@ class ReplayJudge:
             completion_tokens=line.completion_tokens,
             seconds=line.seconds,
             repair=reading.repair,
-            steps=(*reading.steps, *(signs_of(call.case) if line.score is None else ())),
+            steps=(*reading.steps, *(signs_of(call.case) if line.text is not None else ())),
         )
 
     async def aclose(self) -> None:
@@ -68,7 +68,9 @@ def open_judge(reference: ModelReference, settings: ModelSettings) -> ReplayJudg
 
 
 def _reading_of(line: RecordedLine, call: PlannedCall) -> Reading:
-    if line.score is None:
-        return read_answer(line.text or "", line.finish_reason, call.criteria, material_of(call.case))
-    scored = Scored(score=line.score, explanation=line.explanation, evidence=line.evidence_extracts)
-    return Reading(outcomes={criterion.id: on_scale(scored, criterion.scale) for criterion in call.criteria}, steps=())
+    if line.text is not None:
+        return read_answer(line.text, line.finish_reason, call.criteria, material_of(call.case))
+    outcome: Outcome = NotApplicable(explanation=line.explanation)
+    if line.score is not None:
+        outcome = Scored(score=line.score, explanation=line.explanation, evidence=line.evidence_extracts)
+    return Reading(outcomes={criterion.id: permitted(outcome, criterion) for criterion in call.criteria}, steps=())

@@ -20,10 +20,21 @@ from areopage.jury.remarks import remarks_on
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import final_shares, leaf
-from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, TimedOut, Unreachable, outcome_name
+from areopage.scoring.outcome import (
+    GIVEN_NAMES,
+    OUTCOME_NAMES,
+    Given,
+    Outcome,
+    PlannedPass,
+    TimedOut,
+    Unreachable,
+    outcome_name,
+)
 from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
 from areopage.scoring.tree import Node, score_tree
 
+NONE_APPLIES = "no criterion applies"
+NONE_WEIGHS = "no criterion that this jury judges has a weight"
 DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
 
 
@@ -56,8 +67,8 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
 
     @property
     def coverage(self) -> float:
-        """Scored verdicts over planned verdicts, in [0, 1]."""
-        return self.outcomes["scored"] / self.planned if self.planned else 0.0
+        """Verdicts of a judge that has judged over planned verdicts, in [0, 1]."""
+        return sum(self.outcomes[name] for name in GIVEN_NAMES) / self.planned if self.planned else 0.0
 
 
 class Evaluated(Evaluation, frozen=True, kw_only=True):
@@ -135,7 +146,8 @@ def _evaluated(
 ) -> Evaluated:
     passes = _planned_passes(case.id, calls, judgments)
     scales = {one.id: one.scale for one in panel.criteria}
-    scores = reduce_passes(passes, scales, panel.scale, panel.profile)
+    limits = panel.failures.limits(panel.criteria, panel.scale)
+    scores = reduce_passes(passes, scales, panel.scale, panel.profile, limits)
     held = [judgments[call.key] for call in calls if call.key in judgments]
     found = evaluation_of(panel, run_id, case, scores, held, at)
     remarks = remarks_on(panel, calls, judgments)
@@ -176,7 +188,7 @@ def evaluation_of(
         id=case.id,
         run_id=run_id,
         state="evaluated",
-        reason="" if score is not None else f"no score for {name_list(panel.names[key] for key in lacking)}",
+        reason="" if score is not None else _nothing_scored(scores, [panel.names[key] for key in lacking]),
         timestamp=at,
         evaluated_at=at,
         suite=panel.suite,
@@ -191,6 +203,7 @@ def evaluation_of(
         qualification=qualification_of(panel.judges),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
+        not_applicable=sum(one.not_applicable for one in scores),
         spread=spread_of(scores),
         prompt_tokens=_known_sum(one.prompt_tokens for one in judgments),
         completion_tokens=_known_sum(one.completion_tokens for one in judgments),
@@ -286,7 +299,7 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
 
 
 def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore) -> CriterionResult:
-    grade = grade_of(score.score, panel.scale)
+    grade = grade_of(score.score, panel.scale) if score.applies else "not_applicable"
     return CriterionResult(criterion=criterion.path, score=score.score, grade=grade, agreement=score.agreement)
 
 
@@ -296,7 +309,7 @@ def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
 
 
 def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | None:
-    """The weighted score; None unless each weighted criterion has a score."""
+    """The weighted score of the criteria that apply; None unless each weighted one has a score."""
     if not scores or _unscored(panel, scores):
         return None
     score = _tree(panel, scores).score
@@ -304,19 +317,26 @@ def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | Non
 
 
 def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
-    """The ids of the weighted criteria without a score."""
+    """The ids of the weighted criteria that apply and have no score."""
     shares = dict(final_shares(_tree(panel, scores)))
-    return [one.criterion for one in scores if shares[one.criterion] > 0 and one.score is None]
+    return [one.criterion for one in scores if shares[one.criterion] > 0 and one.is_missing]
+
+
+def _nothing_scored(scores: Sequence[CriterionScore], lacking: Sequence[str]) -> str:
+    """Why there is no global score, in short."""
+    if lacking:
+        return f"no score for {name_list(lacking)}"
+    return NONE_APPLIES if any(not one.applies for one in scores) else NONE_WEIGHS
 
 
 def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequence[PlannedPass]) -> str:
     """The criteria without a score and the outcomes of their verdicts."""
     lacking = _unscored(panel, scores)
     if not lacking:
-        return "no criterion that this jury judges has a weight"
+        return _nothing_scored(scores, ())
     parts: list[str] = []
     for key in lacking:
-        failed = [_failure(one) for one in passes if one.criterion == key and not isinstance(one.outcome, Scored)]
+        failed = [_failure(one) for one in passes if one.criterion == key and not isinstance(one.outcome, Given)]
         parts.append(f"{panel.names[key]}: {', '.join(dict.fromkeys(failed))}")
     return f"no score for {'; '.join(parts)}"
 

@@ -38,7 +38,7 @@ LISTED = 100
 
 COPIES = ("suite", "suite_version")
 FIGURES = (
-    *("score_global", "grade", "scored", "planned", "spread", "qualification"),
+    *("score_global", "grade", "scored", "not_applicable", "planned", "spread", "qualification"),
     *("prompt_tokens", "completion_tokens", "cost", "currency"),
 )
 TEXTS = ("reason", "feedback", "strengths", "weaknesses", "suggestions")
@@ -206,7 +206,9 @@ def orphans(ledger: Ledger) -> Orphans:
     queries = (
         select(judgments.c.key).where(~linked).order_by(judgments.c.id),
         select(labels.c.answer_id).where(~known).order_by(labels.c.number),
-        scores.where(evaluations.c.state == "evaluated", evaluations.c.scored > 0, ~judged).order_by(evaluations.c.number),
+        scores.where(
+            evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
+        ).order_by(evaluations.c.number),
     )
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]

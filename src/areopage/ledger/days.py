@@ -18,6 +18,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive
 from areopage.scoring.counts import WEAK_UNDER
+from areopage.scoring.outcome import GIVEN_NAMES
 
 CALLS = ""
 """The value under which a judge's calls are counted; its verdicts are counted under their own outcomes."""
@@ -290,9 +291,9 @@ def _row(names: Sequence[str], columns: Sequence[str], key: Sequence[Any], value
 
 
 _OF_IT = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
-_IS_SCORED = ~_OF_IT.where(verdicts.c.outcome != "scored").exists() & _OF_IT.exists()
+_IS_WHOLE = ~_OF_IT.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists() & _OF_IT.exists()
 _JUDGED = (
-    select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, _IS_SCORED.label("is_scored"))
+    select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, _IS_WHOLE.label("is_whole"))
     .join(judgments, judgments.c.key == answer_judgments.c.key)
     .where(answer_judgments.c.answer.in_(bindparam("of", expanding=True)))
     .order_by(judgments.c.id)
@@ -300,12 +301,12 @@ _JUDGED = (
 
 
 def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
-    """The judgment that counts for each place and key: the latest of which every verdict is a score, else the latest."""
+    """The judgment that counts for each place and key: the latest with a verdict on every criterion, else the latest."""
     best: dict[tuple[Place, str], Any] = {}
     for row in connection.execute(_JUDGED, {"of": answers}):
         place = (row.answer, row.panel)
         known = best.get((place, row.key))
-        if place in places and (known is None or row.is_scored or not known.is_scored):
+        if place in places and (known is None or row.is_whole or not known.is_whole):
             best[(place, row.key)] = row
     yield from best.values()
 

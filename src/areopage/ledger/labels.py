@@ -25,7 +25,7 @@ from areopage.ledger.schema import (
     verdicts,
 )
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import PlannedPass, Scored
+from areopage.scoring.outcome import Given, PlannedPass
 
 
 class ReviewQueue:
@@ -163,7 +163,7 @@ class Labels:
                         continue
                     place = (row.id, row.criterion, row.pass_index)
                     outcome = outcome_of(row)
-                    if isinstance(outcome, Scored) or place not in latest or not isinstance(latest[place].outcome, Scored):
+                    if isinstance(outcome, Given) or place not in latest or not isinstance(latest[place].outcome, Given):
                         latest[place] = PlannedPass(
                             case_id=row.id, criterion=row.criterion, judge=judge, pass_index=row.pass_index, outcome=outcome
                         )

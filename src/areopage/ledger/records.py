@@ -25,7 +25,7 @@ EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"
 """`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last
 attempt; `left_out` by the configured sampling; `erased` before it was judged."""
 
-Grade = Literal["excellent", "acceptable", "weak", "unscored"]
+Grade = Literal["excellent", "acceptable", "weak", "unscored", "not_applicable"]
 """Over 8, 6 to 8, under 6 on a scale of 0 to 10 (answer-quality specification, dashboard section); other scales in proportion."""
 
 Channel = Literal["chat", "check", "import"]
@@ -122,12 +122,13 @@ class RunUse(Struct, frozen=True, kw_only=True):
 
     Args:
         judgments: those that its scores use, whichever run asked for them.
-        evaluated: the cases with stored scores, and of these the passes that have a score.
+        evaluated: the cases with stored scores; `scored` and `not_applicable` are passes over these.
     """
 
     judgments: int
     evaluated: int
     scored: int
+    not_applicable: int
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -168,7 +169,7 @@ class Judgment(Struct, frozen=True, kw_only=True):
 
 
 class CriterionResult(Struct, frozen=True, kw_only=True):
-    """One criterion's score of one answer, on the suite's scale; None where no judge gave one.
+    """One criterion's score of one answer, on the suite's scale; None where no judge gave one, or where it does not apply.
 
     `agreement` is the judges' (1 − sd/mean), None under two of them.
     """
@@ -199,10 +200,10 @@ class PanelResult(Struct, frozen=True, kw_only=True):
     Args:
         run_id: the panel's; "" before the answer is judged.
         reason: why there is no score, or why the last attempt failed; "" if there is a score.
-        score_global: weighted over all criteria that the jury judges; None unless every one with a weight has a score.
+        score_global: weighted over all criteria that apply; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
         qualification: what is known of the judges' fitness; "" if there is nothing to report.
-        scored, planned: verdicts.
+        scored, not_applicable, planned: verdicts.
         spread: the largest difference between two judges on one criterion; None under two.
         cost: in `currency`; None if no price is known.
     """
@@ -221,6 +222,7 @@ class PanelResult(Struct, frozen=True, kw_only=True):
     suggestions: tuple[str, ...] = ()
     qualification: str = ""
     scored: int = 0
+    not_applicable: int = 0
     planned: int = 0
     spread: float | None = None
     prompt_tokens: int | None = None

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from areopage.ledger.records import Evaluation, Judgment, Label, Run, Verdict
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
@@ -28,9 +28,9 @@ def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
         yield distinct[start : start + KEYS_PER_QUERY]
 
 
-def is_scored(judgment: Judgment) -> bool:
-    """Whether every verdict of a judgment is a score."""
-    return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Scored) for verdict in judgment.verdicts)
+def is_whole(judgment: Judgment) -> bool:
+    """Whether every verdict of a judgment is a score, or says that the criterion does not apply."""
+    return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Given) for verdict in judgment.verdicts)
 
 
 def row_of(record: Evaluation | Judgment | Run) -> dict[str, Any]:
@@ -75,16 +75,15 @@ def label_of(row: Row[Any]) -> Label:
 def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
     """A verdict as a row; scores are a column, so that SQL can aggregate them."""
     outcome = verdict.outcome
-    scored = isinstance(outcome, Scored)
     evidence = tuple(storable(extract) for extract in outcome.evidence) if isinstance(outcome, Scored) else ()
     return {
         "judgment_id": judgment_id,
         "criterion": verdict.criterion,
         "outcome": outcome_name(outcome),
         "score": outcome.score if isinstance(outcome, Scored) else None,
-        "explanation": storable(outcome.explanation) if isinstance(outcome, Scored) else "",
+        "explanation": storable(outcome.explanation) if isinstance(outcome, Given) else "",
         "evidence": json_text(evidence),
-        "reason": "" if scored else storable(getattr(outcome, "reason", "")),
+        "reason": "" if isinstance(outcome, Given) else storable(outcome.reason),
     }
 
 
@@ -100,6 +99,8 @@ def outcome_of(row: Row[Any]) -> Outcome:
     """Read the outcome of a verdict's row."""
     if row.outcome == "scored":
         return Scored(score=row.score, explanation=row.explanation, evidence=TEXTS.decode(row.evidence))
+    if row.outcome == "not_applicable":
+        return NotApplicable(explanation=row.explanation)
     return FAILURES[row.outcome](reason=row.reason)
 
 

@@ -200,6 +200,7 @@ evaluations = Table(
     Column("suggestions", Text, nullable=False),
     Column("qualification", Text, nullable=False),
     Column("scored", Integer, nullable=False),
+    Column("not_applicable", Integer, nullable=False),
     Column("planned", Integer, nullable=False),
     Column("spread", Float),
     Column("prompt_tokens", Integer),

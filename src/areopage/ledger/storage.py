@@ -9,7 +9,7 @@ from msgspec import structs
 from areopage.cases.records import Document, Turn
 from areopage.gate.records import Decision, Place, SentenceCheck
 from areopage.ledger.records import Answer, Judgment, Trace, Verdict
-from areopage.scoring.outcome import Outcome, Scored
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored
 from areopage.text.personal import Policy, redact, stored_text, stored_values
 
 __all__ = ["Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
@@ -136,6 +136,8 @@ def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome
             explanation=stored_text(outcome.explanation, policy, max_chars),
             evidence=() if policy == "none" else tuple(stored_text(extract, policy, max_chars) for extract in outcome.evidence),
         )
+    if isinstance(outcome, NotApplicable):
+        return NotApplicable(explanation=stored_text(outcome.explanation, policy, max_chars))
     return structs.replace(outcome, reason=stored_text(outcome.reason, policy, max_chars))
 
 

@@ -20,7 +20,7 @@ from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
-    is_scored,
+    is_whole,
     judgment_of,
     judgment_row,
     naive,
@@ -36,6 +36,7 @@ _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
+_USE_COUNTS = ("evaluated", "scored", "not_applicable")
 
 
 class Ledger:
@@ -190,12 +191,12 @@ class Ledger:
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
         """Return the valid judgment of each key.
 
-        The valid judgment is the latest scored, else the latest attempt.
+        The valid judgment is the latest with a verdict on every criterion, else the latest attempt.
         """
         best: dict[str, Judgment] = {}
         with storage_errors(self.place):
             for judgment in self._attempts(keys):
-                if judgment.key not in best or is_scored(judgment) or not is_scored(best[judgment.key]):
+                if judgment.key not in best or is_whole(judgment) or not is_whole(best[judgment.key]):
                     best[judgment.key] = judgment
         return best
 
@@ -257,12 +258,13 @@ class Ledger:
         own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
         used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
         made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
-        scored = select(run_cases.c.run_id, func.count(), func.sum(evaluations.c.scored)).join(evaluations, made)
+        sums = (func.sum(evaluations.c.scored), func.sum(evaluations.c.not_applicable))
+        scored = select(run_cases.c.run_id, func.count(), *sums).join(evaluations, made).group_by(run_cases.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}
-            passes = {row[0]: (row[1], row[2]) for row in connection.execute(scored.group_by(run_cases.c.run_id))}
+            passes = {row[0]: dict(zip(_USE_COUNTS, row[1:], strict=True)) for row in connection.execute(scored)}
         return {
-            run_id: RunUse(judgments=count, evaluated=passes.get(run_id, (0, 0))[0], scored=passes.get(run_id, (0, 0))[1])
+            run_id: RunUse(judgments=count, **passes.get(run_id, dict.fromkeys(_USE_COUNTS, 0)))
             for run_id, count in judged.items()
         }
 

@@ -5,11 +5,11 @@ Each line holds `text`, the answer, and names the calls it answers; a field that
     {"case_id": "12", "asked": "judge_a", "criterion": "safety.hate.discriminatory_language", "pass_index": 1, "text": "..."}
     {"prompt": "Why is the sky blue?", "asked": "target", "criterion": "", "text": "Because ..."}
 
-`case_id` or `prompt` is required. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a path
-without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
-`evidence_extracts` in place of `text`. `finish_reason`, `prompt_tokens`, `completion_tokens` and `seconds` are returned where
-they are recorded. A call gets the line that agrees with it on every field the line has; of several, the one that has most (then
-case before prompt, id before path), then the first in the file.
+`case_id` or `prompt` is required. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a
+path without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
+`evidence_extracts` in place of `text`, or `"applicable": false` and `explanation`. `finish_reason`, `prompt_tokens`,
+`completion_tokens` and `seconds` are returned where they are recorded. A call gets the line that agrees with it on every field
+the line has; of several, the one that has most (then case before prompt, id before path), then the first in the file.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     text: str | None = None
     score: float | None = None
+    applicable: bool = True
     explanation: str = ""
     evidence_extracts: tuple[str, ...] = ()
     case_id: str | None = None
@@ -50,7 +51,7 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a line that would answer every call, or none."""
-        if (self.text is None) == (self.score is None):
+        if (self.text is not None) + (self.score is not None) + (not self.applicable) != 1:
             raise ValueError("it holds no answer, or two: write `text`, or the `score` of a judge that is code")
         if self.case_id is None and self.prompt is None:
             raise ValueError("it names no call: write case_id or prompt")

@@ -87,7 +87,10 @@ class VariantFigures(Struct, frozen=True, kw_only=True):
 
 
 class JudgeFigures(Struct, frozen=True, kw_only=True):
-    """What one judge did: `scored_share` is in [0, 1], `seconds_per_call` a mean, None without calls."""
+    """What one judge did: `seconds_per_call` is a mean, None without calls.
+
+    `scored_share`, in [0, 1], is of its verdicts but for those that say that a criterion does not apply; None without any.
+    """
 
     use: JudgeDays
     scored_share: float | None
@@ -283,7 +286,7 @@ def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scal
 
 
 def _health(use: JudgeDays) -> JudgeFigures:
-    verdicts = sum(use.outcomes.values())
+    verdicts = sum(use.outcomes.values()) - use.outcomes.get("not_applicable", 0)
     return JudgeFigures(
         use=use,
         scored_share=use.outcomes.get("scored", 0) / verdicts if verdicts else None,

@@ -279,6 +279,7 @@ def _panel_of(
         weights=suite.weights,
         scale=suite.scale,
         profile=DEFAULT.with_quorum(suite.config.judge_system.evaluation.quorum),
+        failures=suite.failure_rules(),
         joint=joint,
         context=context,
     )

@@ -42,10 +42,11 @@ from areopage.report.results import criterion_label, run_result
 from areopage.report.results_records import RunResult
 from areopage.scoring.agreement import mean
 from areopage.scoring.fold import MIN_CASES
+from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.scoring.tree import Node
 
 LISTED = 100  # rows of a list of cases
-OUTCOMES = ("scored", "unparsed", "refused", "timed_out", "unreachable", "not_run")
+OUTCOMES = (*OUTCOME_NAMES, "not_run")
 RETRIED = ("not_run", "timed_out", "unreachable")
 DIGEST_SHOWN = 19
 GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667
@@ -145,7 +146,8 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)
     coverage = view.coverage
-    scored = locale.say("coverage_text", scored=locale.whole(coverage.scored), planned=locale.whole(coverage.planned))
+    counts = {name: locale.whole(getattr(coverage, name)) for name in ("scored", "not_applicable", "planned")}
+    scored = locale.say("coverage_text_applicable" if coverage.not_applicable else "coverage_text", **counts)
     if coverage.lost:
         judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=locale.whole(coverage.selected))
         scored = f"{scored} – {judged}"
@@ -190,11 +192,11 @@ def _score_or_unscored(locale: Locale, score: float | None) -> str:
 def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
     labels, criteria, scale = view.spec.labels, view.spec.criteria_by_id(), view.spec.scale
 
-    def row(node: Node, level: int, key: str, label: str, agreement: float | None = None) -> Row:
+    def row(node: Node, level: int, key: str, label: str, agreement: float | None = None, missing: str = "unscored") -> Row:
         cells = (
             Cell(text=label, title=key),
             Cell(bar=bar_on(scale, node.score)),
-            _score_or_unscored(locale, node.score),
+            locale.say(missing) if node.score is None else locale.number(node.score),
             locale.percent(node.weight, 0),
             locale.percent(node.coverage),
             "" if agreement is None else locale.number(agreement),
@@ -209,7 +211,8 @@ def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
                 yield row(part, 2, key, labels.get(key))
                 for leaf in part.parts:
                     agreement = result.detailed_criteria[leaf.name].agreement
-                    yield row(leaf, 3, leaf.name, criterion_label(criteria[leaf.name]), agreement)
+                    missing = "unscored" if view.failures.by_criterion[leaf.name].cases else "not_applicable"
+                    yield row(leaf, 3, leaf.name, criterion_label(criteria[leaf.name]), agreement, missing)
 
     heads = (locale.say(key) for key in ("score", "weight", "coverage", "agreement"))
     table = Table(columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}), rows=tuple(tree()), css="tree")

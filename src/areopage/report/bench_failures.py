@@ -60,6 +60,8 @@ def failures_section(view: RunView, locale: Locale) -> Section:
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:
     told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
+    if count.not_applicable:
+        told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
 
 
@@ -67,6 +69,8 @@ def _first_note(view: RunView, locale: Locale) -> str:
     found, labels = view.failures.first, view.spec.labels
     names = ", ".join(labels.get(name) for name in view.failures.categories)
     told = locale.say("failures_first", categories=names)
+    if found.not_applicable:
+        told += f"; {locale.count('not_concerned', found.not_applicable)}"
     if found.scored < found.cases:
         told += f"; {locale.count('without_score_long', found.cases - found.scored)}"
     if found.high is not None:

@@ -131,10 +131,11 @@ def _badness(view: RunView, score: CriterionScore) -> float:
 def _assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale, *, is_open: bool) -> Assessment:
     planned = {judge.judge: judge.planned for judge in score.judges}
     bar: Bar = bar_on(view.spec.scale, score.score)
+    note = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,
-        note=locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else "",
+        note=note if score.applies else locale.say("not_applicable"),
         bar=bar,
         score=locale.number(score.score),
         remarks=tuple(_remark(one, planned[one.judge], folded, locale) for one in passes_of(view, score)),
@@ -146,9 +147,9 @@ def _remark(one: PassView, passes: int, folded: str, locale: Locale) -> Remark:
     name = f"{one.judge}, {locale.say('pass', n=one.pass_index)}" if passes > 1 else one.judge
     score, verdict = locale.number(one.score), one.verdict
     if verdict is None:
-        failure = locale.say(f"said_{one.outcome_name}")
+        failure, told = locale.say(f"said_{one.outcome_name}"), one.reason or one.explanation
         return Remark(
-            name=name, score=score, failure=locale.say("pair", name=failure, value=one.reason) if one.reason else failure
+            name=name, score=score, failure=locale.say("pair", name=failure, value=_cut(told, locale)[0]) if told else failure
         )
     text, more = _cut(verdict.explanation, locale)
     return Remark(

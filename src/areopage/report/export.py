@@ -37,10 +37,10 @@ TEXTS = (
     "response",
 )
 AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
-NUMBERS = ("scored", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
+NUMBERS = ("scored", "not_applicable", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
 _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
-_WHOLE = frozenset(["scored", "planned", "prompt_tokens", "completion_tokens"])
+_WHOLE = frozenset(["scored", "not_applicable", "planned", "prompt_tokens", "completion_tokens"])
 PORTION = 1000  # rows that Parquet keeps in memory
 
 LedgerForm = Literal["jsonl", "csv"]

@@ -52,7 +52,7 @@ from areopage.scoring.outcome import OUTCOME_NAMES
 
 TREND_LINES = 5  # beside the global one: more colours cannot be told apart
 TITLE = 160
-FAILURES = tuple(name for name in OUTCOME_NAMES if name != "scored")
+WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 
 
 def file_name(day: date, form: Form) -> str:
@@ -327,13 +327,13 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
             Cell(text=Span(use.judge, "strong"), under=(use.model,)),
             locale.whole(use.calls),
             MISSING if health.scored_share is None else locale.percent(health.scored_share),
-            *(count_cell(locale, use.outcomes.get(name, 0)) for name in FAILURES),
+            *(count_cell(locale, use.outcomes.get(name, 0)) for name in WITHOUT_SCORE),
             locale.seconds(health.seconds_per_call),
             f"{locale.whole(use.prompt_tokens)} / {locale.whole(use.completion_tokens)}",
             locale.costs(use.cost) or MISSING,
         )
 
-    keys = ("calls", "scored_share", *(f"outcome_{name}" for name in FAILURES), "seconds_per_call", "tokens", "cost")
+    keys = ("calls", "scored_share", *(f"outcome_{name}" for name in WITHOUT_SCORE), "seconds_per_call", "tokens", "cost")
     heads: tuple[Column, ...] = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
     lead = Paragraph(text=locale.say("judge_health_note"), look="soft")
     return Section(

@@ -32,7 +32,7 @@ from areopage.report.results_records import (
 )
 from areopage.scoring.agreement import mean
 from areopage.scoring.fold import RecordScores, consistency, final_shares
-from areopage.scoring.outcome import Outcome, Scored, outcome_name
+from areopage.scoring.outcome import Given, Outcome, Scored, outcome_name
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node
 
@@ -57,8 +57,13 @@ class PassView(Struct, frozen=True, kw_only=True):
 
     @property
     def reason(self) -> str:
-        """Why there is no score; "" where there is one, or where the judge was not asked."""
-        return "" if self.outcome is None or isinstance(self.outcome, Scored) else self.outcome.reason
+        """Why there is no verdict; "" where there is one, or where the judge was not asked."""
+        return "" if self.outcome is None or isinstance(self.outcome, Given) else self.outcome.reason
+
+    @property
+    def explanation(self) -> str:
+        """What the judge says of its verdict."""
+        return self.outcome.explanation if isinstance(self.outcome, Given) else ""
 
     @property
     def verdict(self) -> Scored | None:
@@ -138,8 +143,9 @@ def _run_criteria(view: RunView) -> dict[str, RunCriterion]:
             weight=node.weight,
             final_share=shares[node.name],
             cases_scored=sum(score.score is not None for score in found[node.name]),
+            cases_not_applicable=sum(not score.applies for score in found[node.name]),
             cases=len(found[node.name]),
-            coverage=Coverage(scored=node.scored, planned=node.planned),
+            coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
             agreement=mean(agreements) if agreements else None,
         )
     return criteria
@@ -189,7 +195,9 @@ def _run_metadata(view: RunView) -> RunMetadata:
         failures=view.failures,
         final_interval=view.scores.interval,
         if_missing=view.scores.if_missing,
-        coverage=Coverage(scored=view.coverage.scored, planned=view.coverage.planned),
+        coverage=Coverage(
+            scored=view.coverage.scored, not_applicable=view.coverage.not_applicable, planned=view.coverage.planned
+        ),
         lost_criteria=view.coverage.lost,
         sources=view.sources,
         counts=Counts(
@@ -197,6 +205,8 @@ def _run_metadata(view: RunView) -> RunMetadata:
             answered=sum(case.response is not None for case in view.cases),
             answer_states=view.answer_states(),
             scored=sum(record.tree.score is not None for record in view.scores.records),
+            not_applicable=sum(not score.applies for score in view.scores.criteria),
+            applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
             addressing_judge=len(view.addressing),
@@ -260,14 +270,11 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
     said = [(one, one.verdict) for one in passes]
     return CriterionDetail(
         score=score.score,
+        applies=score.applies,
         agreement=score.agreement,
         outliers=score.outliers,
-        coverage=Coverage(scored=score.scored, planned=score.planned),
-        explanations="\n\n".join(
-            f"{one.judge}, pass {one.pass_index}: {verdict.explanation}"
-            for one, verdict in said
-            if verdict is not None and verdict.explanation
-        ),
+        coverage=Coverage(scored=score.scored, not_applicable=score.not_applicable, planned=score.planned),
+        explanations="\n\n".join(f"{one.judge}, pass {one.pass_index}: {one.explanation}" for one in passes if one.explanation),
         evidence=tuple(
             Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, folded_response))
             for one, verdict in said
@@ -293,7 +300,7 @@ def _pass_detail(one: PassView) -> PassDetail:
         score=one.score,
         given_score=verdict.score if verdict else None,
         reason=one.reason,
-        explanation=verdict.explanation if verdict else "",
+        explanation=one.explanation,
         evidence_extracts=verdict.evidence if verdict else (),
         raw_response=judgment.raw_text if judgment else "",
         repair_response=judgment.repair_text if judgment else "",

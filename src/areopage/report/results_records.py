@@ -22,9 +22,10 @@ SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
 
 
 class Coverage(Struct, frozen=True, kw_only=True):
-    """Passes that gave a score, and passes that were planned."""
+    """Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned."""
 
     scored: int
+    not_applicable: int
     planned: int
 
 
@@ -41,10 +42,10 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     """One pass of one judge.
 
     Args:
-        outcome: scored, unparsed, refused, timed_out, unreachable or not_run.
+        outcome: scored, not_applicable, unparsed, refused, timed_out, unreachable or not_run.
         score: on the run's scale; null unless scored.
         given_score: as the judge gave it, on the criterion's own scale.
-        reason: why there is no score.
+        reason: why there is no verdict; `explanation` says why a criterion does not apply.
         repair_response: the answer to the one repair call, "" where there was none.
         repair: none, heuristic (broken JSON was mended) or model (the repair call).
         steps: the ways of reading the answer that were tried, in order.
@@ -76,9 +77,13 @@ class JudgeDetail(Struct, frozen=True, kw_only=True):
 
 
 class CriterionDetail(Struct, frozen=True, kw_only=True):
-    """One criterion of one case. `explanations` is one text, each part led by judge and pass; `judges` is by name."""
+    """One criterion of one case. `explanations` is one text, each part led by judge and pass; `judges` is by name.
+
+    `applies`: false where the judges settle that the criterion does not apply to the case.
+    """
 
     score: float | None
+    applies: bool
     agreement: float | None
     outliers: tuple[str, ...]
     coverage: Coverage
@@ -148,6 +153,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
         weight: its share among the criteria of its sub-category.
         final_share: its share of the final score: the product of the weights on its path.
         cases_scored: cases with a score, of `cases`.
+        cases_not_applicable: cases that the criterion does not apply to.
         agreement: mean of the judges' agreement over cases.
     """
 
@@ -155,6 +161,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     weight: float
     final_share: float
     cases_scored: int
+    cases_not_applicable: int
     cases: int
     coverage: Coverage
     agreement: float | None
@@ -198,6 +205,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
 
     Args:
+        not_applicable: pairs of case and criterion where the criterion does not apply.
+        applicability_disputed: pairs on which some passes give a score and others say that the criterion does not apply.
         answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
         addressing_judge: cases whose texts address the judge.
     """
@@ -206,6 +215,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     answered: int
     answer_states: dict[str, int]
     scored: int
+    not_applicable: int
+    applicability_disputed: int
     rejected: int
     maturity_defaulted: int
     addressing_judge: int

@@ -17,14 +17,14 @@ from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results import PassView, all_passes, record_results, run_result
 from areopage.report.results_records import SCHEMA_NAME, Results
-from areopage.scoring.outcome import Refused, Scored, Unparsed
+from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, REJECTED, REPORT = "results.json", "results.csv", "rejected.csv", "report.html"
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
-    *("case_id", "category", "subcategory", "maturity", "criterion", "score", "agreement", "scored", "planned"),
-    "outliers",
+    *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
+    *("not_applicable", "planned", "outliers"),
 )
 JUDGMENT_COLUMNS = (
     *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
@@ -82,7 +82,8 @@ def schema_text() -> str:
 def write_results_csv(view: RunView, path: Path) -> None:
     """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
 
-    Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell.
+    Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell; `applies` is false where
+    the criterion does not apply to the case.
 
     Raises:
         StorageError: the file cannot be written.
@@ -105,8 +106,10 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 case.maturity,
                 score.criterion,
                 score.score,
+                "true" if score.applies else "false",
                 score.agreement,
                 score.scored,
+                score.not_applicable,
                 score.planned,
                 ", ".join(score.outliers),
                 *(by_judge.get(name) for name in judges),
@@ -126,7 +129,7 @@ def write_judgments_csv(view: RunView, path: Path) -> None:
 
 def _judgment_row(one: PassView) -> list[Any]:
     verdict, judgment = one.verdict, one.judgment
-    said = [one.reason, verdict.explanation if verdict else "", _listed(verdict.evidence if verdict else ())]
+    said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
     if judgment is None:
         return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
@@ -200,6 +203,8 @@ def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
     if isinstance(one.outcome, Scored) and not text:
         scored = one.outcome
         return {"score": scored.score, "explanation": scored.explanation, "evidence_extracts": scored.evidence}
+    if isinstance(one.outcome, NotApplicable) and not text:
+        return {"applicable": False, "explanation": one.outcome.explanation}
     return {"text": text}
 
 
@@ -212,7 +217,7 @@ def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
         return False
     if isinstance(one.outcome, Refused):
         return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
-    return isinstance(one.outcome, Scored | Unparsed)
+    return isinstance(one.outcome, Given | Unparsed)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -166,9 +166,9 @@ def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) ->
             passes.setdefault((id, paths[one.criterion]), []).append(one)
     found: dict[str, dict[str, float]] = {}
     for (id, path), some in passes.items():
-        score = reduce_judge(judge, some, guides[path].scale, rubric.scale, profile).score
-        if score is not None:
-            found.setdefault(id, {})[path] = score
+        judged = reduce_judge(judge, some, guides[path].scale, rubric.scale, profile)
+        if judged.score is not None and not judged.waives:
+            found.setdefault(id, {})[path] = judged.score
     for scores in found.values():
         overall = rubric.overall(scores)
         if overall is not None:

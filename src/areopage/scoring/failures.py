@@ -5,6 +5,7 @@ binomial" (Biometrika 26, 1934).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
+_State = Literal["failed", "passed", "missing", "not_applicable"]
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -37,6 +39,10 @@ class FailureRules(Struct, frozen=True, kw_only=True):
         part = _FAILING_PART * (scale.max - scale.min)
         return scale.min + part if scale.higher_is_better else scale.max - part
 
+    def limits(self, criteria: Iterable[Criterion], scale: Scale) -> dict[str, float]:
+        """The limits of criteria by id, on the run's scale."""
+        return {criterion.id: self.limit_of(criterion, scale) for criterion in criteria}
+
     def categories(self, criteria: Iterable[Criterion]) -> tuple[str, ...]:
         """The categories of a run that count first; all of them where none of `first` is among them."""
         present = tuple(dict.fromkeys(criterion.category for criterion in criteria))
@@ -44,11 +50,12 @@ class FailureRules(Struct, frozen=True, kw_only=True):
 
 
 class FailureCount(Struct, frozen=True, kw_only=True):
-    """How many cases fail.
+    """How many cases fail, of those that the criterion applies to.
 
     Args:
         limit: on the run's scale; None where several criteria with their own limits are counted together.
-        failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` in all.
+        failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` that it applies to.
+        not_applicable: further cases, to which it does not apply.
         low, high: the 95 % bounds of the share of failures among such cases; None without a score.
     """
 
@@ -56,6 +63,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     failed: int
     scored: int
     cases: int
+    not_applicable: int
     low: float | None
     high: float | None
 
@@ -65,7 +73,8 @@ class Failures(Struct, frozen=True, kw_only=True):
 
     Args:
         categories: those that count first.
-        first: the cases that fail at least one criterion of them. A case counts as scored if it fails, or if all have a score.
+        first: the cases that fail at least one criterion of them. A case counts as scored if it fails, or if all that apply to it
+            have a score.
         by_criterion: by a criterion's id.
         by_case: the ids of the criteria that a case fails, worst first; only cases that fail.
     """
@@ -86,7 +95,7 @@ def count_failures(
         scale: that of the scores.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
-    limits = {criterion.id: rules.limit_of(criterion, scale) for criterion in criteria}
+    limits = rules.limits(criteria, scale)
     categories = rules.categories(criteria)
     by_criterion: dict[str, list[CriterionScore]] = {criterion.id: [] for criterion in criteria}
     by_case: dict[str, list[CriterionScore]] = {}
@@ -95,11 +104,12 @@ def count_failures(
         by_case.setdefault(score.case_id, []).append(score)
 
     def fails(score: CriterionScore) -> bool:
-        return score.score is not None and _at_or_beyond(score.score, limits[score.criterion], scale)
+        return score.score is not None and scale.reaches(score.score, limits[score.criterion])
 
-    def state(found: Sequence[CriterionScore]) -> bool | None:
-        """Whether a case fails one of the scores; None if that cannot be told."""
-        return True if any(map(fails, found)) else None if any(one.score is None for one in found) else False
+    def state(found: Sequence[CriterionScore]) -> _State:
+        if not any(one.applies for one in found):
+            return "not_applicable"
+        return "failed" if any(map(fails, found)) else "missing" if any(one.is_missing for one in found) else "passed"
 
     first = [[one for one in found if by_id[one.criterion].category in categories] for found in by_case.values()]
     failing = {
@@ -128,17 +138,15 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
     return share if scale.higher_is_better else 1.0 - share
 
 
-def _at_or_beyond(score: float, limit: float, scale: Scale) -> bool:
-    return score <= limit if scale.higher_is_better else score >= limit
-
-
-def _count(states: Sequence[bool | None], limit: float | None) -> FailureCount:
-    failed, scored = states.count(True), sum(state is not None for state in states)
+def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
+    failed, not_applicable = states.count("failed"), states.count("not_applicable")
+    scored = failed + states.count("passed")
     return FailureCount(
         limit=limit,
         failed=failed,
         scored=scored,
-        cases=len(states),
+        cases=len(states) - not_applicable,
+        not_applicable=not_applicable,
         low=lower_bound(failed, scored, _TAIL) if scored else None,
         high=upper_bound(failed, scored, _TAIL) if scored else None,
     )

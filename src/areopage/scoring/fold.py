@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.alpha import Alpha, krippendorff_alpha
+from areopage.scoring.failures import FailureRules
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
@@ -149,7 +150,7 @@ class Consistency(Struct, frozen=True, kw_only=True):
 
 def consistency(scores: Sequence[CriterionScore]) -> Consistency:
     """Fold the scores of any number of cases; judges without a counted pass have no variance."""
-    variances = [judge.variance for score in scores for judge in score.judges if judge.score is not None]
+    variances = [judge.variance for score in scores if score.applies for judge in score.judges if judge.score is not None]
     agreements = [score.agreement for score in scores if score.agreement is not None]
     by_judge: dict[str, int] = {}
     for score in scores:
@@ -202,17 +203,19 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     def if_missing(self) -> tuple[float, float] | None:
         """The final scores if every missing score were the worst, and if it were the best; None where none is missing."""
         scores = list(self.criteria)
-        if all(score.score is not None for score in scores):
+        if not any(score.is_missing for score in scores):
             return None
         ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
         worst, best = (self._with_missing_at(end, scores) for end in ends)
         return worst, best
 
     def _with_missing_at(self, end: float, scores: Sequence[CriterionScore]) -> float:
-        found: dict[str, list[float]] = {}
+        found: dict[str, list[float]] = {score.criterion: [] for score in scores}
         for score in scores:
-            found.setdefault(score.criterion, []).append(end if score.score is None else score.score)
-        return float(_weighed(self.tree, {criterion: np.array([mean(values)]) for criterion, values in found.items()})[0])
+            if score.applies:
+                found[score.criterion].append(end if score.score is None else score.score)
+        means = {criterion: np.array([mean(values) if values else np.nan]) for criterion, values in found.items()}
+        return float(_weighed(self.tree, means)[0])
 
     @cached_property
     def alpha(self) -> Alpha:
@@ -221,7 +224,12 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def fold(
-    passes: Sequence[PlannedPass], criteria: Sequence[Criterion], suite: Scale, weights: Weights, profile: Profile
+    passes: Sequence[PlannedPass],
+    criteria: Sequence[Criterion],
+    suite: Scale,
+    weights: Weights,
+    profile: Profile,
+    failures: FailureRules,
 ) -> RunScores:
     """Fold planned passes into the scores of each record and of the run.
 
@@ -230,10 +238,13 @@ def fold(
         criteria: every criterion that a pass names.
         suite: the scale that all scores are mapped to.
         weights: the weights of the three levels.
-        profile: the rules for failures, quorum and outliers.
+        profile: the rules for failed passes, quorum and outliers.
+        failures: which scores are failures.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
-    scores = reduce_passes(passes, {key: one.scale for key, one in by_id.items()}, suite, profile)
+    scores = reduce_passes(
+        passes, {key: one.scale for key, one in by_id.items()}, suite, profile, failures.limits(criteria, suite)
+    )
     by_case: dict[str, list[CriterionScore]] = {}
     by_criterion: dict[str, list[CriterionScore]] = {}
     for score in scores:
@@ -268,6 +279,7 @@ def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
         score=score.score,
         scored=score.scored,
         planned=score.planned,
+        not_applicable=score.not_applicable,
     )
 
 
@@ -281,6 +293,7 @@ def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
         score=mean(known) if known else None,
         scored=sum(score.scored for score in scores),
         planned=sum(score.planned for score in scores),
+        not_applicable=sum(score.not_applicable for score in scores),
     )
 
 
@@ -305,7 +318,7 @@ def run_alpha(scores: Sequence[CriterionScore], suite: Scale) -> Alpha:
     judges = sorted({judge.judge for score in scores for judge in score.judges})
     rows: list[list[float | None]] = []
     for score in scores:
-        by_judge = {judge.judge: judge.score for judge in score.judges}
+        by_judge = {judge.judge: judge.score for judge in score.judges} if score.applies else {}
         found = [by_judge.get(judge) for judge in judges]
         rows.append([None if value is None else round(value / step) * step for value in found])
     return krippendorff_alpha(rows)

@@ -1,4 +1,7 @@
-"""What a judge's verdict on one criterion came to. A failure is a type of its own and never a number."""
+"""What a judge's verdict on one criterion came to. A failure is a type of its own and never a number.
+
+`NotApplicable` is a verdict like a score: it is final, it is no failure and nothing is missing.
+"""
 
 from msgspec import Struct
 
@@ -9,6 +12,12 @@ class Scored(Struct, frozen=True, tag="scored", kw_only=True):
     score: float
     explanation: str = ""
     evidence: tuple[str, ...] = ()
+
+
+class NotApplicable(Struct, frozen=True, tag="not_applicable", kw_only=True):
+    """The judge says that the criterion does not apply to the case; only criteria that declare it offer this outcome."""
+
+    explanation: str = ""
 
 
 class Unparsed(Struct, frozen=True, tag="unparsed", kw_only=True):
@@ -35,8 +44,12 @@ class Unreachable(Struct, frozen=True, tag="unreachable", kw_only=True):
     reason: str
 
 
-Outcome = Scored | Unparsed | Refused | TimedOut | Unreachable
-OUTCOME_NAMES = ("scored", "unparsed", "refused", "timed_out", "unreachable")
+Given = Scored | NotApplicable
+"""The outcomes of a judge that has judged."""
+Outcome = Given | Unparsed | Refused | TimedOut | Unreachable
+GIVEN_NAMES = ("scored", "not_applicable")
+FAILED_NAMES = ("unparsed", "refused", "timed_out", "unreachable")
+OUTCOME_NAMES = (*GIVEN_NAMES, *FAILED_NAMES)
 
 
 def outcome_name(outcome: Outcome) -> str:

@@ -59,7 +59,7 @@ def level_weights(where: str, names: Sequence[str], configured: Mapping[str, flo
 
 
 class Leaf(Struct, frozen=True, kw_only=True):
-    """A criterion's score as the tree takes it. `score` is None where it is unscored; counts are passes."""
+    """A criterion's score as the tree takes it. `score` is None where it is unscored or does not apply; counts are passes."""
 
     criterion: str
     category: str
@@ -68,12 +68,13 @@ class Leaf(Struct, frozen=True, kw_only=True):
     score: float | None
     scored: int
     planned: int
+    not_applicable: int = 0
 
 
 class Node(Struct, frozen=True, kw_only=True):
     """One node. `weight` is its share among its siblings (they sum to 1); a leaf has no parts.
 
-    `score` is None where no part below has one. `scored`/`planned` count passes of everything below.
+    `score` is None where no part below has one. `scored`, `not_applicable` and `planned` count passes of everything below.
     """
 
     name: str
@@ -81,12 +82,13 @@ class Node(Struct, frozen=True, kw_only=True):
     weight: float
     scored: int
     planned: int
+    not_applicable: int = 0
     parts: tuple["Node", ...] = ()
 
     @property
     def coverage(self) -> float:
-        """Scored passes over planned ones, in [0, 1]; 0 when none was planned."""
-        return self.scored / self.planned if self.planned else 0.0
+        """Passes in which a judge has judged over planned ones, in [0, 1]; 0 when none was planned."""
+        return (self.scored + self.not_applicable) / self.planned if self.planned else 0.0
 
 
 def _weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
@@ -106,6 +108,7 @@ def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
         weight=weight,
         scored=sum(part.scored for part in parts),
         planned=sum(part.planned for part in parts),
+        not_applicable=sum(part.not_applicable for part in parts),
         parts=tuple(parts),
     )
 
@@ -151,6 +154,7 @@ def _leaf_nodes(
             weight=shares[leaf.name] / versions[leaf.name],
             scored=leaf.scored,
             planned=leaf.planned,
+            not_applicable=leaf.not_applicable,
         )
         for leaf in leaves
     ]

@@ -11,6 +11,7 @@ from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import Registry, load_registry
 from areopage.errors import ConfigError, name_list
+from areopage.scoring.failures import FailureRules
 from areopage.scoring.tree import Weights
 from areopage.suites.config import SuiteConfig, idle_keys
 from areopage.suites.config_file import SharedSections, schema_fault
@@ -51,6 +52,22 @@ class Suite(Struct, frozen=True, kw_only=True):
         """The weights of the three levels."""
         section = self.config.weights
         return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
+
+    def failure_rules(self) -> FailureRules:
+        """The rules of failures.
+
+        Raises:
+            ConfigError: a limit is off the scale, or for a criterion that the suite does not have.
+        """
+        section, scale, where = self.config.scoring.failures, self.scale, ("scoring", "failures")
+        known = {name for entry in self.registry.entries.values() for name in (entry.id, entry.path)}
+        for name, limit in [("", section.limit), *section.criteria.items()]:
+            place = (*where, "criteria", name) if name else (*where, "limit")
+            if limit is not None and not scale.contains(limit):
+                raise self.document.error(f"the scale of the suite goes from {scale.min:g} to {scale.max:g}", *place)
+            if name and name not in known:
+                raise self.document.error(f"the suite has no criterion {name!r}", *place)
+        return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
 
     def with_shared(self, shared: SharedSections) -> "Suite":
         """The suite with the endpoints, bots and judges of `areopage.yml` beside its own; they win over its own."""

@@ -323,7 +323,7 @@ def failing_of(
         unscored=sum(row.score_global is None for row in rows) + retried,
         retried=retried,
         planned=sum(row.planned for row in rows),
-        missing=sum(row.planned - row.scored for row in rows),
+        missing=sum(row.planned - row.scored - row.not_applicable for row in rows),
     )
 
 

@@ -23,7 +23,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.rag.config import RagConfig
-from areopage.scoring.outcome import Scored
+from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.suites.loader import BUNDLED
 
@@ -147,7 +147,8 @@ def _sentence_judgment(index: int, judgment: Judgment) -> SentenceJudgment:
     outcome = judgment.verdicts[0].outcome
     if isinstance(outcome, Scored):
         return SentenceJudgment(sentence=index, supported=outcome.score >= SCALE.max, explanation=outcome.explanation)
-    return SentenceJudgment(sentence=index, supported=None, explanation=outcome.reason)
+    reason = outcome.explanation if isinstance(outcome, NotApplicable) else outcome.reason
+    return SentenceJudgment(sentence=index, supported=None, explanation=reason)
 
 
 def load_criterion() -> dict[str, Criterion]:

@@ -18,7 +18,7 @@ from areopage.ledger.records import Answer, Evaluation, Grade, Judgment, Label, 
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import criterion_labels
 from areopage.scoring.counts import grade_of
-from areopage.scoring.outcome import Outcome, Scored, outcome_name
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
 from areopage.server.access import Reader, note
 from areopage.server.context import context_of
 from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
@@ -201,7 +201,8 @@ def _said_of(judge: str, outcome: Outcome) -> Said:
             evidence=outcome.evidence,
             reason="",
         )
-    return Said(judge=judge, outcome=outcome_name(outcome), score=None, explanation="", evidence=(), reason=outcome.reason)
+    explanation, reason = (outcome.explanation, "") if isinstance(outcome, NotApplicable) else ("", outcome.reason)
+    return Said(judge=judge, outcome=outcome_name(outcome), score=None, explanation=explanation, evidence=(), reason=reason)
 
 
 def _path_of(criterion: str) -> str:
