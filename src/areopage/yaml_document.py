@@ -11,6 +11,7 @@ from yaml.composer import Composer
 from areopage.errors import ConfigError
 
 KeyPath = tuple[str, ...]
+PACKAGE = Path(__file__).parent
 MAX_BYTES = 4_000_000
 MAX_VALUES = 1_000_000
 _READ_OTHERWISE = re.compile(r"[\t\ufeff]|!(?!\S)")
@@ -151,3 +152,10 @@ def _note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path:
         raise ConfigError(f"aliases repeat more than {MAX_VALUES:,} values", path=path, line=line, key=".".join(keys) or None)
     sizes[id(node)] = size
     return size
+
+
+def leads_out(folder: Path, path: Path) -> bool:
+    """Whether a path leads out of a folder, also by links; the package's own files may be links into an installer's cache."""
+    if PACKAGE in folder.absolute().parents and ".." not in path.parts:
+        return not path.absolute().is_relative_to(folder.absolute())
+    return not path.resolve().is_relative_to(folder.resolve())

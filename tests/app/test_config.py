@@ -140,7 +140,7 @@ def test_the_configuration_names_every_key(command: Command) -> None:
         ("server: {port: 70000}", "server.port: "),
         (
             "ledger: x\nwhat: 2",
-            "yml:2: what: there is no such key: use one of bots, endpoints, gate, judges, ledger, monitor, ",
+            "yml:2: what: there is no such key: use one of allowed_variables, bots, endpoints, gate, judges, ledger, monitor, ",
         ),
         (
             "monitor:\n  sampling: 1\n  what: 2",

@@ -220,7 +220,7 @@ def test_a_named_endpoint_is_reached_with_the_key_that_its_variable_holds(
     write_config(suite, endpoints={"lab": endpoint})
     command.environment["LAB_KEY"] = "abcd-secret"
     lab = ("--judge", "openai@lab:fake-a", "--target", "openai@lab:fake-target")
-    ended = command("bench", "run", "--suite", suite, "--limit", "1", *lab)
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--allow-variable", "LAB_KEY", *lab)
     assert ended.code == 0, ended.err
     assert {call.authorization for call in server.calls} == {"Bearer abcd-secret"}
     kept = b"".join(path.read_bytes() for path in command.outputs.rglob("*") if path.is_file())

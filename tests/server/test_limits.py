@@ -3,8 +3,9 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,58 @@ def test_a_ledger_that_cannot_be_read_is_said_without_its_place(context: ServerC
     assert start["status"] == 503
     assert b"secret" not in body["body"]
     assert dict(start["headers"])[b"retry-after"] == b"5"
+
+
+@contextmanager
+def silent(site: Live, count: int, data: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections that send no request, or only so much of one."""
+    with ExitStack() as stack:
+        made = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=5)) for _ in range(count)]
+        for one in made:
+            with suppress(ConnectionError):
+                one.sendall(data)
+        yield made
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the server closes a connection without an answer, soon."""
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("limits", [{"connections": 50}, {"connections_per_client": 50}])
+@pytest.mark.parametrize("data", [b"", b"GET /healthz HTT"])
+def test_silent_connections_keep_nobody_out(tmp_path: Path, limits: dict[str, int], data: bytes) -> None:
+    made = context_for(tmp_path, server=limits)
+    with live(made) as site, silent(site, 300, data) as held:
+        assert site.get("/healthz").status == 200
+        assert all(is_closed(one) for one in held[:250])
+    made.ledger.close()
+
+
+def test_a_head_that_trickles_is_cut_off_in_time(tmp_path: Path) -> None:
+    made = context_for(tmp_path, server={"head_seconds": 0.3})
+    with live(made) as site, silent(site, 1, b"G") as (slow,):
+        for byte in b"ET /":
+            time.sleep(0.05)
+            slow.sendall(bytes([byte]))
+        assert is_closed(slow)
+        assert site.get("/healthz").status == 200
+    made.ledger.close()
+
+
+def test_connections_with_a_request_under_way_are_not_closed_for_others(tmp_path: Path) -> None:
+    made = context_for(tmp_path, server={"connections": 2, "head_seconds": 0.3})
+    body = answer(3000)
+    with live(made) as site, silent(site, 2, head(f"Content-Length: {len(body)}", site)) as asked:
+        time.sleep(0.4)
+        with silent(site, 1, b"GET") as (late,):
+            assert is_closed(late)
+        for one in asked:
+            one.sendall(body)
+            assert one.recv(12) == b"HTTP/1.1 202"
+    made.ledger.close()

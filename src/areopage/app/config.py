@@ -26,13 +26,18 @@ _SECTIONS = ("server", "monitor", "gate", "rag")  # an empty one means its defau
 class ServerSection(Section):
     """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
 
-    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head.
+    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head. The head has to be there
+    `head_seconds` after the connection or the reply before. `connections` is the most in all, `connections_per_client` from one
+    address.
     """
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8600
     max_body: Count = 2_000_000
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 15.0
+    connections: Count = 2000
+    connections_per_client: Count = 1000
     origins: list[str] = []
 
 

@@ -20,8 +20,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.registry import left_out_of, select_criteria
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
-from areopage.jury.options import choose_judges, model_settings, price_of, typed_reference
-from areopage.models.reference import ModelReference
+from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
 from areopage.scoring.reduce import profile_named
 from areopage.suites.config import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
@@ -42,6 +41,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
+        allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt: see `RunSpec`.
     """
 
@@ -57,6 +57,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     profile: str | None = None
     concurrency: int | None = None
     timeout: float | None = None
+    allowed_variables: tuple[str, ...] = ()
     salt: str = ""
 
 
@@ -136,7 +137,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         profile=profile.with_quorum(evaluation.quorum),
         quorum=evaluation.quorum,
         salt=wishes.salt,
-        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout),
+        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,
         failures=suite.failure_rules(),
@@ -350,8 +351,8 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
         ModelError: the name is not a reference.
     """
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
-    for section in suite.config.models:
-        reference = ModelReference.parse(section.model, default_provider=section.provider)
+    for position, section in enumerate(suite.config.models):
+        reference = suite_reference(suite, section.model, section.provider, "models", position, "model")
         if (wanted is None and section.enabled) or wanted == str(reference):
             return Target(
                 reference=reference,

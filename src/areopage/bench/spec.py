@@ -15,6 +15,7 @@ from areopage.digest import digest_of
 from areopage.jury.judges import Price
 from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.records import Run
+from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -60,7 +61,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
-        settings: how models are reached, without the environment.
+        settings: how models are reached; stored without secrets.
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
@@ -109,8 +110,8 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
 
 
 def encode_spec(spec: RunSpec) -> str:
-    """Serialise a specification without the environment, which may hold keys."""
-    bare = msgspec.structs.replace(spec, settings=msgspec.structs.replace(spec.settings, environment={}))
+    """Serialise a specification without secrets."""
+    bare = msgspec.structs.replace(spec, settings=without_secrets(spec.settings))
     return msgspec.json.encode(bare, enc_hook=str).decode()
 
 

@@ -6,7 +6,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,13 +22,19 @@ from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerpri
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_judge, check_model
+from areopage.jury.options import reached_by
 from areopage.jury.panel import checked_panel
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.models.contacts import Contact, contact_lines, contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
+
+Agree = Callable[[Sequence[Contact]], bool]
+"""Asks the user whether servers of a suite may be sent the variables that they name. Without it, or if not, they may not."""
 
 
 def run_benchmark(
@@ -56,8 +62,11 @@ def run_benchmark(
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent())
 
 
-def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False) -> PreparedRun:
+def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
     """Read the suite and dataset, and check the models; writes nothing.
+
+    Args:
+        agree: see `Agree`.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used.
@@ -65,8 +74,8 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
     if fresh:
         wishes = structs.replace(wishes, salt=secrets.token_hex(8))
     prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
-    spec = asyncio.run(check_models(prepared.spec, _with_environment(prepared.spec.settings)))
-    return structs.replace(prepared, spec=spec)
+    spec = agreed(prepared.spec, agree)
+    return structs.replace(prepared, spec=asyncio.run(check_models(spec, _with_environment(spec.settings))))
 
 
 def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:
@@ -99,14 +108,22 @@ def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bo
     return begun, begun.id == run.id
 
 
-def reopen_run(run: Run, ledger: Ledger) -> tuple[RunSpec, tuple[RunCase, ...]]:
+def reopen_run(
+    run: Run, ledger: Ledger, shared: SharedSections | None = None, *, allowed: Sequence[str] = (), agree: Agree | None = None
+) -> tuple[RunSpec, tuple[RunCase, ...]]:
     """Load a run from the ledger; check the models unless it is complete.
+
+    Args:
+        shared: the user's configuration, whose endpoints and bots win over the stored ones.
+        allowed: environment variables whose values the stored endpoints and bots may be sent.
+        agree: see `Agree`.
 
     Raises:
         UserError: a model cannot be asked, or is another one than at the start.
     """
     spec = spec_of(run)
     if run.finished_at is None:
+        spec = agreed(structs.replace(spec, settings=reached_by(spec.settings, shared or SharedSections(), allowed)), agree)
         same_models(spec, asyncio.run(check_models(spec, _with_environment(spec.settings))))
     return spec, load_run_cases(ledger, run.id)
 
@@ -140,6 +157,25 @@ def run_folder(run: Run) -> Path:
     folder = Path(run.folder)
     make_folder(folder)
     return folder
+
+
+def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
+    """The specification with the variables allowed that the user agrees to send to its foreign servers; see `Contact`."""
+    settings = _with_environment(spec.settings)
+    contacts = contacts_of(_models_of(spec), settings).values()
+    asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
+    if not asked or agree is None or not agree(asked):
+        return spec
+    return structs.replace(spec, settings=spec.settings.allowing(name for one in asked for name in one.variables))
+
+
+def calls_of(spec: RunSpec) -> list[str]:
+    """Where a run's calls go; see `contact_lines`."""
+    return contact_lines(_models_of(spec), _with_environment(spec.settings))
+
+
+def _models_of(spec: RunSpec) -> list[ModelReference]:
+    return [*([spec.target.reference] if spec.target else []), *(judge.reference for judge in spec.judges)]
 
 
 def _with_environment(settings: ModelSettings) -> ModelSettings:

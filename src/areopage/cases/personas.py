@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from areopage.errors import ConfigError
+from areopage.yaml_document import leads_out
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*")
 
@@ -52,6 +53,8 @@ def load_personas(path: Path, language: str) -> dict[str, Persona]:
         ConfigError: a file cannot be read or is not JSON (with its line), or a key is missing or wrong (with the key).
     """
     chosen = _in_language(path, language)
+    if chosen != path and leads_out(path.parent, chosen):
+        raise ConfigError("leads out of the suite's folder: put the file there", path=chosen)
     personas = _read_object(chosen)
     if not personas:
         raise ConfigError("no persona is defined", path=chosen)

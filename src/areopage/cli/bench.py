@@ -23,6 +23,12 @@ RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
+AllowVariableOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-variable", metavar="NAME", help="Environment variable whose value the suite's servers get; may be repeated."
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
 
 
@@ -62,6 +68,7 @@ def run(
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
     timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
@@ -90,13 +97,16 @@ def run(
         profile=profile,
         concurrency=concurrency,
         timeout=timeout,
+        allowed_variables=tuple(allow_variable or ()),
     )
-    raise typer.Exit(run_new(suite, wishes, Places(out=out, config=config, ledger=ledger), fresh=fresh, yes=yes, verbose=verbose))
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose))
 
 
 def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -105,7 +115,8 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench_run import Places, resume_run
 
-    raise typer.Exit(resume_run(run, Places(out=out, config=config, ledger=ledger), yes=yes, timeout=timeout))
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

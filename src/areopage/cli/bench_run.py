@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from areopage.bench.estimate import estimate, paid_models
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
+from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.models.contacts import Contact
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
@@ -36,11 +37,13 @@ class Places(Struct, frozen=True, kw_only=True):
     out: Path
     config: Path | None
     ledger: str | None
+    allowed_variables: tuple[str, ...] = ()
 
     def resume_command(self, run_id: str, ledger: Ledger) -> str:
         """The command that resumes a run, without a database's password."""
         named = ["--config", str(self.config)] if self.config else []
         named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        named += [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])
 
 
@@ -73,7 +76,8 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
-    prepared = prepare_benchmark(load_suite(suite).with_shared(_configured(places).section), wishes, fresh=fresh)
+    own = _configured(places).section
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else _agree)
     with opened_ledger(places, create=True) as ledger:
         if unfinished_run(prepared, ledger) is None:
             _print_plan(prepared.spec, prepared.cases, verbose=verbose)
@@ -97,7 +101,8 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
-        spec, cases = reopen_run(run, ledger)
+        allowed, agree = places.allowed_variables, None if yes else _agree
+        spec, cases = reopen_run(run, ledger, _configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
             _print_plan(spec, cases, verbose=False)
@@ -170,10 +175,23 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
+    for line in calls_of(spec):
+        typer.echo(line, err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
+
+
+def _agree(asked: Sequence[Contact]) -> bool:
+    """Whether the user agrees, on a terminal, to send variables to servers that a suite or a stored run defines."""
+    if not sys.stdin.isatty():
+        return False
+    for contact in asked:
+        typer.echo(f"the suite sends the value of {name_list(contact.variables)} to {contact.address}", err=True)
+    if not typer.confirm("Send it?", default=False, err=True):
+        raise typer.Exit(INTERRUPTED)
+    return True
 
 
 def _confirm(spec: RunSpec, *, yes: bool) -> None:

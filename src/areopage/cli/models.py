@@ -74,6 +74,7 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
 def _settings_of(suite: str | None) -> "ModelSettings":
     import msgspec
 
+    from areopage.app.config import find_config
     from areopage.models.settings import ModelSettings
 
     environment = dict(os.environ)
@@ -82,6 +83,6 @@ def _settings_of(suite: str | None) -> "ModelSettings":
     from areopage.jury.options import model_settings
     from areopage.suites.loader import load_suite
 
-    loaded = load_suite(suite)
+    loaded = load_suite(suite).with_shared(find_config().section)
     settings = model_settings(loaded, loaded.own_language, loaded.config.execution.concurrency)
     return msgspec.structs.replace(settings, environment=environment)

@@ -32,6 +32,8 @@ def worker(
         terminal = sys.stderr.isatty()
         try:
             running, line = open_worker(ledger, chosen), ProgressLine(terminal)
+            for call in running.calls:
+                typer.echo(call, err=True)
             running.run(lambda: line(running.progress()), TERMINAL_EVERY if terminal else LOG_EVERY, grace)
         finally:
             if terminal:

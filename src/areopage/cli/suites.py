@@ -13,6 +13,8 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
 from areopage.errors import name_list
+from areopage.jury.options import model_settings
+from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
 from areopage.suites.validation import folder_faults, unselected_criteria
@@ -42,8 +44,21 @@ def show_suite(suite: SuiteArgument) -> None:
     for language in config.languages:
         for path in loaded.datasets(language):
             typer.echo(f"dataset ({language}): {path.name}")
+    _print_servers(loaded)
     for warning in loaded.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _print_servers(suite: Suite) -> None:
+    """The servers that the suite defines, with the variables whose values they would get."""
+    settings = model_settings(suite, suite.own_language, 1)
+    servers = {f"endpoint {name}": contact_of_endpoint(one) for name, one in settings.endpoints.items()}
+    servers |= {f"bot {name}": contact_of_bot(one) for name, one in settings.bots.items()}
+    if settings.ollama_base_url:
+        servers["ollama"] = Contact(address=shown_address(settings.ollama_base_url))
+    for name, contact in servers.items():
+        key = f" (with the value of {name_list(contact.variables)})" if contact.variables else ""
+        typer.echo(f"note: {name}: prompts and answers go to {contact.address}{key}", err=True)
 
 
 def validate_suite(suite: SuiteArgument) -> None:
@@ -70,6 +85,7 @@ def _report_faults(suite: str) -> None:
     loaded = load_suite(suite)
     for warning in loaded.warnings:
         typer.echo(f"note: {warning}", err=True)
+    _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
     typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no faults", err=True)

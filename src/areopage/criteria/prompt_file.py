@@ -10,7 +10,7 @@ from areopage.criteria.prompts import misspelt_placeholders
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError
-from areopage.yaml_document import YamlDocument, read_yaml
+from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
 OPTIONAL = ("age_context", "examples")
@@ -60,10 +60,21 @@ def load_criteria(
             else:
                 untranslated.append(key)
         try:
+            check_inside(folder, path)
             criteria.append(_read_criterion(entry, path, used, scale))
         except ConfigError as fault:
             faults.append(fault)
     return LoadedCriteria(criteria=tuple(criteria), faults=tuple(faults), untranslated=tuple(untranslated))
+
+
+def check_inside(folder: Path, path: Path) -> None:
+    """Check that a prompt file lies in the folder of prompt files.
+
+    Raises:
+        ConfigError: a link leads out of it.
+    """
+    if leads_out(folder, path):
+        raise ConfigError("leads out of the folder of prompt files: put the file there", path=path)
 
 
 def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scale) -> Criterion:

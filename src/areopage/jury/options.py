@@ -2,19 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from areopage.criteria.registry import select_criteria
-from areopage.errors import ConfigError, CriteriaError, ModelError, name_list
+from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge, Price
 from areopage.jury.opening import expected_kind
+from areopage.models.contacts import with_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import BotSection, EvaluationSection, PriceSection
-from areopage.suites.loader import Suite
+from areopage.suites.config import EvaluationSection, PriceSection
+from areopage.suites.config_file import SharedSections
+from areopage.suites.loader import Suite, inside, load_suite
 
 NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
 
@@ -50,13 +54,35 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     """
     system = suite.config.judge_system
     section = system.judges[name]
+    keys = ("judge_system", "judges", name, "model")
     return Judge(
         name=name,
-        reference=ModelReference.parse(section.model, default_provider=section.provider),
+        reference=suite_reference(suite, section.model, section.provider, *keys, own=name not in suite.shared.judges),
         passes=_pass_options(section.options, system.evaluation, passes),
         criteria=_judge_scope(name, suite),
         price=price_of(section.price),
     )
+
+
+def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
+    """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
+
+    Args:
+        own: the suite names it, not the user's configuration.
+
+    Raises:
+        ConfigError: the file lies elsewhere.
+    """
+    reference = ModelReference.parse(model, default_provider=provider)
+    if own and _is_file(reference):
+        inside(suite.document, Path(reference.model).expanduser(), *keys)
+    return reference
+
+
+def _is_file(reference: ModelReference) -> bool:
+    """Whether a reference names a file: a recording, or the weights of an embedded model."""
+    model = reference.model
+    return reference.provider == "replay" or (reference.provider == "embedded" and ("/" in model or model.endswith(".gguf")))
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
@@ -105,8 +131,9 @@ def typed_reference(text: str) -> ModelReference:
         ModelError: it is no reference.
     """
     reference = ModelReference.parse(text)
-    is_file = reference.provider == "replay" or (reference.provider == "embedded" and reference.model.endswith(".gguf"))
-    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve())) if is_file else reference
+    if not _is_file(reference):
+        return reference
+    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
 
 
 def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
@@ -138,15 +165,11 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
     preset = config.ollama.presets.get(config.ollama.active_preset, config.ollama.default)
     return ModelSettings(
         endpoints={
-            name: Endpoint(
-                provider=section.provider,
-                base_url=section.base_url,
-                api_key_env=section.api_key_env,
-                headers=section.headers,
-            )
+            name: Endpoint(**section.model_dump(), foreign=name not in suite.shared.endpoints)
             for name, section in config.endpoints.items()
         },
-        bots=_bots_of(config.bots),
+        bots={name: Bot(**section.model_dump(), foreign=name not in suite.shared.bots) for name, section in config.bots.items()},
+        allowed_variables=frozenset(suite.shared.allowed_variables),
         ollama_base_url=f"http://{preset.host}:{preset.port}" if "ollama" in suite.document.data else "",
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
@@ -160,16 +183,23 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
     )
 
 
-def _bots_of(sections: Mapping[str, BotSection]) -> dict[str, Bot]:
-    """The bots of a configuration, by name."""
-    return {
-        name: Bot(
-            url=section.url,
-            method=section.method,
-            headers=section.headers,
-            request=section.request,
-            answer=section.answer,
-            documents=section.documents,
-        )
-        for name, section in sections.items()
-    }
+def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[str]) -> ModelSettings:
+    """The settings of a stored run, with the user's servers in place of those of the same names.
+
+    Literal secrets, which are not stored, are read from the suite, if it is where the run began.
+
+    Args:
+        allowed: variables that the other servers may be sent, beside those that the configuration allows.
+    """
+    endpoints = {name: replace(one, foreign=True) for name, one in stored.endpoints.items()}
+    bots = {name: replace(one, foreign=True) for name, one in stored.bots.items()}
+    settings = replace(stored, endpoints=endpoints, bots=bots, allowed_variables=frozenset())
+    with suppress(AreopageError):
+        suite = load_suite(str(stored.base_dir))
+        settings = with_secrets(settings, model_settings(suite, suite.own_language, settings.connections))
+    own = replace(
+        settings,
+        endpoints={**settings.endpoints, **{name: Endpoint(**one.model_dump()) for name, one in shared.endpoints.items()}},
+        bots={**settings.bots, **{name: Bot(**one.model_dump()) for name, one in shared.bots.items()}},
+    )
+    return own.allowing([*shared.allowed_variables, *allowed])

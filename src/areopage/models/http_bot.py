@@ -13,13 +13,13 @@ import msgspec
 from areopage.cases.documents import read_documents
 from areopage.cases.records import Case, Document
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, ServerDown, name_list
+from areopage.models.contacts import contact_of_bot, variable_of
 from areopage.models.http import JsonServer, Query
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import open_server
 from areopage.models.settings import Bot, ModelSettings
 
-FROM_ENVIRONMENT = "env:"
 PLACEHOLDER = re.compile(r"\{(?:prompt|id)\}")
 NO_JUDGE = "a bot is what is judged: it is never shown the judge's instructions"
 # What a gateway says of a server behind it that is away; any other answer is the bot's own.
@@ -121,7 +121,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
 
     Raises:
         ModelError: there is no such bot, its address is none, its request has no place for the question, or a variable that a
-            header names is not set.
+            header names is not set or may not be sent.
     """
     name = reference.model
     if reference.endpoint:
@@ -135,6 +135,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> HttpBot:
     if bot.method == "GET":
         for key, value in bot.request.items():
             _query_item(key, value)
+    contact_of_bot(bot).check(settings)
     headers = {
         key: _header_value(value, f"bots.{name}.headers.{key}", settings.environment) for key, value in bot.headers.items()
     }
@@ -161,13 +162,13 @@ def _header_value(text: str, place: str, environment: Mapping[str, str]) -> str:
     Raises:
         ModelError: the variable is not set.
     """
-    scheme, space, last = text.rpartition(" ")
-    if not last.startswith(FROM_ENVIRONMENT):
+    name = variable_of(text)
+    if not name:
         return text
-    name = last.removeprefix(FROM_ENVIRONMENT)
     value = environment.get(name, "").strip()
     if not value:
         raise ModelError(f"{place}: the environment variable {name} is not set")
+    scheme, space, _ = text.rpartition(" ")
     return f"{scheme}{space}{value}"
 
 

@@ -265,27 +265,36 @@ async def list_models(settings: ModelSettings, endpoint: str = "") -> tuple[List
 
 
 def connect(endpoint: str, settings: ModelSettings) -> Connection:
-    """Find the server: the named endpoint, else OPENAI_BASE_URL, else OpenAI's own.
+    """Find the server.
 
     OPENAI_API_KEY goes to the server that the environment means, and to OpenAI's; to a named endpoint only the key
     that it names, so that no key reaches a stranger.
 
     Raises:
-        ModelError: the endpoint is unknown, or an address is none.
+        ModelError: the endpoint is unknown or may not be sent its key, or an address is none.
     """
     named = named_endpoint("openai", endpoint, settings)
-    if named is not None:
-        address = ServerAddress(url=named.base_url, source=f"endpoint {endpoint!r}")
-    elif base_url := settings.environment.get("OPENAI_BASE_URL", "").strip():
-        address = ServerAddress(url=base_url, source="OPENAI_BASE_URL")
-    else:
-        address = ServerAddress(url=DEFAULT_URL, source="the default; OPENAI_BASE_URL names another")
+    address = server_address(endpoint, settings)
     variable = named.api_key_env if named is not None else DEFAULT_KEY_VARIABLE
     key = settings.environment.get(variable, "").strip()
     headers = named.headers if named is not None else {}
     has_key = bool(key) or "authorization" in {name.lower() for name in headers}
     server = open_server(address.url, settings, headers=headers, api_key=key)
     return Connection(server, address, variable or "that the endpoint's api_key_env names", has_key=has_key)
+
+
+def server_address(endpoint: str, settings: ModelSettings) -> ServerAddress:
+    """Where the server is: the named endpoint, else OPENAI_BASE_URL, else OpenAI's own.
+
+    Raises:
+        ModelError: the endpoint is unknown, or may not be sent its key.
+    """
+    named = named_endpoint("openai", endpoint, settings)
+    if named is not None:
+        return ServerAddress(url=named.base_url, source=f"endpoint {endpoint!r}")
+    if base_url := settings.environment.get("OPENAI_BASE_URL", "").strip():
+        return ServerAddress(url=base_url, source="OPENAI_BASE_URL")
+    return ServerAddress(url=DEFAULT_URL, source="the default; OPENAI_BASE_URL names another")
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:

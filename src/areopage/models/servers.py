@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.errors import ModelError, name_list
+from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
 from areopage.models.port import TokenLogprob
 from areopage.models.settings import Endpoint, ModelSettings
@@ -46,7 +47,7 @@ def named_endpoint(provider: str, name: str, settings: ModelSettings) -> Endpoin
     """The endpoint of this name; None for no name.
 
     Raises:
-        ModelError: no endpoint has the name, or it belongs to another provider.
+        ModelError: no endpoint has the name, it belongs to another provider, or it may not be sent the variable that it names.
     """
     if not name:
         return None
@@ -56,6 +57,7 @@ def named_endpoint(provider: str, name: str, settings: ModelSettings) -> Endpoin
         raise ModelError(f"unknown endpoint {name!r} in {provider}@{name}: use one of the configuration's endpoints ({known})")
     if endpoint.provider != provider:
         raise ModelError(f"endpoint {name!r} belongs to {endpoint.provider}: write {endpoint.provider}@{name}:MODEL")
+    contact_of_endpoint(endpoint).check(settings)
     return endpoint
 
 

@@ -1,6 +1,6 @@
 """What an adapter needs to know of the user's configuration; built once at the edge."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -22,12 +22,16 @@ class Timeouts(Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """A server by name. The key is never in a file: `api_key_env` names the environment variable that holds it."""
+    """A server by name. The key is never in a file: `api_key_env` names the environment variable that holds it.
+
+    `foreign`: a suite or a stored run names the server, not the user; see `areopage.models.contacts`.
+    """
 
     provider: str
     base_url: str
     api_key_env: str = ""
     headers: Mapping[str, str] = {}
+    foreign: bool = False
 
 
 class Bot(Struct, frozen=True, kw_only=True):
@@ -35,6 +39,7 @@ class Bot(Struct, frozen=True, kw_only=True):
 
     `request` is the JSON body, or the query of a GET; "{prompt}" and "{id}" anywhere in its texts become the question and the
     case's id. `answer` and `documents` are dotted paths. A header's value, or its last word, may be `env:NAME`.
+    `foreign` is as in `Endpoint`.
     """
 
     url: str
@@ -43,6 +48,7 @@ class Bot(Struct, frozen=True, kw_only=True):
     request: Mapping[str, Any] = {}
     answer: str = "answer"
     documents: str = ""
+    foreign: bool = False
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -53,6 +59,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         bots: bots by name, for references such as `http:support`.
         ollama_base_url: the server of the suite's active Ollama preset, "" where the suite names none.
         environment: the process's environment variables.
+        allowed_variables: names of variables whose values foreign endpoints and bots may be sent.
         base_dir: the folder that relative paths of the suite start from.
         rules: the suite's `rules` section: parameters of the deterministic judges.
         personas: the personas of the run's language, by maturity, as plain objects.
@@ -64,11 +71,16 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     bots: Mapping[str, Bot] = {}
     ollama_base_url: str = ""
     environment: Mapping[str, str] = {}
+    allowed_variables: frozenset[str] = frozenset()
     base_dir: Path = Path()
     rules: Mapping[str, Any] = {}
     personas: Mapping[str, Any] = {}
     timeouts: Timeouts = Timeouts()
     connections: int = 64
+
+    def allowing(self, variables: Iterable[str]) -> Self:
+        """The settings with more variables that foreign servers may be sent."""
+        return replace(self, allowed_variables=self.allowed_variables | {*variables})
 
     def with_timeout(self, seconds: float | None) -> Self:
         """The settings with another limit of a whole call; None: as they are."""

@@ -24,6 +24,7 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.ledger.records import Judgment, Run
+from areopage.models.contacts import contact_lines
 from areopage.models.settings import ModelSettings
 from areopage.monitor.answer_case import Documents, Prompt, case_of
 from areopage.scoring.reduce import DEFAULT
@@ -54,6 +55,8 @@ class QualityJudge:
             outage_seconds: how long a call is retried where nothing listens.
             remarks: what the reader should know of the configuration.
         """
+        self.calls = contact_lines([judge.reference for judge in panel.judges], settings)
+        """Where the judges' calls go; see `contact_lines`."""
         self._remarks = tuple(remarks)
         self._session = Session(panel, settings, NoJudgments(), outage_seconds=outage_seconds)
 
@@ -68,6 +71,7 @@ class QualityJudge:
         passes: int | None = None,
         context: ContextBudget = WHOLE_BUDGET,
         environment: Mapping[str, str] | None = None,
+        allowed_variables: Sequence[str] = (),
     ) -> Self:
         """Create a judge from a suite's criteria, scale and weights; calls no model.
 
@@ -79,6 +83,7 @@ class QualityJudge:
             passes: how often each model is asked, in place of the suite's `n_passes`.
             context: how much of the documents models are shown.
             environment: where addresses and keys of servers are looked up; None: the process's environment variables.
+            allowed_variables: those of them whose values the suite's own servers may be sent.
 
         Raises:
             ConfigError, CriteriaError, ModelError: the suite or a judge is wrong.
@@ -87,7 +92,8 @@ class QualityJudge:
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
         panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
         found = dict(os.environ) if environment is None else environment
-        settings = msgspec.structs.replace(model_settings(loaded, panel.language, CONNECTIONS), environment=found)
+        settings = model_settings(loaded, panel.language, CONNECTIONS).allowing(allowed_variables)
+        settings = msgspec.structs.replace(settings, environment=found)
         outage_seconds = loaded.config.execution.outage_seconds
         return cls(panel, settings, outage_seconds, remarks=remarks)
 

@@ -55,6 +55,7 @@ class MonitorWorker(Worker):
             pace: how often it looks.
             check_pause: how often it checks a judge whose server is down, in seconds.
         """
+        self.calls = judge.calls
         self._evaluations, self._counter = Evaluations(ledger), ProgressCounter()
         work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)
         folder, dead_after = config.spool / "workers", config.section.worker.dead_after

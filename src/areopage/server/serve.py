@@ -28,6 +28,7 @@ from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
 from areopage.server.app import create_app
+from areopage.server.connections import ConnectionLimits, limited, room_for
 from areopage.server.context import Pipeline, ServerContext
 from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
@@ -150,8 +151,16 @@ class Process:
             checks=[self._worker_fault] if self._worker else [],
             tracing=provider,
         )
+        server = self._context.config.server
+        limits = ConnectionLimits(room_for(server.connections), server.connections_per_client, server.head_seconds)
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
+            app,
+            http=limited(limits),
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
         )
         self._server = Server(config, self._hurry)
         self._server.run(sockets=[self._listener])

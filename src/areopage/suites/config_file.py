@@ -70,13 +70,17 @@ class OwnJudge(JudgeSection, extra="forbid"):
 
 
 class SharedSections(Section):
-    """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default."""
+    """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default.
+
+    `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent.
+    """
 
     ledger: str = ""
     storage: StorageSection = StorageSection()
     endpoints: dict[str, OwnEndpoint] = {}
     bots: dict[str, BotSection] = {}
     judges: dict[str, OwnJudge] = {}
+    allowed_variables: list[str] = []
 
 
 class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):

@@ -15,14 +15,17 @@ from areopage.scoring.failures import FailureRules
 from areopage.scoring.tree import Weights
 from areopage.suites.config import SuiteConfig, idle_keys
 from areopage.suites.config_file import SharedSections, schema_fault
-from areopage.yaml_document import YamlDocument, read_yaml
+from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"
 CONFIG_FILE = "config.yml"
 
 
 class Suite(Struct, frozen=True, kw_only=True):
-    """A loaded suite. `warnings` name what the configuration says and changes nothing."""
+    """A loaded suite. `warnings` name what the configuration says and changes nothing; `shared` is the user's own configuration.
+
+    Every file that the suite names lies inside its folder: the suite may be a stranger's, and the file be sent to models.
+    """
 
     name: str
     folder: Path
@@ -30,6 +33,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     document: YamlDocument
     registry: Registry
     warnings: tuple[str, ...]
+    shared: SharedSections = SharedSections()
 
     @property
     def own_language(self) -> str:
@@ -38,8 +42,12 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     @property
     def criteria_folder(self) -> Path:
-        """Where the prompt files lie."""
-        return self.folder / self.config.criteria.base_path
+        """Where the prompt files lie.
+
+        Raises:
+            ConfigError: outside of the suite's folder.
+        """
+        return inside(self.document, self.config.criteria.base_path, "criteria", "base_path")
 
     @property
     def scale(self) -> Scale:
@@ -74,13 +82,17 @@ class Suite(Struct, frozen=True, kw_only=True):
         system = self.config.judge_system
         own = {"endpoints": self.config.endpoints | shared.endpoints, "bots": self.config.bots | shared.bots}
         judges = system.model_copy(update={"judges": system.judges | shared.judges})
-        return structs.replace(self, config=self.config.model_copy(update={**own, "judge_system": judges}))
+        return structs.replace(self, config=self.config.model_copy(update={**own, "judge_system": judges}), shared=shared)
 
     def datasets(self, language: str) -> tuple[Path, ...]:
-        """The suite's own datasets in a language."""
-        listed = self.config.paths.datasets
-        names = listed if isinstance(listed, list) else listed.get(language, [])
-        return tuple(self.folder / self.config.paths.data_dir / name for name in names)
+        """The suite's own datasets in a language.
+
+        Raises:
+            ConfigError: one lies outside of the suite's folder.
+        """
+        paths = self.config.paths
+        names = paths.datasets if isinstance(paths.datasets, list) else paths.datasets.get(language, [])
+        return tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
 
     def personas(self, language: str) -> dict[str, Persona]:
         """The personas by maturity; none where the suite names no file of them and has none in the default place.
@@ -89,9 +101,9 @@ class Suite(Struct, frozen=True, kw_only=True):
             ConfigError: the configuration names a file that is missing, or the file is wrong.
         """
         paths = self.config.paths
-        path = self.folder / paths.personas_file
         if not paths.personas_file:
             return {}
+        path = inside(self.document, paths.personas_file, "paths", "personas_file")
         if path.is_file():
             return load_personas(path, language)
         if "personas_file" in paths.model_fields_set:
@@ -111,7 +123,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             ConfigError: the file of rules is missing or no YAML mapping.
         """
         named = self.config.paths.rules_file
-        return self.config.rules | (read_yaml(self.folder / named).data if named else {})
+        return self.config.rules | (read_yaml(inside(self.document, named, "paths", "rules_file")).data if named else {})
 
 
 def bundled_names() -> list[str]:
@@ -155,9 +167,21 @@ def load_suite(name_or_folder: str) -> Suite:
         folder=folder,
         config=config,
         document=document,
-        registry=load_registry(folder / config.criteria.registry_file),
+        registry=load_registry(inside(document, config.criteria.registry_file, "criteria", "registry_file")),
         warnings=tuple(idle_keys(document)),
     )
+
+
+def inside(document: YamlDocument, named: str | Path, *keys: str | int) -> Path:
+    """The path of a file that a suite names, from the folder of its configuration.
+
+    Raises:
+        ConfigError: it leads out of the folder.
+    """
+    folder = document.path.parent
+    if leads_out(folder, folder / named):
+        raise document.error(f"{named} leads out of the suite's folder: put it there, or name the file in the command", *keys)
+    return folder / named
 
 
 def choose_language(suite: Suite, wanted: str | None) -> str:

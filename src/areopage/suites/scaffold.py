@@ -9,7 +9,7 @@ from pathlib import Path
 
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
-from areopage.suites.loader import BUNDLED, Suite, find_suite
+from areopage.suites.loader import BUNDLED, Suite, bundled_names, find_suite
 from areopage.yaml_document import parse_yaml
 
 TEMPLATES = Path(__file__).with_name("new_criterion")
@@ -31,7 +31,7 @@ def copy_suite(like: str, folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
             copied = Path(scratch) / folder.name
-            shutil.copytree(source, copied)
+            shutil.copytree(source, copied, symlinks=like not in bundled_names())  # links stay links: see `Suite`
             copied.replace(folder)
     except shutil.Error as error:
         source, _, reason = error.args[0][0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from areopage.criteria.prompt_file import is_unwritten, prompt_faults, prompt_notes
+from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import AreopageError, ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
@@ -90,6 +90,7 @@ def _prompt_file_faults(suite: Suite) -> list[str]:
             try:
                 if not file.is_file():
                     raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
+                check_inside(suite.criteria_folder, file)
                 document = read_yaml(file)
                 faults.extend(str(fault) for fault in (*prompt_faults(document), *prompt_notes(document)))
             except ConfigError as fault:
@@ -154,7 +155,9 @@ def _persona_and_data_faults(suite: Suite) -> list[str]:
             suite.personas(language)
         except AreopageError as fault:
             faults.append(str(fault))
-        for path in suite.datasets(language):
-            if not path.is_file():
-                faults.append(str(suite.document.error(f"{path.name} is not in {path.parent}", "paths", "datasets")))
+        try:
+            missing = [path for path in suite.datasets(language) if not path.is_file()]
+            faults += [str(suite.document.error(f"{one.name} is not in {one.parent}", "paths", "datasets")) for one in missing]
+        except ConfigError as fault:
+            faults.append(str(fault))
     return list(dict.fromkeys(faults))

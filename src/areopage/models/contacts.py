@@ -1,0 +1,212 @@
+"""Where calls to models go: addresses, and the environment variables whose values are sent there.
+
+A suite or a stored run may come from a stranger. The endpoints and bots that it defines are foreign: a variable that one of them
+names is sent only where the user allows it, or where it is the key of the very provider at that address.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from areopage.errors import AreopageError, ModelError, name_list
+from areopage.models.reference import ModelReference
+from areopage.models.settings import Bot, Endpoint, ModelSettings
+
+PROVIDER_KEYS = {
+    "ANTHROPIC_API_KEY": "api.anthropic.com",
+    "DEEPSEEK_API_KEY": "api.deepseek.com",
+    "GEMINI_API_KEY": "generativelanguage.googleapis.com",
+    "GROQ_API_KEY": "api.groq.com",
+    "MISTRAL_API_KEY": "api.mistral.ai",
+    "OPENAI_API_KEY": "api.openai.com",
+    "OPENROUTER_API_KEY": "openrouter.ai",
+    "TOGETHER_API_KEY": "api.together.xyz",
+}
+"""The usual variables of providers' keys, and the host that each belongs to."""
+
+FROM_ENVIRONMENT = "env:"
+HIDDEN = "***"
+_SECRET_NAME = re.compile(r"key|token|secret|passw|auth", re.IGNORECASE)
+"""Names of a bot's fields whose values are not stored."""
+_ADDRESS = re.compile(r"((?:[^/?#]*://)?)(?:([^/?#]*)@)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+
+
+class Contact(Struct, frozen=True, kw_only=True):
+    """A server that models are called at.
+
+    Args:
+        address: without its credentials and its query.
+        variables: the environment variables whose values are sent.
+        foreign: see `Endpoint`.
+        lacks_secret: it was read from a stored run, which has no secrets.
+    """
+
+    address: str
+    variables: tuple[str, ...] = ()
+    foreign: bool = False
+    lacks_secret: bool = False
+
+    def sent(self, environment: Mapping[str, str]) -> tuple[str, ...]:
+        """The variables that have a value, so that it is sent."""
+        return tuple(name for name in self.variables if environment.get(name, "").strip())
+
+    def not_allowed(self, settings: ModelSettings) -> tuple[str, ...]:
+        """The variables whose values would be sent, and that the user has not allowed."""
+        if not self.foreign:
+            return ()
+        sent = (name for name in self.sent(settings.environment) if name not in settings.allowed_variables)
+        return tuple(name for name in sent if not self._is_provider_of(name))
+
+    def _is_provider_of(self, variable: str) -> bool:
+        parts = urlsplit(self.address)
+        return parts.scheme == "https" and parts.netloc.rpartition("@")[2] == PROVIDER_KEYS.get(variable)
+
+    def check(self, settings: ModelSettings) -> None:
+        """Check that calls can be made.
+
+        Raises:
+            ModelError: a variable may not be sent, or a secret is missing.
+        """
+        if self.lacks_secret:
+            raise ModelError(
+                f"the secrets for {self.address} are not in the ledger: define the server under the same name in areopage.yml, "
+                "or put the suite back where the run began"
+            )
+        if refused := self.not_allowed(settings):
+            raise ModelError(
+                f"the suite or the stored run would send the value of {name_list(refused)} to {self.address}: to allow it, list "
+                f"the variable under allowed_variables in areopage.yml, or give a benchmark --allow-variable {refused[0]}"
+            )
+
+
+def contacts_of(references: Iterable[ModelReference], settings: ModelSettings) -> dict[ModelReference, Contact]:
+    """The servers of some models; models in this process, and those of providers that do not tell, have none."""
+    found = {reference: _contact_of(reference, settings) for reference in references}
+    return {reference: contact for reference, contact in found.items() if contact is not None}
+
+
+def contact_lines(references: Iterable[ModelReference], settings: ModelSettings) -> list[str]:
+    """One line for each server: its address, the variables whose values it gets, and the models that are called there."""
+    by_contact: dict[Contact, list[str]] = {}
+    for reference, contact in contacts_of(references, settings).items():
+        by_contact.setdefault(contact, []).append(str(reference))
+    lines = []
+    for contact, models in by_contact.items():
+        sent = contact.sent(settings.environment)
+        key = f", with the value of {name_list(sent)}" if sent else ""
+        lines.append(f"calls to {contact.address}{key}: {name_list(models)}")
+    return lines
+
+
+def _contact_of(reference: ModelReference, settings: ModelSettings) -> Contact | None:
+    if reference.provider == "http":
+        bot = settings.bots.get(reference.model)
+        return contact_of_bot(bot) if bot is not None else None
+    if reference.endpoint:
+        named = settings.endpoints.get(reference.endpoint)
+        return contact_of_endpoint(named) if named is not None else None
+    try:
+        if reference.provider == "openai":
+            from areopage.models import openai
+
+            url = openai.server_address("", settings).url
+            return Contact(address=shown_address(url), variables=(openai.DEFAULT_KEY_VARIABLE,))
+        if reference.provider == "ollama":
+            from areopage.models import ollama
+
+            return Contact(address=shown_address(ollama.server_address("", settings).url))
+    except AreopageError:  # an address is none: opening the model says so
+        return None
+    return None
+
+
+def contact_of_endpoint(endpoint: Endpoint) -> Contact:
+    """Where an endpoint's calls go."""
+    return Contact(
+        address=shown_address(endpoint.base_url),
+        variables=(endpoint.api_key_env,) if endpoint.api_key_env else (),
+        foreign=endpoint.foreign,
+        lacks_secret=_is_hidden(endpoint.base_url, endpoint.headers),
+    )
+
+
+def contact_of_bot(bot: Bot) -> Contact:
+    """Where a bot's questions go."""
+    named = (variable_of(value) for value in bot.headers.values())
+    return Contact(
+        address=shown_address(bot.url),
+        variables=tuple(name for name in named if name),
+        foreign=bot.foreign,
+        lacks_secret=_is_hidden(bot.url, bot.headers) or repr(HIDDEN) in repr(bot.request),
+    )
+
+
+def variable_of(header: str) -> str:
+    """The variable that a bot's header names as its last word, "" for none."""
+    last = header.rpartition(" ")[2]
+    return last.removeprefix(FROM_ENVIRONMENT) if last.startswith(FROM_ENVIRONMENT) else ""
+
+
+def shown_address(url: str) -> str:
+    """An address without its secrets: its credentials and its query are hidden."""
+    found = _ADDRESS.fullmatch(url.strip())
+    if found is None:
+        return HIDDEN
+    scheme, credentials, host, path, rest = found.groups()
+    return f"{scheme}{f'{HIDDEN}@' if credentials is not None else ''}{host}{path}{f'{rest[0]}{HIDDEN}' if rest else ''}"
+
+
+def without_secrets(settings: ModelSettings) -> ModelSettings:
+    """Settings as a run stores them: no environment, no permissions, and no literal secret of a server; see `with_secrets`."""
+    return replace(
+        settings,
+        environment={},
+        allowed_variables=frozenset(),
+        endpoints={name: _bare_endpoint(one) for name, one in settings.endpoints.items()},
+        bots={name: _bare_bot(one) for name, one in settings.bots.items()},
+        ollama_base_url=shown_address(settings.ollama_base_url),
+    )
+
+
+def with_secrets(stored: ModelSettings, known: ModelSettings) -> ModelSettings:
+    """Stored settings with those servers of `known` that differ from them in nothing but what is not stored."""
+    bare = without_secrets(known)
+    endpoints = {name: known.endpoints[name] for name, one in bare.endpoints.items() if stored.endpoints.get(name) == one}
+    bots = {name: known.bots[name] for name, one in bare.bots.items() if stored.bots.get(name) == one}
+    same_ollama = bare.ollama_base_url == stored.ollama_base_url
+    return replace(
+        stored,
+        endpoints={**stored.endpoints, **endpoints},
+        bots={**stored.bots, **bots},
+        ollama_base_url=known.ollama_base_url if same_ollama else stored.ollama_base_url,
+    )
+
+
+def _bare_endpoint(endpoint: Endpoint) -> Endpoint:
+    headers = dict.fromkeys(endpoint.headers, HIDDEN)
+    return replace(endpoint, base_url=shown_address(endpoint.base_url), headers=headers, foreign=True)
+
+
+def _bare_bot(bot: Bot) -> Bot:
+    headers = {name: value if variable_of(value) else HIDDEN for name, value in bot.headers.items()}
+    return replace(bot, url=shown_address(bot.url), headers=headers, request=_bare_request(bot.request), foreign=True)
+
+
+def _bare_request(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A bot's request without the texts in fields that are named like a secret; a text with a placeholder is none."""
+    return {
+        name: _bare_request(value)
+        if isinstance(value, Mapping)
+        else HIDDEN
+        if isinstance(value, str) and "{" not in value and _SECRET_NAME.search(name)
+        else value
+        for name, value in fields.items()
+    }
+
+
+def _is_hidden(url: str, headers: Mapping[str, str]) -> bool:
+    return f"{HIDDEN}@" in url or url.endswith((f"?{HIDDEN}", f"#{HIDDEN}")) or HIDDEN in headers.values()
