@@ -124,6 +124,11 @@ def test_what_was_given_up_can_be_tried_again(command: "Command", configured: Pa
     process.communicate(timeout=PATIENCE)
 
 
+def test_what_keeps_no_whole_text_cannot_be_tried_again(command: "Command", configured: Path) -> None:
+    write_config(command.folder, judges=["openai:fake-a"], storage={"text": "truncated"})
+    assert "storage.text is truncated" in command("monitor", "retry").refused()
+
+
 def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:
     rejected = command.folder / "kept" / "spool" / "rejected"
     command("monitor", "submit", configured)

@@ -82,6 +82,7 @@ def test_the_policy_comes_into_force_when_nobody_waits_any_more(ledger: Ledger) 
     assert found is not None
     assert "Dupont" not in str(found)
     assert release is not None
+    assert not Path(f"{ledger.place}-wal").stat().st_size  # it held the texts
     assert release.text == GENERATED  # whoever asked reads what the reviewer let out
 
 

@@ -15,13 +15,14 @@ from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, answers_text, duration, tell
-from areopage.errors import SubmissionError
+from areopage.errors import SubmissionError, UserError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Answer
+from areopage.ledger.storage import JUDGEABLE
 from areopage.monitor.alerts.deliver import send
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
@@ -89,7 +90,11 @@ def retry(
     config: ConfigOption = None,
 ) -> None:
     """Requeue answers whose evaluation failed after the last attempt."""
-    with open_ledger(find_config(config)) as ledger:
+    chosen = find_config(config)
+    policy = chosen.section.storage.text
+    if policy not in JUDGEABLE:
+        raise UserError(f"storage.text is {policy}: given-up answers keep no whole text to judge: submit them under new ids")
+    with open_ledger(chosen) as ledger:
         typer.echo(f"{answers_text(Evaluations(ledger).reopen(ids or None))} will be tried again")
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from areopage.ledger.alerts import open_alert
-from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
+from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.erasure import erase_late
@@ -100,16 +100,23 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return bool(connection.execute(change).rowcount)
 
-    def give_up(self, id: str, reason: str) -> None:
-        """Stop attempts at an answer, and count it in the day's totals once."""
+    def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
+        """Stop attempts at an answer, and count it in the day's totals once.
+
+        Args:
+            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+        """
         change = _open(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            _count_failed(connection, connection.execute(change.returning(*_PLACE)).all(), taken_back=False)
+            places = connection.execute(change.returning(*_PLACE, evaluations.c.answer)).all()
+            _count_failed(connection, places, taken_back=False)
+            for place in places if stored is not None else ():
+                reduce_texts(connection, place.answer, stored)
 
     def reopen(self, ids: Sequence[str] | None = None) -> int:
         """Let given-up answers (all: None) wait again without attempts; returns how many.
 
-        They leave the days' totals of what was given up. Erased ones stay given up.
+        They leave the days' totals of what was given up. Those without texts stay given up.
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             if ids is not None:
@@ -274,13 +281,10 @@ _PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin",
 """The columns that say where an evaluation is counted that has no score."""
 _HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
 _GIVEN_UP = and_(evaluations.c.state == "failed", _HAS_TEXTS)
+_JUDGEABLE = exists().where(answer_texts.c.answer == evaluations.c.answer, answer_texts.c.response != "")
+"""The response is not empty: the storage policy left something to judge."""
 _LOCKED: Select[Any] = (
-    select(
-        *_PLACE,
-        evaluations.c.answer,
-        evaluations.c.state,
-        (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
-    )
+    select(*_PLACE, evaluations.c.answer, evaluations.c.state)
     .join(answers, answers.c.number == evaluations.c.answer)
     .where(answers.c.id == bindparam("of"), MONITOR)
     .with_for_update(of=evaluations)
@@ -336,7 +340,7 @@ def _reopen(connection: Connection, ids: Sequence[str] | None = None) -> int:
     failed: ColumnElement[bool] = evaluations.c.state == "failed"
     chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
     values = {"state": "waiting", "attempts": 0}
-    places = _change_locked(connection, (*chosen, _HAS_TEXTS), values)
+    places = _change_locked(connection, (*chosen, _JUDGEABLE), values)
     _count_failed(connection, places, taken_back=True)
     return len(places)
 
@@ -363,9 +367,8 @@ def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, key
     row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
     row |= {"state": "evaluated", "grade": evaluation.grade}
     connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
-    if stored is not None and found.submitted:
-        texts = text_row(found.answer, stored)
-        connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
+    if stored is not None:
+        reduce_texts(connection, found.answer, stored)
     insert_scores(connection, {found.number: evaluation.criteria})
     add_words(connection, {found.number: index_words(evaluation)})
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])

@@ -84,6 +84,7 @@ class MonitorWork:
         self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
+        self._evaluator: Evaluator | None = None
         self._ready = False
         self._checked_at = 0.0
 
@@ -97,7 +98,7 @@ class MonitorWork:
         # SQLite takes one writer at a time: they queue here rather than at its lock
         count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="areopage-ledger")
-        evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads, self._counter)
+        self._evaluator = evaluator = Evaluator(self._ledger, self._judge, self._config, self._threads, self._counter)
         golden = golden_handler(self._ledger, self._config)
         self._handlers = (
             evaluator.handler(lambda: self._ready, self._check_pause),
@@ -108,12 +109,14 @@ class MonitorWork:
             LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
 
     async def step(self) -> bool:
-        """Submit spooled answers; return whether more may wait."""
+        """Submit spooled answers, empty the database's log of removed texts; return whether more answers may wait."""
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
             await self._check()
         drained = await self._in_thread(lambda: self._spool.drain(self._intake.submit))
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be read: see %s", drained.rejected, self._config.spool / "rejected")
+        if self._evaluator is not None:
+            await self._in_thread(self._evaluator.empty_log)
         return drained.taken > 0
 
     async def close(self) -> None:

@@ -14,6 +14,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Filters
 from areopage.ledger.records import GOLDEN_SOURCE
+from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import Locale
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
@@ -27,6 +28,7 @@ from areopage.scoring.counts import grade_limits
 from areopage.server.access import Form, Reader, Writer, note
 from areopage.server.api.figures import measured
 from areopage.server.context import ServerContext, context_of
+from areopage.server.errors import Refusal
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, chosen
 from areopage.server.pages.overview import Overview, distribution_of, not_told, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
@@ -116,6 +118,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     now, evaluations = context.now(), Evaluations(context.ledger)
     backlog = evaluations.backlog(reader.collections)
     dead_after = context.config.monitor.section.worker.dead_after
+    judgeable = context.config.section.storage.text in JUDGEABLE
     return render(
         request,
         "queue.html.j2",
@@ -126,15 +129,18 @@ def show_queue(request: Request, reader: Reader) -> Response:
             for worker in Workers(context.ledger).list()
         ],
         failed=evaluations.failed(FAILED_SHOWN, reader.collections),
-        may_write=reader.role != "read",
+        may_retry=reader.role != "read" and judgeable,
+        judgeable=judgeable,
     )
 
 
 @router.post("/monitor/queue/retry")
 def retry(request: Request, writer: Writer, form: Form) -> Response:
     """Requeue failed answers in the writer's scope: the given one, else all."""
-    ledger, id = context_of(request).ledger, form.get("id")
-    evaluations = Evaluations(ledger)
+    context, id = context_of(request), form.get("id")
+    ledger, evaluations = context.ledger, Evaluations(context.ledger)
+    if context.config.section.storage.text not in JUDGEABLE:
+        raise Refusal(409, "not_judgeable", "the storage policy left no whole text that a judge could read")
     ids = [id] if isinstance(id, str) else None
     if writer.collections:
         theirs = [one.id for one in evaluations.failed(FAILED_AT_ONCE, writer.collections)]
