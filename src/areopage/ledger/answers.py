@@ -201,9 +201,9 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
 
 def reduce_texts(connection: Connection, number: int, stored: Answer) -> None:
     """Replace the texts of an answer that was submitted; those of the gate's answers are reduced by the gate."""
-    if stored.origin == "monitor":
-        change = update(answer_texts).where(answer_texts.c.answer == number)
-        connection.execute(change.values(**text_row(number, stored)))
+    submitted = exists().where(answers.c.number == number, answers.c.origin == "monitor")
+    change = update(answer_texts).where(answer_texts.c.answer == number, submitted)
+    connection.execute(change.values(**text_row(number, stored)))
 
 
 def prompt_key(prompt: str) -> str:
