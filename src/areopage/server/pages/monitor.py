@@ -25,8 +25,8 @@ from areopage.report.render import draw
 from areopage.review.agreement import SAMPLE
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Form, Reader, Writer, note
-from areopage.server.api.figures import measured
+from areopage.server.access import Form, Reader, Writer, note, note_shown
+from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, chosen
@@ -56,7 +56,7 @@ def show_overview(request: Request, reader: Reader) -> Response:
 @router.get("/monitor/figures")
 def show_figures(request: Request, reader: Reader) -> Response:
     """Return the live part of the page; 204 where the reader's copy is current."""
-    asked, view, spoken = _gathered(request, reader)
+    asked, view, spoken = _gathered(request, reader, live=True)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
     return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
@@ -68,10 +68,10 @@ def chart_styles() -> Response:
     return FileResponse(STYLES, headers=KEPT)
 
 
-def _gathered(request: Request, reader: Reader) -> tuple[Chosen, Overview, Locale]:
+def _gathered(request: Request, reader: Reader, *, live: bool = False) -> tuple[Chosen, Overview, Locale]:
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY, reader.collections)
-    return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code), reader), spoken
+    return asked, overview_of(request, asked, criterion_labels(context.suite, spoken.code), reader, live=live), spoken
 
 
 def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
@@ -101,6 +101,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     alerts = Alerts(context.ledger)
     qualification = alerts.list(state="open", sources=reader.collections, limit=ALERTS_SHOWN)
     past = alerts.list(state="closed", sources=reader.collections, limit=ALERTS_SHOWN)
+    note_alerts(request, reader, (*qualification, *past))
     return render(
         request,
         "alerts.html.j2",
@@ -118,6 +119,8 @@ def show_queue(request: Request, reader: Reader) -> Response:
     now, evaluations = context.now(), Evaluations(context.ledger)
     backlog = evaluations.backlog(reader.collections)
     dead_after = context.config.monitor.section.worker.dead_after
+    failed = evaluations.failed(FAILED_SHOWN, reader.collections)
+    note_shown(request, context.ledger, reader, f"a list of {len(failed)} answers", [one.id for one in failed])
     judgeable = context.config.section.storage.text in JUDGEABLE
     return render(
         request,
@@ -128,7 +131,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
-        failed=evaluations.failed(FAILED_SHOWN, reader.collections),
+        failed=failed,
         may_retry=reader.role != "read" and judgeable,
         judgeable=judgeable,
     )
@@ -184,7 +187,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
     """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored and named."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
-    report = measured(context, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
+    report = measured(request, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
     checked = (
         ("agreement_period", days, ("", *SPANS)),
         ("agreement_which", only, ("", SAMPLE)),
