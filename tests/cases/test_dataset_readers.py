@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cases import xlsx_reader
+from areopage.cases import workbook_size
 from areopage.cases.readers import BadRow, Row, read_rows
 from areopage.errors import DatasetError, MissingExtra
 
@@ -223,7 +223,7 @@ def test_two_cells_at_the_ends_of_a_sheet_do_not_ask_for_all_the_memory_there_is
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx_reader, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setattr(workbook_size, "MAX_UNPACKED", 1_000_000)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/workbook.xml", b" " * 2_000_000)

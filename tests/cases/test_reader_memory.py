@@ -1,8 +1,13 @@
 """Memory does not grow with the file: peaks are measured in a process of their own."""
 
 import os
+import re
+import resource
 import subprocess
 import sys
+import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,14 +38,15 @@ print(count, int(status["VmHWM"].split()[0]) * 1024, outcome)
 """
 
 
-def measure(path: Path) -> tuple[int, int, str]:
-    """Return the rows read, the peak in bytes, and how it ended."""
+def measure(path: Path, most: int | None = None) -> tuple[int, int, str]:
+    """Return the rows read, the peak in bytes, and how it ended; the process dies at `most` bytes of addresses."""
     source = Path(__file__).parents[2] / "src"
     done = subprocess.run(
         [sys.executable, "-c", COUNT_ROWS, str(path)],
         capture_output=True,
         text=True,
         check=True,
+        preexec_fn=None if most is None else lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
         env={**os.environ, "PYTHONPATH": str(source)},
     )
     count, peak, outcome = done.stdout.strip().split(" ", 2)
@@ -87,3 +93,88 @@ def test_a_file_without_a_line_end_is_refused_and_not_loaded(tmp_path: Path, nam
     assert count == 0
     assert "is longer than" in outcome
     assert peak < PEAK
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+SHARED = "xl/sharedStrings.xml"
+WORKBOOK_PEAK = 300 * MEGABYTE
+
+
+def write_workbook(path: Path, parts: dict[str, bytes], sheet: str = SHEET) -> Path:
+    """A workbook with one sheet, and its parts as they are."""
+    space = "http://schemas.openxmlformats.org"
+    office = f"{space}/officeDocument/2006/relationships"
+    start = f'<Relationships xmlns="{space}/package/2006/relationships"><Relationship Id="r1" Type="{office}'
+    main = f'<workbook xmlns="{space}/spreadsheetml/2006/main" xmlns:r="{office}"><sheets><sheet name="A" sheetId="1" r:id="r1"/>'
+    whole = {
+        "_rels/.rels": f'{start}/officeDocument" Target="xl/workbook.xml"/></Relationships>'.encode(),
+        "xl/workbook.xml": f"{main}</sheets></workbook>".encode(),
+        "xl/_rels/workbook.xml.rels": f'{start}/worksheet" Target="{sheet.removeprefix("xl/")}"/></Relationships>'.encode(),
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**whole, **parts}.items():
+            archive.writestr(name, content)
+    return path
+
+
+def cells(count: int, cell: bytes) -> bytes:
+    """A sheet with a header and so many equal cells, one in a row."""
+    head = b'<worksheet><sheetData><row><c t="inlineStr"><is><t>prompt</t></is></c></row>'
+    return head + b"<row>" + b"</row><row>".join([cell] * count) + b"</row></sheetData></worksheet>"
+
+
+def texts(*contents: bytes) -> bytes:
+    return b"<sst>" + b"".join(b"<si><t>" + one + b"</t></si>" for one in contents) + b"</sst>"
+
+
+def with_hidden_size(path: Path) -> Path:
+    """A part that unpacks to far more than the archive says, behind a whole document."""
+    write_workbook(path, {SHEET: b"<worksheet/>" + cells(20_000, b'<c t="inlineStr"><is><t>' + b"a" * 3000 + b"</t></is></c>")})
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(SHEET)
+    declared, told = info.file_size.to_bytes(4, "little"), len(b"<worksheet/>").to_bytes(4, "little")
+    first = zlib.crc32(b"<worksheet/>").to_bytes(4, "little")
+    path.write_bytes(content.replace(declared, told).replace(info.CRC.to_bytes(4, "little"), first))
+    return path
+
+
+REFERENCE = b'<c t="s"><v>0</v></c>'
+BOMBS: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "one text, many cells": (
+        lambda path: write_workbook(path, {SHARED: texts(b"a" * 100_000), SHEET: cells(200_000, REFERENCE)}),
+        "take more than 256 MB",
+    ),
+    "one long text": (
+        lambda path: write_workbook(path, {SHARED: texts(b"a" * 40_000_000), SHEET: cells(1, REFERENCE)}),
+        "a cell has more than 4,194,304 bytes",
+    ),
+    "a long tag": (
+        lambda path: write_workbook(path, {SHEET: cells(1, b'<c r="' + b"a" * 30_000_000 + b'"/>')}),
+        "a tag or a comment is too long",
+    ),
+    "a sheet of another name": (
+        lambda path: write_workbook(path, {"xl/sheet.txt": cells(9, b"<c/>")}, sheet="xl/sheet.txt"),
+        "a sheet is no XML",
+    ),
+    "a hidden size": (with_hidden_size, "damaged|not an XLSX workbook|is too"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_workbook_does_not_take_much_memory(tmp_path: Path, name: str) -> None:
+    make, reason = BOMBS[name]
+    path = make(tmp_path / "small.xlsx")
+    assert path.stat().st_size < 3 * MEGABYTE
+    count, peak, outcome = measure(path, most=700 * MEGABYTE)
+    assert count == 0
+    assert re.search(reason, outcome), outcome
+    assert outcome.startswith(f"{path}: ")
+    assert peak < WORKBOOK_PEAK
+
+
+def test_a_workbook_near_the_limit_is_read_in_bounded_memory(tmp_path: Path) -> None:
+    path = write_workbook(tmp_path / "full.xlsx", {SHARED: texts(b"a" * 1_000_000), SHEET: cells(220, REFERENCE)})
+    count, peak, outcome = measure(path, most=700 * MEGABYTE)
+    assert (count, outcome) == (220, "read")
+    assert peak < WORKBOOK_PEAK

@@ -195,7 +195,12 @@ def test_answers_without_a_score_are_judged_again_where_their_texts_are_kept(
     assert command("monitor", "retry", "--unscored").out == "2 answers will be judged again\n"
     assert "waiting 2, given up 0" in command("monitor", "status").out
     write_config(command.folder, judges=["openai:fake-a"], ledger="kept/ledger.db", storage={"text": "none"})
-    assert "they cannot be judged again" in command("monitor", "retry", "--unscored").refused()
+    assert "no whole text to judge again" in command("monitor", "retry", "--unscored").refused()
+
+
+def test_what_keeps_no_whole_text_cannot_be_tried_again(command: "Command", configured: Path) -> None:
+    write_config(command.folder, judges=["openai:fake-a"], storage={"text": "truncated"})
+    assert "storage.text is truncated" in command("monitor", "retry").refused()
 
 
 def test_what_the_spool_could_not_read_is_shown(command: "Command", configured: Path) -> None:

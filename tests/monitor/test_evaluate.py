@@ -272,3 +272,36 @@ def test_a_bug_in_an_evaluation_counts_as_an_attempt(
         steps.step()
     found = Evaluations(kept).get("a0")
     assert found is not None and (found.state, found.attempts) == ("failed", 3) and "KeyError" in found.reason
+
+
+PERSONAL = ("FR76 3000 6000 0112 3456 7890 189", "jean.dupont@exemple.fr")
+
+
+@pytest.mark.parametrize("policy", ["none", "redacted", "truncated"])
+def test_the_storage_policy_holds_for_an_answer_that_is_given_up_and_for_why(
+    monitored: "Monitored", kept: Ledger, policy: str
+) -> None:
+    iban, mail = PERSONAL
+    monitored.server.faults.status, monitored.server.faults.message = 500, f"cannot judge {mail} {iban}"
+    text = f"{SECRET}, {iban}, {mail}. " + "Le délai est de trente jours. " * 10 + iban
+    given = submission_of(text, text, [text], id="a0", source="bot", metadata={"who": mail})
+    assert Intake(kept).submit([given]) == [True]
+    storage = {"text": policy, "max_chars": 12}
+    steps = Steps(monitored, kept, judges=["openai:fake-a"], worker={"attempts": 2}, storage=storage)
+    steps.step()
+    waiting = Evaluations(kept).get("a0")
+    assert waiting is not None and waiting.state == "waiting" and iban not in waiting.reason
+    steps.step()
+    found, answer = Evaluations(kept).get("a0"), Answers(kept).get("a0")
+    assert found is not None and (found.state, found.erased) == ("failed", False) and "openai_fake" in found.reason
+    assert answer is not None and (policy == "none") is not bool(answer.case.response)
+    for word in (iban, mail, "trente jours" if policy != "redacted" else iban, SECRET if policy == "none" else iban):
+        assert tables_with(kept, word) == []
+
+
+def test_what_keeps_no_text_is_not_judged_again(monitored: "Monitored", kept: Ledger) -> None:
+    monitored.server.faults.status = 500
+    monitored.submit(kept, 1)
+    Steps(monitored, kept, worker={"attempts": 1}, storage={"text": "none"}).step()
+    assert (Evaluations(kept).backlog().failed, Evaluations(kept).reopen(), Evaluations(kept).reopen(["a0"])) == (1, 0, 0)
+    assert Evaluations(kept).backlog().failed == 1

@@ -20,7 +20,7 @@ from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.spool import Spool
-from areopage.monitor.submit import submission_of
+from areopage.monitor.submit import Intake, submission_of
 from areopage.monitor.worker import MonitorWorker, retry_answers
 from areopage.work.handlers import ScheduledJob
 from areopage.work.worker import Pace
@@ -362,3 +362,20 @@ def test_the_clock_of_heartbeats_is_utc(monitored: "Monitored", kept: Ledger, wo
     begin(monitored, kept, workers)
     (worker,) = Workers(kept).list()
     assert worker.state == "alive" and before <= worker.seen_at <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize("status", [0, 500], ids=["judged", "given up"])
+def test_removed_texts_leave_the_log_of_the_database_while_the_worker_runs(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], status: int
+) -> None:
+    from servers.monitored import wait_until
+    from servers.searched import files_with
+
+    monitored.server.faults.status = status
+    given = submission_of("Xylophage ?", "Oui, un xylophage.", ["Un xylophage."], id="a0", source="bot")
+    assert Intake(kept).submit([given]) == [True]
+    assert files_with(kept, "xylophage") != []
+    begin(monitored, kept, workers, storage={"text": "none"}, worker={"attempts": 1})
+    wait_until(lambda: not files_with(kept, "xylophage"), "a log without the text")
+    found = Evaluations(kept).get("a0")
+    assert found is not None and found.state == ("failed" if status else "evaluated")

@@ -17,6 +17,7 @@ from areopage.ledger.traces import Traces
 from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
 from areopage.review.labelled_answers import Selection, dataset
 from servers.made_traces import GENERATED, RIGHT, delivered_trace, held_trace, trace_id
+from servers.searched import files_with
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 RELEASE, REFUSE = Settlement(state="released"), Settlement(state="refused")
@@ -83,6 +84,14 @@ def test_the_policy_comes_into_force_when_nobody_waits_any_more(ledger: Ledger) 
     assert "Dupont" not in str(found)
     assert release is not None
     assert release.text == GENERATED  # whoever asked reads what the reviewer let out
+
+
+def test_texts_of_a_settled_answer_leave_the_log_of_the_database_at_once(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "one.db") as ledger:
+        Traces(ledger).append([held_trace(1)])
+        assert files_with(ledger, "Dupont") != []
+        settle(ledger, trace_id(1), "Anne", REFUSE, storage=Storage(policy="redacted", max_chars=100))
+        assert files_with(ledger, "Dupont") == []
 
 
 def test_label_and_release_in_one_go_leave_nothing_half_done(ledger: Ledger) -> None:

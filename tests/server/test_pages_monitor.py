@@ -20,11 +20,8 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.rules import new_alert
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, submission_of
-from areopage.server.access import Actor
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.server.pages.filters import TODAY, Chosen
-from areopage.server.pages.overview import overview_of
 
 from .samples import SAMPLES
 from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
@@ -437,7 +434,7 @@ def storm(context: ServerContext) -> ServerContext:
 
 def test_every_place_counts_the_same_open_alerts(storm: ServerContext) -> None:
     assert "231 open alerts" in page_at(storm, "/monitor/alerts").text
-    assert overview_of(storm, Chosen(name=TODAY, period=None), {}, Actor(name="local", role="admin")).open_alerts == 231
+    assert "231 open alerts" in page_at(storm, "/monitor").text
     found = client_of(storm).get("/v1/alerts?limit=5").json()
     assert found["open"] == {"answer": 230, "mean": 1} and len(found["items"]) == 5
     older = client_of(storm).get(f"/v1/alerts?limit=5&before={found['next']}").json()["items"]

@@ -32,9 +32,9 @@ class Faults:
     """What goes wrong. Shares are in [0, 1] of the verdicts (texts) or of all chat calls (failures).
 
     `storm` answers so many chat calls 429 with `retry_after`; `failures` of one body in a row stay under `failures_in_a_row`;
-    `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so; `stop_after` lets the server
-    die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the last one for good;
-    `replies` are those of calls that ask for no verdict, `ends` why these end, in the same way.
+    `hang` never answers; `hold` answers once it is lifted; `status` answers every chat call so, with `message`; `stop_after`
+    lets the server die with that chat call. `says` are the texts that verdicts are answered with, one after the other, the
+    last one for good; `replies` are those of calls that ask for no verdict, `ends` why these end, in the same way.
     """
 
     storm: int = 0
@@ -46,6 +46,7 @@ class Faults:
     hang: bool = False
     hold: bool = False
     status: int = 0
+    message: str = "the fake server fails"
     stop_after: int = 0
     says: list[str] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
@@ -196,7 +197,7 @@ class FakeServer:
         if call.fault == "storm":
             return failure(429, "too many requests", {"Retry-After": self.faults.retry_after})
         if call.fault.isdigit():
-            return failure(int(call.fault), "the fake server fails")
+            return failure(int(call.fault), self.faults.message)
         own = self.judge(call) if self.judge and call.asks_verdict else None
         text, finish_reason = answer_text(call) if own is None else (json.dumps(own), "stop")
         self.answered += 1

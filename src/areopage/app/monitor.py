@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from areopage.app.config import AppConfig
 from areopage.jury.panel import ContextBudget
+from areopage.ledger.access import Audit
 from areopage.ledger.connection import make_folder
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
@@ -92,8 +93,11 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
     """
     section = config.section.report
     last = due.date() - timedelta(days=1)
-    made = quality_report(gather(ledger, config, last_days(section.days, last), now=due))
+    figures = gather(ledger, config, last_days(section.days, last), now=due)
+    made = quality_report(figures)
     folder = config.path(section.folder)
+    if figures.quotes:
+        Audit(ledger).note("report", "export", str(folder), f"report, text {figures.text}")
     make_folder(folder)
     for form in dict.fromkeys(section.formats):
         write_report(made, form, folder / file_name(last, form))

@@ -9,8 +9,9 @@ import typer
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.cases.text_files import CSV_ENCODING
-from areopage.cli.options import ConfigOption, one_of
+from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
+from areopage.ledger.access import Audit
 from areopage.locales import LANGUAGES
 from areopage.report.agreement import agreement_csv, agreement_json, agreement_text
 from areopage.report.model import report_locale
@@ -79,5 +80,16 @@ def _measured(
     language = lang or config.monitor.section.language or suite.own_language
     since = datetime.now(UTC) - timedelta(days=days) if days is not None else None
     with open_ledger(config) as ledger:
-        report = ledger_agreement(ledger, rubric_of(suite), language, since=since, judge=judge, sample_only=sample_only)
+        report = ledger_agreement(
+            ledger,
+            rubric_of(suite),
+            language,
+            since=since,
+            judge=judge,
+            sample_only=sample_only,
+            policy=config.storage.export_text,
+            max_chars=config.storage.max_chars,
+        )
+        if any(report.questions.values()):
+            Audit(ledger).note(actor(), "read", "", f"agreement with {len(report.questions)} questions")
     return report, language

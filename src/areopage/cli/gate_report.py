@@ -22,6 +22,7 @@ from areopage.cli.options import (
     RulesOption,
     SinceOption,
     UntilOption,
+    actor,
     midnight_of,
     one_of,
     tell,
@@ -30,6 +31,7 @@ from areopage.cli.progress import Pace
 from areopage.errors import UserError
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay
+from areopage.ledger.access import Audit
 from areopage.ledger.connection import make_folder, shown, url_of
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.storage import stored_text
@@ -92,6 +94,9 @@ def report(
             moved=pace.moved,
         )
         pace.finish()
+        if figures.worst and storage.export_text != "none":
+            named = ", ".join(str(place or STDOUT) for _, place in places)
+            Audit(opened).note(actor(), "export", named, f"report on the gate, text {storage.export_text}")
     made = gate_report(figures)
     for chosen, place in places:
         if place is None:

@@ -20,6 +20,7 @@ from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Period, Scope
+from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import one_line
 from areopage.monitor.alerts.deliver import send
 from areopage.monitor.alerts.rules import RULES, question_line
@@ -106,13 +107,20 @@ def retry(
 ) -> None:
     """Retry answers whose evaluation failed: after the last attempt, or between two attempts."""
     found = find_config(config)
-    if unscored and found.storage.text != "full":
+    policy = found.section.storage.text
+    whole = policy in JUDGEABLE
+    if unscored and not whole:
         raise UserError(
-            f"--unscored: of evaluated answers the texts are stored {found.storage.text}: they cannot be judged again"
+            f"--unscored: storage.text is {policy}: evaluated answers keep no whole text: they cannot be judged again"
         )
     with open_ledger(found) as ledger:
-        again = Evaluations(ledger).reopen_unscored(ids or None) if unscored else retry_answers(ledger, ids or None)
-        typer.echo(f"{answers_text(again)} will be {'judged' if unscored else 'tried'} again")
+        if unscored:
+            typer.echo(f"{answers_text(Evaluations(ledger).reopen_unscored(ids or None))} will be judged again")
+            return
+        again = retry_answers(ledger, ids or None, given_up=whole)
+    if not again and not whole:
+        raise UserError(f"storage.text is {policy}: given-up answers keep no whole text to judge: submit them under new ids")
+    typer.echo(f"{answers_text(again)} will be tried again")
 
 
 def _show_spool(config: MonitorConfig) -> None:

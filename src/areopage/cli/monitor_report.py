@@ -71,8 +71,10 @@ def report(
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
         figures = gather(ledger, found.monitor, last_days(days, last), now=now, language=language, source=source, variant=variant)
+        place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
+        if figures.quotes:
+            Audit(ledger).note(actor(), "export", place, f"report, text {figures.text}")
     made = quality_report(figures)
-    place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
     if place == STDOUT:
         typer.echo(render(made, chosen), nl=False)
         return

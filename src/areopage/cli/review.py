@@ -12,9 +12,10 @@ from areopage.app.ledger import open_ledger
 from areopage.app.monitor import fill_settings
 from areopage.cases.loader import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, read_text_file, visible
+from areopage.cli.options import ConfigOption, actor, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
+from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
@@ -198,6 +199,7 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
         typer.echo("the review queue is empty (areopage review fill adds answers)")
         return
     ids = [item.answer_id for item in items]
+    Audit(ledger).note(actor(), "read", "", f"a list of {len(ids)} answers")
     given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
     rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
     for item in items:
@@ -217,6 +219,7 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
 
 def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
     answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
+    Audit(ledger).note(actor(), "read", answer.id)
     case, decision = answer.case, trace.decision if trace is not None else None
     parts = [("prompt", case.prompt_text)]
     parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]

@@ -199,6 +199,13 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
     }
 
 
+def reduce_texts(connection: Connection, number: int, stored: Answer) -> None:
+    """Replace the texts of an answer that was submitted; those of the gate's answers are reduced by the gate."""
+    submitted = exists().where(answers.c.number == number, answers.c.origin == "monitor")
+    change = update(answer_texts).where(answer_texts.c.answer == number, submitted)
+    connection.execute(change.values(**text_row(number, stored)))
+
+
 def prompt_key(prompt: str) -> str:
     """The look-up key of a prompt, independent of case and white space."""
     return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]

@@ -46,6 +46,9 @@ MERGE_PAGES = 500
 PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
 
+LOG_PATIENCE = 0.2
+"""Seconds that `empty_log` waits where it is tried again, or where somebody waits for it."""
+
 
 def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     """Erase the texts of answers in one transaction.
@@ -118,7 +121,29 @@ def wipe(ledger: Ledger) -> None:
         _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
         while _merge(connection, MERGE_PAGES):
             time.sleep(PAUSE)
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    empty_log(ledger)
+
+
+def empty_log(ledger: Ledger, patience: float | None = None) -> bool:
+    """Empty the log (`-wal`) of a SQLite file: it holds pages as they were before texts were reduced or erased.
+
+    Args:
+        patience: seconds to wait for those who read or write; None: as long as the database waits.
+
+    Returns:
+        Whether it is empty.
+    """
+    if ledger.engine.dialect.name != "sqlite":
+        return True
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+        if patience is not None:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={patience * 1000:.0f}").fetchall()
+        try:
+            (busy, *_) = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={usual}").fetchall()
+    return not busy
 
 
 def _blank_judgments(connection: Connection, numbers: Sequence[int]) -> None:

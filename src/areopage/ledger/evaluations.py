@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, insert, select, tuple_, update
 
 from areopage.ledger.alerts import open_alert
-from areopage.ledger.answers import Link, insert_answers, insert_links, text_row
+from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.erasure import erase_late
@@ -104,16 +104,24 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return bool(connection.execute(change).rowcount)
 
-    def give_up(self, id: str, reason: str) -> None:
-        """Stop attempts at an answer, and count it in the day's totals once."""
+    def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
+        """Stop attempts at an answer, and count it in the day's totals once.
+
+        Args:
+            stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
+        """
         change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            count_failed(connection, connection.execute(change.returning(*PLACE)).all(), taken_back=False)
+            places = connection.execute(change.returning(*PLACE, evaluations.c.answer)).all()
+            count_failed(connection, places, taken_back=False)
+            if stored is not None:
+                for place in places:
+                    reduce_texts(connection, place.answer, stored)
 
     def reopen(self, ids: Sequence[str] | None = None) -> int:
         """Let given-up answers (all: None) wait again without attempts; returns how many.
 
-        They leave the days' totals of what was given up. Erased ones stay given up.
+        They leave the days' totals of what was given up. Those without texts stay given up.
         """
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             if ids is not None:
@@ -361,9 +369,8 @@ def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, key
     row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
     row |= {"state": "evaluated", "grade": evaluation.grade}
     connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
-    if stored is not None and found.submitted:
-        texts = text_row(found.answer, stored)
-        connection.execute(update(answer_texts).where(answer_texts.c.answer == found.answer).values(**texts))
+    if stored is not None:
+        reduce_texts(connection, found.answer, stored)
     insert_scores(connection, {found.number: evaluation.criteria})
     add_words(connection, {found.number: index_words(evaluation)})
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])

@@ -18,6 +18,8 @@ PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", 
 """The columns that say where an evaluation is counted that has no score."""
 HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
 GIVEN_UP = and_(evaluations.c.state == "failed", HAS_TEXTS)
+_JUDGEABLE = exists().where(answer_texts.c.answer == evaluations.c.answer, answer_texts.c.response != "")
+"""The response is not empty: the storage policy left something to judge."""
 
 
 def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
@@ -51,14 +53,14 @@ def reopen_given_up(connection: Connection, ids: Sequence[str] | None = None) ->
     failed: ColumnElement[bool] = evaluations.c.state == "failed"
     chosen = (failed,) if ids is None else (_of_ids(ids), *not_by_index([failed]))
     values = {"state": "waiting", "attempts": 0}
-    places = _change_locked(connection, (*chosen, HAS_TEXTS), values)
+    places = _change_locked(connection, (*chosen, _JUDGEABLE), values)
     count_failed(connection, places, taken_back=True)
     return len(places)
 
 
 def reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
     """Let a portion of the answers without a global score (of some ids, or any) wait again, uncounted; returns how many."""
-    unscored = (MONITOR, evaluations.c.state == "evaluated", evaluations.c.score_global.is_(None), HAS_TEXTS)
+    unscored = (MONITOR, evaluations.c.state == "evaluated", evaluations.c.score_global.is_(None), _JUDGEABLE)
     query = select(evaluations.c.number, evaluations.c.answer).where(*unscored, *([] if ids is None else [_of_ids(ids)]))
     rows = connection.execute(query.order_by(evaluations.c.number).limit(KEYS_PER_QUERY).with_for_update(of=evaluations)).all()
     numbers = [row.number for row in rows]

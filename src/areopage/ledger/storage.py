@@ -12,7 +12,10 @@ from areopage.ledger.records import Answer, Judgment, Trace, Verdict
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored
 from areopage.text.personal import Policy, redact, stored_text, stored_values
 
-__all__ = ["Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
+__all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
+
+JUDGEABLE: tuple[Policy, ...] = ("full", "redacted")
+"""The policies that leave a judge whole texts to read."""
 
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 

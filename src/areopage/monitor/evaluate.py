@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from datetime import UTC, datetime
+from traceback import format_tb
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, structs
@@ -15,17 +16,18 @@ from areopage.errors import StorageError
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.answers import Answers
-from areopage.ledger.erasure import erase_late
+from areopage.ledger.erasure import LOG_PATIENCE, empty_log, erase_late
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import Backlog
 from areopage.ledger.records import Answer, Evaluation, Judgment
-from areopage.ledger.rows import is_scored
+from areopage.ledger.rows import is_whole
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
+from areopage.scoring.outcome import Scored, outcome_name
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
@@ -33,6 +35,7 @@ NAME = "evaluation"
 T = TypeVar("T")
 
 WINDOW = 30.0
+LOG_PAUSE = 2.0
 End = Literal["evaluated", "unscored", "again", "given_up"]
 """How an attempt ended: with a score, finally without one, to be made again, or with no attempt left."""
 
@@ -115,7 +118,7 @@ class _OnlyScores:
         self._store, self.secret = store, store.secret
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
-        return {key: one for key, one in (await self._store.known(keys)).items() if is_scored(one)}
+        return {key: one for key, one in (await self._store.known(keys)).items() if is_whole(one)}
 
     def append(self, judgment: Judgment) -> "Future[Any] | None":
         return self._store.append(judgment)
@@ -152,6 +155,7 @@ class Evaluator:
         self._answers, self._evaluations = Answers(ledger), Evaluations(ledger)
         self._judgments = LedgerJudgments(ledger, self._stored_judgment)
         self._alerting = open_alerting(ledger, config)
+        self._has_reduced, self._emptied_at = False, 0.0
 
     def handler(self, ready: Callable[[], bool], pause: float) -> Handler:
         """Build the work engine's handler.
@@ -214,12 +218,13 @@ class Evaluator:
                 await self._in_thread(lambda: self._finish(answer, found, datetime.now(UTC)))
                 self._progress.add("evaluated" if found.score_global is not None else "unscored", paid)
                 return Finished()
-            reason, panel, keys = found.retryable, found.run_id, _keys_of(found)
+            reason, panel, keys = self._stored_reason(found.retryable, found), found.run_id, _keys_of(found)
         except StorageError:
             raise
-        except Exception as fault:
-            LOG.exception("answer %s: %s: %s", id, type(fault).__name__, fault)
-            reason, panel, keys = f"{type(fault).__name__}: {fault}", "", []
+        except Exception as fault:  # noqa: BLE001 - a bug is a failed attempt, whatever it is
+            reason, panel, keys = self._stored_reason(f"{type(fault).__name__}: {fault}"), "", []
+            # without the message of the fault, which may quote the answer
+            LOG.error("answer %s: %s\n%s", id, reason or type(fault).__name__, "".join(format_tb(fault.__traceback__)))
         return await self._failed(id, attempt, reason, panel, keys, paid)
 
     async def _failed(
@@ -237,7 +242,9 @@ class Evaluator:
         return Retry(reason=reason)
 
     def _gave_up(self, id: str, reason: str) -> None:
-        self._evaluations.give_up(id, reason)
+        """Give an answer up: its texts are reduced as a judged answer's are. The reason was, where it may quote texts."""
+        answer = self._answers.get(id)
+        self._evaluations.give_up(id, reason, None if answer is None or answer.erased else self._reduced(answer))
         self._progress.add("given_up")
 
     def _pending(self, after: int, limit: int) -> Sequence[Pending]:
@@ -261,9 +268,30 @@ class Evaluator:
         """Write the score and the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         alert = due_answer_alert(self._alerting, evaluation, now)
+        self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
+
+    def empty_log(self) -> None:
+        """Overwrite in the database's log the texts that the storage policy removed; every few seconds, and if there are any."""
+        now = time.monotonic()
+        if self._has_reduced and now - self._emptied_at >= LOG_PAUSE:
+            self._emptied_at, self._has_reduced = now, not empty_log(self._ledger, patience=LOG_PATIENCE)
+
+    def _reduced(self, answer: Answer) -> Answer | None:
+        """The answer with what stays of its texts; None where all of them do."""
         storage = self._config.storage
-        kept = None if storage.text == "full" else stored_answer(answer, storage.text, storage.max_chars)
-        self._evaluations.finish(evaluation, _keys_of(found), kept, alert)
+        if storage.text == "full":
+            return None
+        self._has_reduced = True
+        return stored_answer(answer, storage.text, storage.max_chars)
+
+    def _stored_reason(self, reason: str, found: Evaluated | None = None) -> str:
+        """What stays of why there is no score. With the policy `none` the judges and what came of them."""
+        storage = self._config.storage
+        if storage.text == "none" and found is not None and reason:
+            said = ((one.judge, verdict.outcome) for one in found.judgments for verdict in one.verdicts)
+            failed = (f"{judge} {outcome_name(outcome)}" for judge, outcome in said if not isinstance(outcome, Scored))
+            return ", ".join(dict.fromkeys(failed))
+        return stored_text(reason, storage.text, storage.max_chars)
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
@@ -286,6 +314,7 @@ class Evaluator:
             variant=answer.variant,
             prompt=kept(answer.case.prompt_text),
             response=kept(answer.case.response or ""),
+            reason=self._stored_reason(found.reason, found),
             feedback=kept(found.feedback),
             strengths=tuple(kept(text) for text in found.strengths),
             weaknesses=tuple(kept(text) for text in found.weaknesses),

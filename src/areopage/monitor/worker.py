@@ -70,11 +70,12 @@ class MonitorWorker(Worker):
         return self._counter.now(self._evaluations.backlog())
 
 
-def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None) -> int:
+def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None, *, given_up: bool = True) -> int:
     """Let given-up answers wait again, and end the pause of those that wait for another attempt; returns how many.
 
     Args:
         ids: only these; None: all.
+        given_up: also those that were given up; the storage policy must have left their texts whole.
 
     Raises:
         StorageError: the ledger or the queue cannot be used.
@@ -89,7 +90,7 @@ def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None) -> int:
             woken = queue.wake(NAME, ids)
         finally:
             queue.detach()
-    return Evaluations(ledger).reopen(ids) + woken
+    return woken + (Evaluations(ledger).reopen(ids) if given_up else 0)
 
 
 async def _run_elsewhere(_item: str, _attempt: int) -> Outcome:
@@ -152,7 +153,7 @@ class MonitorWork:
             LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
 
     async def step(self) -> bool:
-        """Submit spooled answers; return whether more may wait."""
+        """Submit spooled answers, empty the database's log of removed texts; return whether more answers may wait."""
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
             if fault := await self._check():
                 await self._in_thread(lambda: self._evaluations.note_waiting(fault, REASONS_NOTED))
@@ -161,6 +162,7 @@ class MonitorWork:
         drained = await self._in_thread(lambda: self._spool.drain(self._take_over))
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
+        await self._in_thread(self._evaluator.empty_log)
         return drained.taken > 0
 
     def _take_over(self, given: Sequence[Answer]) -> Sequence[Answer]:

@@ -59,6 +59,11 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
 
     @property
+    def quotes(self) -> bool:
+        """Whether it has texts of answers."""
+        return self.text != "none" and bool(self.figures.worst)
+
+    @property
     def unfit(self) -> bool:
         """Whether scores exist and a judge is unfit."""
         return is_unfit(self.figures.qualification) and not self.empty

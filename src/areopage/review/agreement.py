@@ -14,6 +14,7 @@ from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import profile_named, reduce_judge
+from areopage.text.personal import Policy, stored_text
 
 SAMPLE = "sample"
 EXCERPT = 200
@@ -62,6 +63,8 @@ def ledger_agreement(
     judge: str = "",
     sample_only: bool = False,
     sources: Sequence[str] = (),
+    policy: Policy = "full",
+    max_chars: int = EXCERPT,
 ) -> AgreementReport:
     """Measure the jury, or one judge, against people.
 
@@ -74,6 +77,7 @@ def ledger_agreement(
         judge: a judge's name; "" for the jury.
         sample_only: only answers that were queued at random: those speak for all answers.
         sources: only answers of these sources and collections; () for all.
+        policy, max_chars: what leaves the ledger of the questions; see `stored_text`.
 
     Raises:
         UserError: no judge of that name judged a labelled answer.
@@ -117,7 +121,9 @@ def ledger_agreement(
         scales=scales,
         names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
         agreement=found,
-        questions={id: answer.case.prompt_text[:EXCERPT] for id, answer in read.items() if answer is not None},
+        questions={
+            id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer
+        },
         judges=tuple(judges),
     )
 

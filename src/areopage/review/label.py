@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.errors import NotHeldBack, UnknownAnswer, UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
+from areopage.ledger.erasure import LOG_PATIENCE, empty_log
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Label, Release, Trace
 from areopage.ledger.storage import reduced_trace
@@ -203,6 +204,8 @@ def _settle(ledger: Ledger, answer: Answer, release: Release, storage: Storage, 
     settled = Traces(ledger).settle(release, None if storage.policy == "full" else reduce)
     if not settled:
         raise _not_held(ledger, answer.id)
+    if storage.policy != "full":
+        empty_log(ledger, patience=LOG_PATIENCE)  # it held the texts; where others read it now, the next checkpoint empties it
     edited = ", edited" if release.state == "released" and release.text != answer.case.response else ""
     equal = f", with {settled - 1} equal ones" if settled > 1 else ""
     Audit(ledger).note(release.rater, "release", answer.id, release.state + edited + equal, key_id=key_id)

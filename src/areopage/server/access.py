@@ -5,8 +5,9 @@ import base64
 import hashlib
 import hmac
 import logging
+import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated, Literal, cast
 
 from fastapi import Depends
@@ -207,6 +208,34 @@ def actor_of(request: Request) -> Actor | None:
 def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = "") -> None:
     """Append an entry to the audit log, with the name and the id of the actor's key."""
     Audit(ledger).note(actor.name, action, subject, detail, key_id=actor.key_id)
+
+
+class Shown:
+    """What pages that update themselves have shown to whom: the audit log has an entry for each content, not for each update."""
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most, self._seen, self._lock = most, dict[tuple[str, str], None](), threading.Lock()
+
+    def add(self, actor: Actor, content: str) -> bool:
+        """Remember a content; returns whether it is new to the actor."""
+        place = (actor.key_id or actor.name, content)
+        with self._lock:
+            new = self._seen.pop(place, True) is True
+            self._seen[place] = None
+            if len(self._seen) > self._most:
+                del self._seen[next(iter(self._seen))]
+        return new
+
+
+def note_shown(request: Request, ledger: Ledger, actor: Actor, detail: str, ids: Iterable[str], *, live: bool = False) -> None:
+    """Note that texts of answers were shown; nothing where there are none.
+
+    Args:
+        live: the browser asks again and again: the same answers are noted once.
+    """
+    content = "\n".join(ids)
+    if content and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
+        note(ledger, actor, "read", "", detail)
 
 
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:

@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from areopage import __version__
 from areopage.server import metrics
-from areopage.server.access import access_to
+from areopage.server.access import Shown, access_to
 from areopage.server.api import chat, evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
@@ -109,6 +109,7 @@ def create_app(
     )
     app.state.context = context
     app.state.access = access_to(context)
+    app.state.shown = Shown()
     app.state.traces = written
     app.state.metrics = Metrics(context, written)
     app.state.checks = checks

@@ -54,8 +54,9 @@ class AlertLocale(Locale, frozen=True, kw_only=True):
         return plain(self.labels.get(criterion) or criterion.rpartition(".")[2].replace("_", " "), 80)
 
     def kept(self, text: str, limit: int) -> str:
-        """A foreign text by the storage policy, on one line, bounded."""
-        return plain(stored_text(text, self.storage.text, self.storage.max_chars), limit)
+        """A foreign text as it may be stored and leave the ledger, on one line, bounded."""
+        kept = stored_text(text, self.storage.text, self.storage.max_chars)
+        return plain(stored_text(kept, self.storage.export_text, self.storage.max_chars), limit)
 
     def page(self, path: str = "") -> str:
         """The line with the live page's address; "" if unknown."""
@@ -76,14 +77,14 @@ def alert_locale(
     storage: StorageSection | None = None,
     link: str = "",
 ) -> AlertLocale:
-    """The locale of alerts in a language, English if unknown."""
+    """The locale of alerts in a language, English if unknown. Without `storage` it shows whole texts."""
     base = locale_for(language, MESSAGES_FILE)
     return AlertLocale(
         code=base.code,
         messages=base.messages,
         scale=scale,
         labels=labels or {},
-        storage=storage or StorageSection(),
+        storage=storage or StorageSection(export_text="full"),
         link=link,
     )
 

@@ -1,5 +1,6 @@
 """`/v1/figures`, `/v1/alerts`, `/v1/labels` and `/v1/agreement`: figures of a period, alerts, human labels."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Literal
@@ -12,13 +13,15 @@ from starlette.responses import Response
 
 from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Period, Scope
 from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
+from areopage.report.monitor_figures import outward
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
 from areopage.review.rubric import rubric_of
-from areopage.server.access import Actor, Reader, Writer, note
+from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
 from areopage.server.api.schema import answers_with, json_response, takes
@@ -49,11 +52,23 @@ def figures(
     suite = context.suite
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
-    return json_response(figures_for(actor, measure(context.ledger, period, scope, suite.scale, labels)))
+    return json_response(figures_for(request, actor, measure(context.ledger, period, scope, suite.scale, labels)))
 
 
-def figures_for(actor: Actor, found: PeriodFigures) -> PeriodFigures:
-    """A period's figures as an actor may see them: judges and cost are counted over all sources."""
+def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: bool = False) -> PeriodFigures:
+    """A period's figures as an actor may see them: texts by `storage.export_text`, and noted in the audit log.
+
+    Judges and cost are counted over all sources: a limited key sees none.
+
+    Args:
+        live: the browser asks again and again; the same answers are noted once.
+    """
+    context = context_of(request)
+    storage = context.config.section.storage
+    worst = tuple(outward(one, storage.export_text, storage.max_chars) for one in found.worst)
+    told = [one.id for one in worst if one.prompt or one.response]
+    note_shown(request, context.ledger, actor, f"figures with {len(told)} answers", told, live=live)
+    found = structs.replace(found, worst=worst)
     return structs.replace(found, judges=(), cost={}) if actor.collections else found
 
 
@@ -74,8 +89,15 @@ def alerts(
         raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
     stored = Alerts(context_of(request).ledger)
     found = list(stored.list(state=state, rule=rule, sources=actor.collections, before=before, limit=limit))
+    note_alerts(request, actor, found)
     last = found[-1].number if len(found) == limit else None
     return json_response(AlertPage(items=found, open=stored.counts(sources=actor.collections), next=last))
+
+
+def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
+    """Note that alerts about answers, which quote them, were shown."""
+    told = [alert.answer_id for alert in shown if alert.answer_id]
+    note_shown(request, context_of(request).ledger, actor, f"alerts about {len(told)} answers", told)
 
 
 @router.post(
@@ -151,11 +173,11 @@ def agreement(
     context = context_of(request)
     language = context.config.monitor.section.language or context.suite.own_language
     since = context.now() - timedelta(days=days) if days is not None else None
-    return json_response(measured(context, actor, language, since, judge, sample_only=sample_only))
+    return json_response(measured(request, actor, language, since, judge, sample_only=sample_only))
 
 
 def measured(
-    context: ServerContext,
+    request: Request,
     actor: Actor,
     language: str,
     since: datetime | None,
@@ -164,7 +186,7 @@ def measured(
     sample_only: bool,
     lenient: bool = False,
 ) -> AgreementReport:
-    """The agreement over the ledger's labels of answers in the actor's scope.
+    """The agreement over the ledger's labels of answers in the actor's scope; the questions that it quotes are noted.
 
     Args:
         lenient: use the whole jury if the requested judge is unknown.
@@ -173,7 +195,8 @@ def measured(
         Refusal: 422, no judge of that name judged a labelled answer.
         StorageError: the ledger cannot be read.
     """
-    rubric = rubric_of(context.suite)
+    context = context_of(request)
+    rubric, storage = rubric_of(context.suite), context.config.section.storage
     measure_judge = partial(
         ledger_agreement,
         context.ledger,
@@ -182,12 +205,17 @@ def measured(
         since=since,
         sample_only=sample_only,
         sources=actor.collections,
+        policy=storage.export_text,
+        max_chars=storage.max_chars,
     )
     try:
-        return measure_judge(judge=judge)
+        report = measure_judge(judge=judge)
     except StorageError:
         raise
     except UserError as fault:
         if not lenient or not judge:
             raise Refusal(422, "invalid", str(fault)) from None
-    return measure_judge()
+        report = measure_judge()
+    told = [id for id, question in report.questions.items() if question]
+    note_shown(request, context.ledger, actor, f"agreement with {len(told)} questions", told)
+    return report

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from areopage.ledger.records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT, citations_of
-from areopage.server.access import Actor, Asker, Follower, Form
+from areopage.server.access import Actor, Asker, Follower, Form, note_shown
 from areopage.server.api.chat import held_of
 from areopage.server.asking import ask, pipeline_of, prompt_of, reasons_of
 from areopage.server.context import context_of
@@ -85,5 +85,8 @@ def show_held(request: Request, id: str, visitor: Follower) -> Response:
         held = held_of(request, visitor, id)
     except Refusal:
         return render(request, "missing.html.j2", 404)
-    trace = Traces(context_of(request).ledger).get(id)
+    ledger = context_of(request).ledger
+    trace = Traces(ledger).get(id)
+    if not held.text and trace is not None and trace.prompt:
+        note_shown(request, ledger, visitor, "the question of a held answer", [id], live=True)
     return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")

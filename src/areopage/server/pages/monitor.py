@@ -14,6 +14,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Filters
 from areopage.ledger.records import GOLDEN_SOURCE
+from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import Locale
 from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.config import on_scale
@@ -27,9 +28,10 @@ from areopage.report.render import draw
 from areopage.review.agreement import SAMPLE
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Form, Reader, Writer, note
-from areopage.server.api.figures import measured
+from areopage.server.access import Form, Reader, Writer, note, note_shown
+from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
+from areopage.server.errors import Refusal
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
@@ -57,7 +59,7 @@ def show_overview(request: Request, reader: Reader) -> Response:
 @router.get("/monitor/figures")
 def show_figures(request: Request, reader: Reader) -> Response:
     """Return the live part of the page; 204 where the reader's copy is current."""
-    asked, view, spoken = _gathered(request, reader)
+    asked, view, spoken = _gathered(request, reader, live=True)
     if request.query_params.get("seen") == view.digest:
         return Response(status_code=204)
     return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
@@ -69,10 +71,10 @@ def chart_styles() -> Response:
     return FileResponse(STYLES, headers=KEPT)
 
 
-def _gathered(request: Request, reader: Reader) -> tuple[Chosen, Overview, Locale]:
+def _gathered(request: Request, reader: Reader, *, live: bool = False) -> tuple[Chosen, Overview, Locale]:
     context, spoken = context_of(request), language(request)
     asked = chosen(request, context.now().date(), TODAY, reader.collections)
-    return asked, overview_of(context, asked, criterion_labels(context.suite, spoken.code), reader), spoken
+    return asked, overview_of(request, asked, criterion_labels(context.suite, spoken.code), reader, live=live), spoken
 
 
 def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale) -> dict[str, Any]:
@@ -106,12 +108,14 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     count = counts.get(rule, 0) if rule else sum(counts.values())
     skip = (page - 1) * ALERTS_SHOWN
     shown = alerts.list(state="open", rule=rule, sources=sources, first=RULES, skip=skip, limit=ALERTS_SHOWN)
+    past = alerts.list(state="closed", rule=rule, sources=sources, limit=ALERTS_SHOWN)
+    note_alerts(request, reader, (*shown, *past))
     return render(
         request,
         "alerts.html.j2",
         shown=shown,
         question_line=question_line,
-        past=alerts.list(state="closed", rule=rule, sources=sources, limit=ALERTS_SHOWN),
+        past=past,
         rules=[(name, counts.get(name, 0)) for name in RULES if name in counts or name == rule],
         rule=rule,
         total=sum(counts.values()),
@@ -130,6 +134,11 @@ def show_queue(request: Request, reader: Reader) -> Response:
     now, evaluations = context.now(), Evaluations(context.ledger)
     backlog = evaluations.backlog(reader.collections)
     dead_after = context.config.monitor.section.worker.dead_after
+    waiting = evaluations.waiting(FAILED_SHOWN, reader.collections)
+    failed = evaluations.failed(FAILED_SHOWN, reader.collections)
+    listed = [one.id for one in (*waiting, *failed)]
+    note_shown(request, context.ledger, reader, f"a list of {len(listed)} answers", listed)
+    judgeable = context.config.section.storage.text in JUDGEABLE
     return render(
         request,
         "queue.html.j2",
@@ -139,17 +148,20 @@ def show_queue(request: Request, reader: Reader) -> Response:
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()
         ],
-        waiting=evaluations.waiting(FAILED_SHOWN, reader.collections),
+        waiting=waiting,
         losses=Losses() if reader.collections else read_losses(context.config.monitor.spool),
-        failed=evaluations.failed(FAILED_SHOWN, reader.collections),
+        failed=failed,
         may_write=reader.role != "read",
+        may_retry=reader.role != "read" and judgeable,
+        judgeable=judgeable,
     )
 
 
 @router.post("/monitor/queue/retry")
 def retry(request: Request, writer: Writer, form: Form) -> Response:
     """Requeue failed answers in the writer's scope: the given one, else all."""
-    ledger, id = context_of(request).ledger, form.get("id")
+    context, id = context_of(request), form.get("id")
+    ledger, judgeable = context.ledger, context.config.section.storage.text in JUDGEABLE
     ids = [id] if isinstance(id, str) else None
     if writer.collections:
         evaluations = Evaluations(ledger)
@@ -157,7 +169,9 @@ def retry(request: Request, writer: Writer, form: Form) -> Response:
         unfinished += evaluations.waiting(FAILED_AT_ONCE, writer.collections, tried=True)
         theirs = [one.id for one in unfinished]
         ids = theirs if ids is None else [one for one in ids if one in theirs]
-    reopened = retry_answers(ledger, ids)
+    reopened = retry_answers(ledger, ids, given_up=judgeable)
+    if not reopened and not judgeable:
+        raise Refusal(409, "not_judgeable", "the storage policy left no whole text that a judge could read")
     note(ledger, writer, "settings", id if isinstance(id, str) else "", f"tried again: {reopened}")
     return RedirectResponse("/monitor/queue", 303)
 
@@ -196,7 +210,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
     """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored and named."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
-    report = measured(context, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
+    report = measured(request, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
     checked = (
         ("agreement_period", days, ("", *SPANS)),
         ("agreement_which", only, ("", SAMPLE)),

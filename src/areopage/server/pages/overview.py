@@ -7,6 +7,7 @@ from datetime import timedelta
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
+from starlette.requests import Request
 
 from areopage.criteria.records import Scale
 from areopage.ledger.alerts import Alerts
@@ -22,7 +23,7 @@ from areopage.report.monitor import daily_means, score_histogram
 from areopage.report.render import draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
-from areopage.server.context import ServerContext
+from areopage.server.context import context_of
 from areopage.server.pages.filters import Chosen, last_days
 
 SHORTEST_TREND = 7
@@ -62,12 +63,17 @@ class Overview(Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
 
 
-def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str], reader: Actor) -> Overview:
-    """Read all data in the reader's scope; each part reads few rows."""
+def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], reader: Actor, *, live: bool = False) -> Overview:
+    """Read all data in the reader's scope; each part reads few rows.
+
+    Args:
+        live: see `figures_for`.
+    """
+    context = context_of(request)
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
-    figures = figures_for(reader, measure(ledger, period, scope, suite.scale, labels))
+    figures = figures_for(request, reader, measure(ledger, period, scope, suite.scale, labels), live=live)
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)

@@ -25,7 +25,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, Form, Reader, Writer, note
+from areopage.server.access import Actor, Form, Reader, Writer, note, note_shown
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -132,6 +132,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), _rater_of(request, reader)
     lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
+    note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
     waiting = len(lines) if reader.collections else queue.count_open()
     return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, shown=SHOWN)
 
@@ -155,7 +156,6 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     shown = _shown_answer(context.ledger, reader, id)
     if shown is None:
         return render(request, "missing.html.j2", 404)
-    note(context.ledger, reader, "read", id)
     return _answer_page(request, reader, shown)
 
 
@@ -264,6 +264,7 @@ def _answer_page(
     request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     context, id = context_of(request), shown.answer.id
+    note(context.ledger, actor, "read", id)
     rubric, code, rater = rubric_of(context.suite), language_code(request), _rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
