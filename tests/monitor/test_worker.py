@@ -371,7 +371,7 @@ def test_removed_texts_leave_the_log_of_the_database_while_the_worker_runs(
     from servers.monitored import wait_until
     from servers.searched import files_with
 
-    monitored.server.faults.status = status
+    monitored.server.faults.status, monitored.server.faults.message = status, "no verdict on a xylophage"
     given = submission_of("Xylophage ?", "Oui, un xylophage.", ["Un xylophage."], id="a0", source="bot")
     assert Intake(kept).submit([given]) == [True]
     assert files_with(kept, "xylophage") != []

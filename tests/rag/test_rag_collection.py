@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import pickle
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +324,28 @@ def test_scores_under_the_threshold_and_beyond_top_k_are_left_out(tmp_path: Path
     asyncio.run(ingested(given, docs, WordEmbedder()))
     assert len(asyncio.run(retrieved(given, "délai de réflexion prêt"))) == 1
     assert asyncio.run(retrieved(given, "astronomie")) == ()
+
+
+class Planted:
+    """Unpickled, it calls a function of its choice."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._path,)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the client leaves its lock file open
+def test_a_folder_with_code_in_place_of_a_point_is_refused_and_runs_nothing(tmp_path: Path, docs: Path) -> None:
+    given, ran = config(tmp_path), tmp_path / "ran"
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    (place,) = (tmp_path / "store").rglob("storage.sqlite")
+    with closing(sqlite3.connect(place)) as points, points:
+        points.execute("INSERT INTO points VALUES ('x', ?)", (pickle.dumps(Planted(ran)),))
+    with pytest.raises(StorageError, match="holds what is no point"):
+        opened(given)
+    assert not ran.exists()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the client leaves its lock file open

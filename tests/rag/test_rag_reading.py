@@ -1,13 +1,18 @@
 """Files as documents: what is read, what is not and why."""
 
 import os
+import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from areopage.errors import DatasetError
+from areopage.rag.ingestion import reading_pdf
 from areopage.rag.ingestion.chunking import Found, SourceText, Unread
 from areopage.rag.ingestion.reading import LARGEST_TEXT, RowFields, find_files, read_documents
+from areopage.rag.ingestion.reading_html import read_html
 
 
 def found(path: Path) -> Found:
@@ -83,6 +88,52 @@ def test_html_of_a_million_open_tags_is_read_in_linear_time(tmp_path: Path) -> N
     path = tmp_path / "page.html"
     path.write_text("<div hidden>" + "<b>" * 100_000 + "</i>" * 100_000 + "</div>" + "<b>x" * 100_000)
     assert len(document(path).parts[0].text) == 100_000
+
+
+@pytest.mark.parametrize(
+    "piece", ["<a ", "<a <b ", "<!--", "<", "</", "<a b='", "<a =\"' ", "<script>", "<![CDATA[", "&#", "<x/", "<p\t="]
+)
+def test_html_is_read_in_linear_time_whatever_is_repeated(piece: str) -> None:
+    began = time.process_time()
+    read_html("<p>Start</p>" + piece * 50_000)
+    assert time.process_time() - began < 10
+
+
+def test_html_that_ends_within_a_tag_keeps_its_text() -> None:
+    page = read_html(
+        "<p>Dix&nbsp;euros, a < b</p><!-- x > y --><script>if (a<b) '</p>'</script><a title='x>y' HREF=z>Lien</a> <i clas"
+    )
+    assert [part.text for part in page.parts] == ["Dix euros, a < b\nLien <i clas"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("SECONDS", 0.0, "it takes more than"),
+        ("MOST_PAGES", 2, "has 3 pages, more than 2: split it"),
+        ("MOST_TEXT", 20, "its pages hold more than"),
+    ],
+)
+def test_a_pdf_that_takes_too_much_work_is_left_out_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float, says: str
+) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("Article 1. The fee is 12 EUR.", "Article 2.", "Last page."))
+    assert len(document(path).parts) == 3
+    monkeypatch.setattr(reading_pdf, name, value)
+    monkeypatch.setattr(reading_pdf, "SECONDS_PER_MEGABYTE", 0.0)
+    with pytest.raises(DatasetError, match=says):
+        document(path)
+
+
+def test_a_page_of_a_pdf_does_not_take_forever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_pdf, "time", SimpleNamespace(monotonic=count().__next__))  # a second for each look at the clock
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf("Article 1."))
+    assert document(path).parts[0].text.strip() == "Article 1."
+    path.write_bytes(pdf(") Tj (".join(f"Article {number}." for number in range(100))))
+    with pytest.raises(DatasetError, match="it takes more than 30 s"):
+        document(path)
 
 
 def test_a_windows_1252_file_is_read_and_a_binary_one_refused(tmp_path: Path) -> None:

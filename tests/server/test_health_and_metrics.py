@@ -148,3 +148,8 @@ def test_two_servers_of_one_process_do_not_mix_their_metrics(context: ServerCont
         assert samples(one)["areopage_submissions_total", "no"] == 0
         assert samples(two)["areopage_submissions_total", "no"] == 1
     other.close()
+
+
+def test_metrics_have_no_moments_of_the_library(site: Live) -> None:
+    site.get("/healthz")
+    assert not [name for name, *_ in samples(site) if name.endswith("_created")]

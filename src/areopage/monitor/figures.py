@@ -214,8 +214,9 @@ def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
 
 
 def previous_of(period: Period) -> Period:
-    """The preceding period of the same length."""
-    return Period(start=period.start - timedelta(days=period.days), end=period.start)
+    """The preceding period of the same length; shorter where the calendar begins."""
+    days = min(period.days, (period.start - date.min).days)
+    return Period(start=period.start - timedelta(days=days), end=period.start)
 
 
 def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:

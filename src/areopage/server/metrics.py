@@ -55,7 +55,7 @@ class Metrics:
     """The metrics of one server, in a separate registry."""
 
     def __init__(self, context: ServerContext, traces: Batch[Trace, None]) -> None:
-        self._registry = CollectorRegistry()
+        self._registry = _Registry()
         self._registry.register(LedgerCollector(context))
         self._submissions = Counter(
             "areopage_submissions", "Answers submitted to this process.", ["known"], registry=self._registry
@@ -98,6 +98,15 @@ class Metrics:
     def text(self) -> bytes:
         """Format all metrics as Prometheus text; reads the ledger, so it blocks."""
         return generate_latest(self._registry)
+
+
+class _Registry(CollectorRegistry):
+    """Metrics without the moments at which the library made them."""
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in super().collect():
+            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
+            yield metric
 
 
 class LedgerCollector(Collector):

@@ -1,11 +1,8 @@
 """Select a folder's readable files and read their texts: Markdown, PDF, plain text and rows of JSON Lines."""
 
-import logging
 import os
 import re
 import stat
-import struct
-import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -17,30 +14,14 @@ from msgspec import Struct
 
 from areopage.cases.readers import BadRow
 from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
-from areopage.errors import DatasetError, MissingExtra
+from areopage.errors import DatasetError
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
+from areopage.rag.ingestion.reading_pdf import read_pdf
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-# What programs write for a title that nobody gave: a file's name, "Microsoft Word - notes", "Untitled".
-FILE_NAME = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}\Z|\A(?:Microsoft [A-Za-z]+ - |untitled\b|sans titre\b)", re.IGNORECASE)
 LONGEST_FRONT = 20_000  # characters: each chunk carries it
-# What the library's parser is known to raise over a broken file, beside its own exceptions.
-BROKEN = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-SHOWN_PAGES = 10
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
 LARGEST_METADATA = 20_000  # bytes: each chunk carries it
 LARGEST_ROWS = 4 * 1024 * 1024 * 1024  # bytes of a file that is read row by row
@@ -133,42 +114,6 @@ def _sections(text: str) -> list[Part]:
             lines.append(line)
     close()
     return parts
-
-
-def read_pdf(file: Found) -> Iterator[SourceText | Unread]:
-    """Read a PDF as one document with a part per page.
-
-    Pages without text are reported.
-
-    Raises:
-        DatasetError: it is encrypted, scanned (no page holds text) or broken.
-        MissingExtra: pypdf is not installed.
-    """
-    try:
-        from pypdf import PdfReader
-        from pypdf.errors import DependencyError, PyPdfError
-    except ImportError:
-        raise MissingExtra("reading PDF", "rag") from None
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every oddity of a file
-    try:
-        with file.path.open("rb") as stream:
-            reader = PdfReader(stream)
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
-            pages = [page.extract_text().replace("\0", "") for page in reader.pages]
-            title = str(reader.metadata.title or "").strip() if reader.metadata else ""
-    except DependencyError:
-        raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
-    except (PyPdfError, *BROKEN) as error:
-        raise DatasetError(f"{file.path}: the PDF cannot be read ({type(error).__name__}): save it anew") from None
-    silent = [number for number, text in enumerate(pages, start=1) if not text.strip()]
-    if len(silent) == len(pages):
-        raise DatasetError(f"{file.path}: none of its {len(pages)} pages holds text: it was scanned, recognise the text first")
-    if silent:
-        shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
-        yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
-    parts = (Part(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
-    yield SourceText(parts=tuple(parts), title="" if FILE_NAME.search(title) else title)
 
 
 class RowFields(Struct, frozen=True, kw_only=True):

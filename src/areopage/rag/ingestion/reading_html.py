@@ -1,7 +1,7 @@
-"""HTML: visible text in sections under their headings."""
+"""HTML: visible text in sections under their headings; linear in the text, whatever stands in it."""
 
 import re
-from html.parser import HTMLParser
+from html import unescape
 
 from areopage.rag.ingestion.chunking import Part, SourceText
 
@@ -21,23 +21,87 @@ CELL = " | "
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
+# Quantifiers are possessive: no text is read again because what follows does not fit.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)")
+_ATTRIBUTE = re.compile(r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"'][^\s>]*+)?))?+""")
+_TAG_END = re.compile(r"[\s/]*+>")
+_RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("script", "style")}
+
+Attributes = list[tuple[str, str]]
 
 
 def read_html(text: str) -> SourceText:
     """Read a page; its title comes from its head, else its first heading."""
     page = _Page()
-    page.feed(text)
-    page.close()
+    _read(text, page)
     page.end_part()
     first = next((part.headings[0] for part in page.parts if part.headings), "")
     return SourceText(parts=tuple(page.parts), title=" ".join("".join(page.title).split()) or first)
 
 
-class _Page(HTMLParser):
+def _read(text: str, page: "_Page") -> None:
+    """Give a page its tags and texts in order. A comment that does not end hides the rest; a tag that does not end is text."""
+    at = 0
+    while markup := _MARKUP.search(text, at):
+        start = markup.start()
+        if start > at:
+            page.add_text(unescape(text[at:start]))
+        tag = _TAG.match(text, start)
+        if tag is None:
+            at = _declaration_end(text, start)
+            continue
+        attributes, closing = _attributes(text, tag.end())
+        if closing is None:
+            page.add_text(unescape(text[start:]))
+            return
+        at = _tell_tag(text, tag, attributes, closing, page)
+    page.add_text(unescape(text[at:]))
+
+
+def _declaration_end(text: str, start: int) -> int:
+    """Where a comment, a declaration or an instruction ends that begins here."""
+    if text.startswith("<!--", start):
+        end, mark = text.find("-->", start + 2), "-->"
+    elif text.startswith("<![CDATA[", start):
+        end, mark = text.find("]]>", start), "]]>"
+    else:
+        end, mark = text.find(">", start), ">"
+    return len(text) if end < 0 else end + len(mark)
+
+
+def _attributes(text: str, at: int) -> tuple[Attributes, re.Match[str] | None]:
+    """The attributes of a tag, and its end; None where the text ends before."""
+    found: Attributes = []
+    while not (closing := _TAG_END.match(text, at)):
+        attribute = _ATTRIBUTE.match(text, at)
+        if attribute is None:
+            return found, None
+        found.append((attribute[1].lower(), unescape(attribute[2] or attribute[3] or attribute[4] or "")))
+        at = attribute.end()
+    return found, closing
+
+
+def _tell_tag(text: str, tag: re.Match[str], attributes: Attributes, closing: re.Match[str], page: "_Page") -> int:
+    """Tell a page of a tag; returns where to read on. What a script or a style holds is passed over."""
+    name = tag[2].lower()
+    if tag[1]:
+        page.close_tag(name)
+        return closing.end()
+    page.open_tag(name, attributes)
+    if closing[0].endswith("/>"):
+        page.close_tag(name)
+        return closing.end()
+    if name not in _RAW_ENDS:
+        return closing.end()
+    raw_end = _RAW_ENDS[name].search(text, closing.end())
+    return raw_end.start() if raw_end else len(text)
+
+
+class _Page:
     """Gathers visible text. Tags that are never closed, or closed in another order, do no harm."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.parts: list[Part] = []
         self.title: list[str] = []
         self._pieces: list[str] = []
@@ -48,7 +112,7 @@ class _Page(HTMLParser):
         # The tag whose content is invisible, and how many of its name are open; "" outside of such a tag.
         self._silent, self._depth = "", 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def open_tag(self, tag: str, attributes: Attributes) -> None:
         """Process an opening tag."""
         if tag == "title" and self._silent in ("", "head"):
             self._in_title = True
@@ -56,7 +120,7 @@ class _Page(HTMLParser):
             self._silent = ""  # a head without a closing tag
         if self._silent:
             self._depth += tag == self._silent
-        elif tag not in VOID and (tag in SILENT or _is_hidden(attrs)):
+        elif tag not in VOID and (tag in SILENT or _is_hidden(attributes)):
             self._silent, self._depth = tag, 1
         elif tag in HEADINGS:
             self.end_part()
@@ -64,7 +128,7 @@ class _Page(HTMLParser):
         else:
             self._separate(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def close_tag(self, tag: str) -> None:
         """Process a closing tag."""
         if tag == "title":
             self._in_title = False
@@ -77,7 +141,7 @@ class _Page(HTMLParser):
         elif tag not in CELLS:
             self._separate(tag)
 
-    def handle_data(self, data: str) -> None:
+    def add_text(self, data: str) -> None:
         """Process text between tags."""
         if self._in_title:
             self.title.append(data)
@@ -117,8 +181,8 @@ class _Page(HTMLParser):
             self._pieces.append(CELL)
 
 
-def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
+def _is_hidden(attributes: Attributes) -> bool:
     return any(
-        name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and _HIDDEN_STYLE.search(value or ""))
-        for name, value in attrs
+        name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and _HIDDEN_STYLE.search(value))
+        for name, value in attributes
     )

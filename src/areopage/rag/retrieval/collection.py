@@ -1,11 +1,14 @@
 """The vector store: Qdrant in a local folder or behind a URL."""
 
 import asyncio
+import io
+import pickle
 import sqlite3
 import threading
 import warnings
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 RECORD = "areopage"  # the key of our record in a collection's metadata, and of our fields in a point's payload
 META_FILE = "meta.json"  # what Qdrant's local mode keeps beside its collections
+# What Qdrant's local mode pickles of a point, beside texts, numbers, lists and dictionaries.
+POINT_MODULE, POINT_CLASSES = "qdrant_client.http.models.models", frozenset(("PointStruct", "SparseVector"))
 PAGE = 1_000  # points a call when all are gone through
 LOCAL_LIMIT = 20_000  # chunks beyond which every question waits long in local mode
 PROBE = 10  # times the points wanted, among which local mode looks first for those of the wanted sources
@@ -326,10 +331,26 @@ def folder_exists(config: RagConfig) -> bool:
     return bool(section.url) or (config.path(section.path) / META_FILE).is_file()
 
 
+class _PointUnpickler(pickle.Unpickler):
+    """Loads points; a pickle may name any function, and is code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module != POINT_MODULE or name not in POINT_CLASSES:
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def _load_point(stored: bytes) -> Any:
+    return _PointUnpickler(io.BytesIO(stored)).load()
+
+
 def _open_folder(folder: Path) -> VectorStore:
     """Local mode: the folder belongs to one process."""
     from qdrant_client import AsyncQdrantClient
+    from qdrant_client.local import persistence
 
+    # the client unpickles each point when it opens a folder: only points, no function that a row names
+    setattr(persistence, "pickle", SimpleNamespace(dumps=pickle.dumps, loads=_load_point))  # noqa: B010 - not in its types
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -340,9 +361,11 @@ def _open_folder(folder: Path) -> VectorStore:
         raise StorageError(
             f"another process uses the vector store {folder}: stop it, or run a Qdrant server for both and set store.url"
         ) from None
+    except pickle.UnpicklingError as error:
+        raise StorageError(f"the vector store {folder} holds what is no point ({error}): remove it, and ingest again") from None
     except OSError as error:
         raise StorageError(f"the vector store {folder} cannot be opened: {error.strerror or error}") from None
-    except (sqlite3.Error, ValueError, KeyError) as error:
+    except (sqlite3.Error, ValueError, KeyError, AttributeError, EOFError, IndexError, TypeError) as error:
         raise StorageError(f"the vector store {folder} is damaged ({error}): remove it, and ingest again") from None
     return VectorStore(client, str(folder), local=True)
 

@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Grade
+from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
@@ -20,6 +21,8 @@ ANY = "*"
 """The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
 LONGEST_TEXT = 200
 MOST_DIGITS = 15
+LONGEST_PERIOD = 3660
+"""Days of a period; `monitor report` has the same limit."""
 PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
 
 
@@ -185,9 +188,11 @@ def period_of(
     names = (*SPANS, CUSTOM, *([ALL] if may_be_all else []))
     name = choice_of(query, "period", names, "period", ignored) or default
     first, last = _day_of(query, "from", "from_day", ignored), _day_of(query, "to", "to_day", ignored)
-    if first and first <= (last or today):
+    if first and 0 <= ((last or today) - first).days < LONGEST_PERIOD:
         return CUSTOM, Period(start=first, end=(last or today) + timedelta(days=1))
-    if first:
+    if first and first <= (last or today):
+        ignored.append(Ignored(why="filter_long"))
+    elif first:
         ignored.append(Ignored(why="filter_order" if last else "filter_future"))
     elif last and not query.get("from"):
         ignored.append(Ignored(why="filter_needs_first"))
@@ -204,7 +209,7 @@ def _day_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignor
     value = query.get(name, "")
     with suppress(ValueError):
         day = date.fromisoformat(value) if value else None
-        if day != date.max:  # a period ends on the day after
+        if day is None or FIRST_DAY <= day <= LAST_DAY:
             return day
     ignored.append(Ignored(field=field, value=value))
     return None
