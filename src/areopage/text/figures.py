@@ -15,9 +15,8 @@ are read on request: years before 1900 where a word says that they are years, an
 """
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -170,8 +169,11 @@ _DURATION = re.compile(
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
-_WORDS_AND_SIGNS = re.compile("[a-zà-öø-ÿ]+|[€$£]")
-_SIGNS, _ONES, _MONTH_WORDS = frozenset("€$£"), frozenset(["un", "une", "one"]), frozenset(MONTHS)
+_SIGN = re.compile("[€$£]")
+_LETTER = "[a-zà-öø-ÿ]"
+_ONE = re.compile(f"(?<!{_LETTER})(?:une?|one)(?!{_LETTER})")
+_MONTH_WORD = re.compile(f"(?<!{_LETTER})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})(?!{_LETTER})")
+_ONES = frozenset(["un", "une", "one"])
 _CURRENCY_CODES = [(word, code) for code, words in CURRENCIES.items() for word in words]
 
 
@@ -186,13 +188,9 @@ class _Read:
         self.low = lower_case(text)
         self.numbers = [match.start() for match in DIGITS.finditer(self.low)]
 
-    @cached_property
-    def _words(self) -> list[tuple[str, int]]:
-        return [(match.group(), match.start()) for match in _WORDS_AND_SIGNS.finditer(self.low)]
-
-    def starts(self, words: Set[str]) -> list[int]:
+    def starts(self, words: re.Pattern[str]) -> list[int]:
         """Where a number or one of some words, or signs, begins."""
-        found = [start for word, start in self._words if word in words]
+        found = [match.start() for match in words.finditer(self.low)]
         return sorted([*self.numbers, *found]) if found else self.numbers
 
     def figure(
@@ -277,7 +275,7 @@ def _percentages(read: _Read) -> Iterator[Figure]:
 
 
 def _amounts(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_AMOUNT, read.low, read.starts(_SIGNS)):
+    for match in matches_at(_AMOUNT, read.low, read.starts(_SIGN)):
         value = decimal_of(match["first"] or match["number"])
         times = match["more"] or match["times"] or ""
         value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
@@ -289,7 +287,7 @@ def _currency(written: str) -> str:
 
 
 def _durations(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_DURATION, read.low, read.starts(_ONES)):
+    for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
         if word and unaccented(match["unit"]) not in _COUNTED_ALONE:
@@ -304,4 +302,4 @@ def _durations(read: _Read) -> Iterator[Figure]:
 
 
 def _dates(read: _Read) -> Iterator[Figure]:
-    return map(read.date, dates(read.low, read.starts(_MONTH_WORDS)))
+    return map(read.date, dates(read.low, read.starts(_MONTH_WORD)))

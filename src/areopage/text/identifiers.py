@@ -10,15 +10,16 @@
 The text is one that is `Readable`.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at
-from areopage.text.numbers import DIGITS, decimal_of
+from areopage.text.folding import matches_at
+from areopage.text.numbers import decimal_of
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
@@ -37,13 +38,18 @@ _PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}
 _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
 )
+_JOINTS = frozenset("-_/.")
+_MOST_CAPITALS = 8
+_HALF_DAY = re.compile(r"[ \u00a0]?[ap]\.?m\b")
 _RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
 _DIGITS = (
     r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?|[0-9]{1,15}(?:[.,][0-9]{1,12}){0,5})"
     r"(?![0-9]|[.,/][0-9])"
 )
 _NUMBER = re.compile(rf"(?<![\w.,/:^°-]){_DIGITS}")
-_LISTED = re.compile(r"(?:^|\n)[ \t*#>|-]{0,8}\Z")
+_LIST_MARKS = " \t*#>|-"
+_MOST_LIST_MARKS = 8
+_BEFORE_UNIT = " \u00a0\u202f\u2009-"
 _ENDS_LISTED = re.compile(r"[.):°-](?:\s|\Z)|[ \t]{0,3}(?:\n|\Z)|[ \t]?[-–:|]")
 # What a small number says exactly, other than how many things there are.
 _LOCATING = re.compile(
@@ -100,6 +106,8 @@ _MEASURED = re.compile(
     r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>" + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))) + r")(?![\w/²³])",
     re.IGNORECASE,
 )
+# What the first letters of units are; most words behind numbers begin with none of them.
+_UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})[ \u00a0]?(?P<half>[ap])\.?m\b")
 # Short ones are units only as they are written: "5 A", not "5 a day".
@@ -178,17 +186,20 @@ def contacts(text: str) -> Iterator[Identifier]:
             yield _made("contact", match, phone_value(match.group()))
 
 
-def identifiers(text: str) -> list[Identifier]:
-    """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
+def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Identifier]:
+    """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order.
+
+    Args:
+        low: the text in lower case.
+        runs: where its digits stand.
+    """
     free = bytearray(len(text))
     found: list[Identifier] = []
-    finders = (contacts, codes, numbers) if DIGITS.search(text) else (contacts,)
-    for finder in finders:
-        for one in finder(text):
-            if not any(free[one.start : one.end]):
-                free[one.start : one.end] = b"\1" * (one.end - one.start)
-                found.append(one)
-    return [*found, *weekdays(text)]
+    for one in itertools.chain(contacts(text), codes(text, runs), numbers(text, runs)):
+        if not any(free[one.start : one.end]):
+            free[one.start : one.end] = b"\1" * (one.end - one.start)
+            found.append(one)
+    return [*found, *weekdays(text, low)]
 
 
 def link_value(written: str) -> str:
@@ -208,18 +219,27 @@ def phone_value(written: str) -> str:
     return digits[2:] if written.startswith("+") else digits.lstrip("0")
 
 
-def codes(text: str) -> Iterator[Identifier]:
-    """Names of things that are made of letters and digits, and versions."""
-    for match in _CODE.finditer(text):
+def codes(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
+    """Names of things that are made of letters and digits, and versions; `runs` are the text's digits."""
+    for match in matches_at(_CODE, text, [_code_start(text, start) for start, _ in runs]):
         yield _made("code", match, squashed(match.group()))
 
 
-def numbers(text: str) -> Iterator[Identifier]:
-    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
-    for match in _RATIO.finditer(text) if ":" in text else ():
+def _code_start(text: str, digit: int) -> int:
+    """Where a code begins whose first digit stands there."""
+    joint = digit - (text[digit - 1 : digit] in _JOINTS)
+    start = joint
+    while start and joint - start <= _MOST_CAPITALS and "A" <= text[start - 1] <= "Z":
+        start -= 1
+    return start if start < joint else digit - (text[digit - 1 : digit] == "v")
+
+
+def numbers(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
+    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; `runs` are the text's digits."""
+    starts = [start for start, _ in runs]
+    for match in matches_at(_RATIO, text, starts) if ":" in text else ():
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
-    starts = [match.start() for match in DIGITS.finditer(text)]
-    for match in matches_at(_HOUR, text, starts):
+    for match in matches_at(_HOUR, text, [start for start, end in runs if _HALF_DAY.match(text, end)]):
         yield _made("number", match, f"{int(match['hour']) % 12 + (12 if match['half'] == 'p' else 0)}:00")
     for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
@@ -232,16 +252,20 @@ def numbers(text: str) -> Iterator[Identifier]:
 
 def _lists(text: str, match: re.Match[str]) -> bool:
     """Whether a number only numbers the line that it begins."""
-    if not _LISTED.search(text, max(0, match.start() - 10), match.start()):
+    start = match.start()
+    if len(match.group()) > 2 or (start and text[start - 1] != "\n" and text[start - 1] not in _LIST_MARKS):
         return False
-    return len(match.group()) <= 2 and _ENDS_LISTED.match(text, match.end()) is not None
+    line = text[max(0, start - _MOST_LIST_MARKS - 1) : start].rstrip(_LIST_MARKS)
+    begins = line.endswith("\n") or (not line and start <= _MOST_LIST_MARKS)
+    return begins and _ENDS_LISTED.match(text, match.end()) is not None
 
 
 def unit_after(text: str, end: int) -> tuple[str, Decimal]:
     """The kind and the size of the unit behind a number, or behind the range that it begins; "" and 1 for none."""
     ranged = _RANGED.match(text, end)
     for at in (end, ranged.end()) if ranged else (end,):
-        found = _MEASURED.match(text, at)
+        begins = text[at : at + 3].lstrip(_BEFORE_UNIT)[:1].lower() in _UNIT_BEGINS
+        found = _MEASURED.match(text, at) if begins else None
         if found:
             unit = found["unit"].lower()
             if len(unit) > 2 or found["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
@@ -254,9 +278,8 @@ def units_like(kind: str) -> Iterator[Decimal]:
     yield from dict.fromkeys(Decimal(factor) for factor in _UNITS[kind].values())
 
 
-def weekdays(text: str) -> Iterator[Identifier]:
-    """Days of the week."""
-    low = lower_case(text)
+def weekdays(text: str, low: str) -> Iterator[Identifier]:
+    """Days of the week; `low` is the text in lower case."""
     for match in _WEEKDAY.finditer(low) if any(day in low for day in _WEEKDAYS) else ():
         start, end = match.span()
         yield Identifier(kind="weekday", value=str(_WEEKDAYS[match["day"]]), text=text[start:end], start=start, end=end)

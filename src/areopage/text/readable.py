@@ -6,7 +6,7 @@ What is found in it is told by its span in the text itself.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
@@ -51,11 +51,11 @@ class Edited:
             length += len(written)
             self._spans.append((length, start, stop))
             end = stop
-        self.text = "".join([*pieces, text[end:]]) if edits else text
+        self.text = "".join([*pieces, text[end:]])
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text that a span here stands for."""
-        return (self._before(start, last=False), self._before(end, last=True)) if self._starts else (start, end)
+        return self._before(start, last=False), self._before(end, last=True)
 
     def _before(self, position: int, *, last: bool) -> int:
         # A start at the end of a replacement lies behind it; an end at its beginning lies before it.
@@ -71,38 +71,44 @@ class Edited:
 class Readable:
     """A text as it is read for its numbers."""
 
-    def __init__(self, text: str, clean: str | None = None, *, spelled: bool = True) -> None:
+    def __init__(self, text: str, clean: str | None = None, words: Set[str] | None = None) -> None:
         """Make it readable; linear in the text.
 
         Args:
             clean: the text `parted`, where that has been done.
-            spelled: false where it is known that no word of it is one of `WRITTEN_NUMBERS`.
+            words: those of `WRITTEN_NUMBERS` that it has, where they are known.
         """
         self._whole = text
-        edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text) else []
-        self._signs = Edited(text, edits)
-        numbers = self._spelled(clean) if spelled or edits else []
+        edits = [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)] if _may_be_odd(text, clean) else []
+        self._signs = Edited(text, edits) if edits else None
+        signs = self._signs.text if self._signs else text
+        numbers = self._spelled(signs, None if edits else words)
         replaced = [edit for one in numbers for edit in _digits(one)]
-        self._words = Edited(self._signs.text, replaced)
+        self._words = Edited(signs, replaced) if replaced else None
         self._clean, self._replaced = None if edits else clean, replaced
         self.changed = bool(edits or numbers)
-        self.text = self._words.text
+        self.text = self._words.text if self._words else signs
 
-    def _spelled(self, clean: str | None) -> Sequence[Spelled]:
+    def _spelled(self, text: str, words: Set[str] | None) -> Sequence[Spelled]:
         """The numbers in words, of the text without odd characters."""
-        text = self._signs.text
-        plain = clean is not None and text is self._whole
-        words = WRITTEN_NUMBERS.intersection(clean.split() if plain and clean is not None else _WORD.findall(lower_case(text)))
-        return spelled_numbers(lower_case(text), set(map(str.lower, words))) if words else ()
+        if words is not None and not words:
+            return ()
+        low = lower_case(text)
+        found = NUMBER_WORDS.intersection(_WORD.findall(low)) if words is None else set(map(str.lower, words))
+        return spelled_numbers(low, found) if found else ()
 
     @property
     def clean(self) -> str:
         """`text` as it is `parted`."""
-        return parted(self.text) if self._clean is None else Edited(self._clean, self._replaced).text
+        if self._clean is None:
+            return parted(self.text)
+        return Edited(self._clean, self._replaced).text if self._replaced else self._clean
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text itself of a span of `text`."""
-        return self._signs.span(*self._words.span(start, end)) if self.changed else (start, end)
+        if self._words:
+            start, end = self._words.span(start, end)
+        return self._signs.span(start, end) if self._signs else (start, end)
 
     def original(self, start: int, end: int) -> str:
         """What the text itself has in a span of `text`."""
@@ -110,15 +116,19 @@ class Readable:
         return self._whole[first:last]
 
 
-def _may_be_odd(text: str) -> bool:
-    """Whether a text may have odd characters; a quick look, as most texts have none."""
+def _may_be_odd(text: str, clean: str | None) -> bool:
+    """Whether a text may have odd characters; a quick look, as most texts have none. Without its dashes and quotes it is quicker."""
     if text.isascii():
         return False
+    plain = text if clean is None else clean
     try:
-        text.replace("\u202f", " ").encode("cp1252")
+        plain.replace("œ", "").encode("latin-1")
     except UnicodeEncodeError:
-        return True
-    return "\u00ad" in text
+        try:
+            plain.replace("\u202f", " ").encode("cp1252")
+        except UnicodeEncodeError:
+            return True
+    return "\u00ad" in plain
 
 
 def _shown(sign: str) -> str:

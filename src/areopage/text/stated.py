@@ -20,9 +20,14 @@ from areopage.text.references import Reference, legal_references
 from areopage.text.stems import is_light, stem
 
 
-def _pattern(cues: Iterable[str]) -> re.Pattern[str]:
+def _shortest(cues: Iterable[str]) -> list[str]:
+    """Those that hold no other one."""
     known = dict.fromkeys(cues)
-    return re.compile("|".join(re.escape(cue) for cue in known if not any(other in cue for other in known if other != cue)))
+    return [cue for cue in known if not any(other in cue for other in known if other != cue)]
+
+
+def _pattern(cues: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, _shortest(cues))))
 
 
 BEFORE, AFTER = 24, 36
@@ -35,7 +40,7 @@ _ACTS = (
     "ordonnance", "ordinance", "arrêt", "arret", "avenant", "amendment", "accord", "circulaire", "règlement", "reglement",
     "regulation", "directive", " act ", "order", "rules", "pourvoi",
 )  # fmt: skip
-_LEGAL = _pattern(_ACTS)
+_LEGAL = _shortest(_ACTS)
 _MONEY = tuple(itertools.chain.from_iterable(CURRENCIES.values()))
 _TIME = tuple(word for words in UNIT_WORDS.values() for word in words if len(word) > 2)
 # What makes a nearby number a figure; four digits may be a year without it.
@@ -80,10 +85,11 @@ def stated_in(response: str) -> list[Stated]:
     """The figures, counted things, references and identifiers of an answer in order, as it writes them; none crosses another."""
     low = lower_case(response)
     runs = [match.span() for match in DIGITS.finditer(response)]
-    candidates = _candidates(response, low, runs)
-    named = identifiers(response)
+    named = identifiers(response, low, runs)
     if not runs and not named:
         return []
+    acts = [cue for cue in _LEGAL if cue in low]
+    candidates = _candidates(response, low, runs, acts)
     taken = bytearray(len(response))
     found = _free([one for one in named if one.kind in ("contact", "weekday")], taken)
     exact: list[Stated] = []
@@ -91,7 +97,7 @@ def stated_in(response: str) -> list[Stated]:
     for start, end in _windows(response, candidates, BEFORE):
         for figure in all_figures(response[start:end], days=days):
             exact.append(replace(figure, start=figure.start + start, end=figure.end + start))
-    for start, end in _windows(response, [span for span in candidates if _legal(low, *span)], BEFORE_LEGAL):
+    for start, end in _windows(response, [span for span in candidates if _legal(low, *span, acts)], BEFORE_LEGAL):
         for reference in legal_references(response[start:end]):
             exact.append(replace(reference, start=reference.start + start, end=reference.end + start))
     exact = [one for one in exact if not any(taken[one.start : one.end])]
@@ -122,11 +128,11 @@ def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:
             yield Counted(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
-def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]], acts: Sequence[str]) -> list[tuple[int, int]]:
     """The digits that may belong to a figure or a reference."""
     found = []
     for start, end in runs:
-        if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end) or _dated(low, start, end)):
+        if end - start != 4 and not (_cued(low, start, end) or _legal(low, start, end, acts) or _dated(low, start, end)):
             continue
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
@@ -144,10 +150,12 @@ def _dated(low: str, start: int, end: int) -> bool:
     return end - start < 3 and not _MONTH_WORDS.isdisjoint(near.split())
 
 
-def _legal(low: str, start: int, end: int) -> bool:
+def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:
+    """Whether digits may be those of a reference; `acts` are the words of `_LEGAL` that the text has."""
     # L. 123-4, C-131/12, but not 1914-1918
     joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
-    return joined or _LEGAL.search(low, max(0, start - BEFORE_LEGAL), start) is not None
+    first = max(0, start - BEFORE_LEGAL)
+    return joined or any([low.find(cue, first, start) >= 0 for cue in acts])
 
 
 def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:

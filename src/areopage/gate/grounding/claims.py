@@ -93,8 +93,10 @@ class Places:
 
     def unread(self, stated: Figure, said: Callable[[], Set[str]]) -> tuple[Spot | None, bool]:
         """Where a figure that was not found stands without its unit or as a word; and whether in a row of what is spoken of."""
+        if stated.kind not in ("amount", "duration"):
+            return None, True
         self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self.texts]
-        if stated.kind != "amount":
+        if stated.kind == "duration":
             return next(periods(self._plain, stated), None), True
         priced = any(CUES["amount"].search(text) for text in self._plain)
         cells = list(amounts_without_unit(self.texts, self._digits(), stated)) if priced else []
@@ -283,21 +285,21 @@ def check_claims(
     response: str,
     documents: Sequence[Document],
     clean: Sequence[str] | None = None,
-    spelled: Sequence[bool] | None = None,
+    numbers: Sequence[Set[str]] | None = None,
 ) -> list[Claim]:
     """The figures and references of an answer in order, each with whether a document or the question holds it, and where.
 
     Args:
         response: the answer; its citations may have been blanked.
         clean: the documents' texts parted, where that has been done.
-        spelled: whether each of them may have numbers in words, where that is known.
+        numbers: the words of numbers that each of them has, where they are known.
     """
     readable = Readable(response)
     stated = stated_in(readable.text)
     if not stated:
         return []
     ready = [parted(document.text) for document in documents] if clean is None else clean
-    return _Check(prompt, readable, documents, ready, spelled or [True] * len(ready), stated).claims()
+    return _Check(prompt, readable, documents, ready, numbers or [None] * len(ready), stated).claims()
 
 
 def _kind_of(stated: Stated) -> ClaimKind:
@@ -315,12 +317,12 @@ class _Check:
         response: Readable,
         documents: Sequence[Document],
         clean: Sequence[str],
-        spelled: Sequence[bool],
+        numbers: Sequence[Set[str] | None],
         stated: Sequence[Stated],
     ) -> None:
         self._documents, self._readable = documents, response
         self._texts = [
-            Readable(document.text, own, spelled=may) for document, own, may in zip(documents, clean, spelled, strict=True)
+            Readable(document.text, own, words) for document, own, words in zip(documents, clean, numbers, strict=True)
         ]
         texts = [one.text for one in self._texts]
         ready = [one.clean for one in self._texts]

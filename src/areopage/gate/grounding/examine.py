@@ -59,7 +59,7 @@ class Source:
 
     Attributes:
         stems: the stems of the answer that a document has; `held`: the same of each document.
-        clean: their texts, parted; `spelled`: whether each may have numbers in words.
+        clean: their texts, parted; `numbers`: the words of numbers that each has.
         pairs: the stems of the answer that follow each other in a document, words that mean nothing alone left out.
     """
 
@@ -74,7 +74,7 @@ class Source:
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
-        self.spelled: list[bool] = []
+        self.numbers: list[Set[str]] = []
         self.held: list[Set[str]] = []
         for index, (document, clean) in enumerate(zip(documents, self.clean, strict=True)):
             own = self._read(index, clean, wanted)
@@ -87,15 +87,18 @@ class Source:
         found: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
-        spelled = False
+        numbers: set[str] = set()
+        whole = True
         for start, end in _cuts(clean):
             words = clean[start:end].split()
             found += filter(None, stems_of(words))
+            if not WRITTEN_NUMBERS.isdisjoint(words):
+                numbers |= WRITTEN_NUMBERS.intersection(words)
             # A stretch without spaces may end within a word.
-            spelled = spelled or not WRITTEN_NUMBERS.isdisjoint(words) or end - start > _STRETCH + _LONGEST_CUT - 1
+            whole = whole and end - start < _STRETCH + _LONGEST_CUT
             ends.append(len(found))
             self._stretches.append((index, start, end))
-        self.spelled.append(spelled)
+        self.numbers.append(numbers if whole else WRITTEN_NUMBERS.intersection(clean.split()))
         known, pairs = self._places, self.pairs
         number, before, last = 0, -2, ""
         for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
@@ -329,7 +332,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     clean = _without_citations(response)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
-    claims = check_claims(prompt, clean, documents, source.clean, source.spelled)
+    claims = check_claims(prompt, clean, documents, source.clean, source.numbers)
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
     examined = []
     taken = 0

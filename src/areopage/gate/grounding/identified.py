@@ -147,7 +147,7 @@ class Identified:
 
 def _days(text: str, low: str, day: int) -> Iterator[tuple[int, int]]:
     """Where a text has a day of the week, or days between which it lies."""
-    days = list(weekdays(text))
+    days = list(weekdays(text, low))
     for one in days:
         if int(one.value) == day:
             yield one.start, one.end
