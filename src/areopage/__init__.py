@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from areopage.monitor.quality_judge import QualityJudge
     from areopage.rag.gate_node import gate_node
     from areopage.report.decisions import explain
-    from areopage.scoring.outcome import Outcome, Refused, Scored
+    from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
     from areopage.suites.loader import Suite, load_suite
 
 __version__ = "0.1.0"
@@ -55,6 +55,7 @@ __all__ = [
     "Ledger",
     "ModelReference",
     "ModelSettings",
+    "NotApplicable",
     "Outcome",
     "Panel",
     "QualityHook",
@@ -104,7 +105,7 @@ _MODULES = {
     "monitor.quality_judge": "QualityJudge",
     "rag.gate_node": "gate_node",
     "report.decisions": "explain",
-    "scoring.outcome": "Outcome Refused Scored",
+    "scoring.outcome": "NotApplicable Outcome Refused Scored",
     "suites.loader": "Suite load_suite",
 }
 _HOME = {name: f"areopage.{module}" for module, names in _MODULES.items() for name in names.split()}

@@ -42,7 +42,7 @@ def test_a_target_without_a_whole_answer_gets_no_score(
     results = command.results()
     assert answers_of(results) == [(state, None)] * 5
     assert results["run"]["metadata"]["counts"]["answer_states"] == {state: 5}
-    assert results["run"]["metadata"]["coverage"] == {"scored": 0, "planned": 80}
+    assert results["run"]["metadata"]["coverage"] == {"scored": 0, "not_applicable": 0, "planned": 80}
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     assert "5 cases have no whole answer" in report and "Cases without a response" in report
 

@@ -235,7 +235,7 @@ def test_a_key_that_is_refused_in_the_middle_stops_the_run_and_keeps_what_is_don
     assert "go on with: areopage bench resume" in line
     server.faults.status = 0
     assert command("bench", "resume").code == 0
-    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "not_applicable": 0, "planned": 80}
 
 
 @pytest.mark.parametrize("out", ["/proc/areopage", "file/below", "file"])

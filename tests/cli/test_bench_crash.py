@@ -118,7 +118,7 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     assert "unscored" in timed_out.out
     assert "NOT COMPLETE" in timed_out.out
     metadata = command.results()["run"]["metadata"]
-    assert metadata["coverage"] == {"scored": 0, "planned": 2}
+    assert metadata["coverage"] == {"scored": 0, "not_applicable": 0, "planned": 2}
     assert metadata["judges"][0]["health"]["outcomes"]["timed_out"] == 2
     server.faults.hang = False
     before = len(server.calls)

@@ -21,7 +21,7 @@ def test_a_storm_of_429_is_waited_out_and_every_row_is_scored(command: Command, 
     assert server.faults.storm == 0
     assert len(server.calls) == 85 + 16
     results = command.results()
-    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "not_applicable": 0, "planned": 80}
     assert len(results["records"]) == 5
 
 
@@ -45,7 +45,7 @@ def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
     assert len(server.calls) < 30
     server.faults.status = 0
     assert command("bench", "resume").code == 0
-    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 320, "planned": 320}
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 320, "not_applicable": 0, "planned": 320}
 
 
 def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_asked_again(
@@ -58,7 +58,7 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
     assert command("bench", "resume").code == 0
-    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "not_applicable": 0, "planned": 80}
 
 
 @pytest.mark.parametrize("kinds", [("cut", "fenced"), ("cut", "cut_early", "fenced", "prose", "two", "outside")])
@@ -82,7 +82,7 @@ def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_anoth
     lost = sum(all(call.fault in unread for call in one) for one in tries)
     assert ended.code == (3 if 80 - lost < 0.9 * 80 else 0), ended.err
     metadata = command.results(command.run_folders()[0])["run"]["metadata"]
-    assert metadata["coverage"] == {"scored": 80 - lost, "planned": 80}
+    assert metadata["coverage"] == {"scored": 80 - lost, "not_applicable": 0, "planned": 80}
     assert [len(one) for one in tries] == [2 if one[0].fault in unread else 1 for one in tries]
     assert f"coverage {(80 - lost) / 80:.1%}" in ended.out
     health = [judge["health"] for judge in metadata["judges"]]

@@ -162,7 +162,7 @@ def test_criteria_that_drop_out_lower_the_coverage_and_are_named_with_it(
     assert "inconclusive: coverage 50.0% is below 90%" in ended.err
     metadata = command.results()["run"]["metadata"]
     assert metadata["lost_criteria"] == ["safety.harm.danger__v1_0", "tone.voice.plainness__v1_0"]
-    assert metadata["coverage"] == {"scored": 10, "planned": 20}
+    assert metadata["coverage"] == {"scored": 10, "not_applicable": 0, "planned": 20}
     (folder,) = command.run_folders()
     assert "2 of 4 criteria are judged" in (folder / "report.html").read_text(encoding="utf-8")
     assert "2 of 4 criteria" in command("bench", "show").out

@@ -170,7 +170,7 @@ def test_a_recording_is_asked_no_more_passes_than_it_holds(run: Command, finishe
     suite = finished.folder / "small"
     replayed = run("bench", "run", "--suite", suite, "--target", "replay:once.jsonl", *judges, "--ledger", "once.db")
     assert replayed.code == 0, replayed.err
-    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 40}
+    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 40}
 
 
 def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command, finished: Command) -> None:
@@ -192,7 +192,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
     )
     assert ended.code == 3, ended.err  # every verdict of one judge is missing
     assert "40 refused" in ended.out
-    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "planned": 80}
+    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 80}
 
 
 def test_an_export_as_csv_holds_a_row_for_each_judgment_and_no_formula(command: Command, server: FakeServer, suite: Path) -> None:

@@ -21,7 +21,7 @@ def test_a_run_asks_every_judge_for_every_pass_and_writes_its_files(command: Com
     assert len(server.verdict_calls) == 5 * 4 * 2 * 2
     assert server.repeated() == 0
     results = command.results()
-    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "planned": 80}
+    assert results["run"]["metadata"]["coverage"] == {"scored": 80, "not_applicable": 0, "planned": 80}
     for record, question in zip(results["records"], QUESTIONS, strict=True):
         assert record["metadata"]["response"] == true_answer("fake-target", question)
     assert f"final score {results['run']['final_aggregate_score']:.2f} of 5" in ended.out
@@ -234,4 +234,4 @@ def test_cases_alike_to_the_letter_are_asked_about_once_and_counted_each(
     dataset = write_cases(command.folder / "same.csv", rows)
     assert command("bench", "run", "--suite", suite, "--dataset", dataset).code == 0
     assert len(server.calls) == 4 * 2 * 2
-    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 32, "planned": 32}
+    assert command.results()["run"]["metadata"]["coverage"] == {"scored": 32, "not_applicable": 0, "planned": 32}

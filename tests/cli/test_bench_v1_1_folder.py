@@ -68,7 +68,7 @@ def test_the_folder_runs_as_it_stands_over_either_protocol_to_equal_results(tmp_
     assert "note: 19 keys of the configuration without a meaning here (--verbose and run.log list them)" in compatible.err
     assert stats(mock_server)["calls"] == 2 * 219
     first, second = (command.results(folder) for folder in command.run_folders())
-    assert first["run"]["metadata"]["coverage"] == {"scored": 216, "planned": 216}
+    assert first["run"]["metadata"]["coverage"] == {"scored": 216, "not_applicable": 0, "planned": 216}
     assert scores_of(first) == scores_of(second)
     assert {path: path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()} == before
 

@@ -1,6 +1,7 @@
 """A judge may say that a criterion does not apply, where the criterion declares it, and only beyond doubt."""
 
 import json
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
@@ -10,8 +11,16 @@ from areopage.criteria.prompts import answer_schema, judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
+from areopage.jury.judges import Judge
+from areopage.jury.panel import Panel, planned_calls
+from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import read_answer
-from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unparsed
+from areopage.jury.results import Evaluated, evaluated
+from areopage.jury.session import is_final
+from areopage.ledger.records import Judgment, Verdict
+from areopage.ledger.storage import stored_judgment
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
+from areopage.scoring.reduce import DEFAULT
 
 WAIVED = '{"explanation": "Nobody is in distress.", "applicable": false, "score": null, "evidence_extracts": []}'
 SAID = NotApplicable(explanation="Nobody is in distress.")
@@ -125,3 +134,55 @@ def test_prompt_and_schema_offer_it_only_where_the_criterion_declares_it(
     assert "applicable" in single["required"] and "applicable" not in answer_schema((plain,))["properties"]
     both = answer_schema((asked, other))["properties"]
     assert both["c"] == single and "applicable" not in both["d"]["properties"]
+
+
+def evaluation(criteria: tuple[Criterion, ...], case: Case, judge: Judge, *outcomes: Outcome) -> Evaluated:
+    """The evaluation of a case by one judge, which says this of the criteria in each of its two passes."""
+    panel = Panel(
+        suite="s", suite_version="1", language="en", criteria=criteria, judges=(judge,), scale=criteria[0].scale, profile=DEFAULT
+    )
+    calls = planned_calls(panel, [JudgedCase(case=case, criteria=criteria)])
+    said = {criterion.id: outcome for criterion, outcome in zip(criteria, outcomes, strict=True)}
+    judgments = {call.key: judgment_of(call.key, call.pass_index, call.criteria[0].id, said) for call in calls}
+    assert all(is_final(one, judge) != isinstance(one.verdicts[0].outcome, TimedOut) for one in judgments.values())
+    return evaluated(panel, "run", case, judgments, datetime.now(UTC))
+
+
+def judgment_of(key: str, pass_index: int, criterion: str, said: dict[str, Outcome]) -> Judgment:
+    return Judgment(
+        key=key,
+        run_id="run",
+        judge="one",
+        model="fake:m",
+        pass_index=pass_index,
+        raw_text=WAIVED,
+        repair_text="",
+        finish_reason="stop",
+        prompt_tokens=1,
+        completion_tokens=1,
+        seconds=0.1,
+        repair="none",
+        steps=(),
+        created_at=datetime.now(UTC),
+        verdicts=(Verdict(criterion=criterion, outcome=said[criterion]),),
+    )
+
+
+def test_an_evaluation_weighs_what_applies(criterion: Criterion, optional: Criterion, case: Case, judge: Judge) -> None:
+    other = msgspec.structs.replace(criterion, id="a.b.d__v1_0", name="d")
+    found = evaluation((optional, other), case, judge, SAID, Scored(score=3))
+    assert (found.score_global, found.reason, found.retryable) == (3.0, "", "")
+    assert [(one.score, one.grade) for one in found.criteria] == [(None, "not_applicable"), (3.0, "acceptable")]
+    assert (found.scored, found.not_applicable, found.planned) == (2, 2, 4)
+    assert found.uses[0].outcomes == {"not_applicable": 2, "scored": 2}
+    late = evaluation((optional, other), case, judge, SAID, TimedOut(reason="late"))
+    assert late.score_global is None and late.reason.startswith("no score for d:")
+    alone = evaluation((optional,), case, judge, SAID)
+    assert (alone.score_global, alone.grade, alone.reason) == (None, "unscored", "no criterion applies")
+
+
+def test_what_stays_of_the_explanation_is_by_the_storage_policy(optional: Criterion) -> None:
+    one = judgment_of("k", 1, optional.id, {optional.id: NotApplicable(explanation="Ask Anna at anna@example.org.")})
+    assert stored_judgment(one, "none", 100).verdicts[0].outcome == NotApplicable(explanation="")
+    redacted = stored_judgment(one, "redacted", 100).verdicts[0].outcome
+    assert isinstance(redacted, NotApplicable) and "anna@example.org" not in redacted.explanation

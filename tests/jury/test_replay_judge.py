@@ -15,7 +15,7 @@ from areopage.jury.opening import open_judge
 from areopage.jury.plan import JudgedCase, plan
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.scoring.outcome import Outcome, Refused, Scored, Unparsed
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
 
@@ -72,6 +72,13 @@ def test_a_recorded_score_is_an_outcome_even_where_the_material_holds_it(call: P
 
 def test_a_recorded_score_outside_the_scale_is_none(call: PlannedCall, tmp_path: Path) -> None:
     assert outcome_of(judged(call, tmp_path, {"case_id": "1", "score": 7})) == Unparsed(reason="the score 7 is outside 0 to 5")
+
+
+def test_a_recording_of_code_may_say_that_a_criterion_does_not_apply(call: PlannedCall, tmp_path: Path) -> None:
+    line = {"case_id": "1", "applicable": False, "explanation": "No."}
+    optional = msgspec.structs.replace(call, criteria=(msgspec.structs.replace(call.criteria[0], may_not_apply=True),))
+    assert outcome_of(judged(optional, tmp_path, line)) == NotApplicable(explanation="No.")
+    assert isinstance(outcome_of(judged(call, tmp_path, line)), Unparsed)
 
 
 def test_a_call_that_is_not_recorded_is_refused_by_name(call: PlannedCall, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from areopage.ledger.labels import Labels
 from areopage.ledger.records import Judgment, Label, Run, Verdict
 from areopage.ledger.schema import chain
 from areopage.ledger.store import Ledger, insert_judgments, whole_judgments
-from areopage.scoring.outcome import Scored, Unparsed
+from areopage.scoring.outcome import NotApplicable, Scored, Unparsed
 from servers import PATIENCE
 from servers.forked import Forked
 
@@ -28,9 +28,11 @@ RUN = Run(
 )
 ANY_TEXT = st.text(st.characters(codec=None), max_size=20)
 ANY_NUMBER = st.floats(-1e9, 1e9) | st.integers(-1000, 1000)
-OUTCOMES = st.builds(
-    Scored, score=ANY_NUMBER, explanation=ANY_TEXT, evidence=st.lists(ANY_TEXT, max_size=2).map(tuple)
-) | st.builds(Unparsed, reason=ANY_TEXT)
+OUTCOMES = (
+    st.builds(Scored, score=ANY_NUMBER, explanation=ANY_TEXT, evidence=st.lists(ANY_TEXT, max_size=2).map(tuple))
+    | st.builds(Unparsed, reason=ANY_TEXT)
+    | st.builds(NotApplicable, explanation=ANY_TEXT)
+)
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 
 

@@ -18,7 +18,7 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, AnswerState, Judgment, Run, Verdict
 from areopage.ledger.rows import KEYS_PER_QUERY
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
+from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]
@@ -80,6 +80,7 @@ def test_any_text_comes_back_as_it_was_but_for_what_no_database_takes(
 def test_a_judgment_comes_back_equal_with_every_kind_of_outcome(ledger: Ledger, judgment: Make) -> None:
     outcomes: tuple[Outcome, ...] = (
         Scored(score=0.0),
+        NotApplicable(explanation="z"),
         Unparsed(reason="a"),
         Refused(reason="b"),
         TimedOut(reason="c"),
@@ -132,7 +133,7 @@ def test_attempts_of_one_batch_count_in_their_order(ledger: Ledger, judgment: Ma
 
 
 def test_a_joint_judgment_that_missed_one_score_does_not_hide_a_whole_one(ledger: Ledger, judgment: Make) -> None:
-    whole = (verdict(Scored(score=1), "a.b.c__v1_0"), verdict(Scored(score=2), "a.b.d__v1_0"))
+    whole = (verdict(Scored(score=1), "a.b.c__v1_0"), verdict(NotApplicable(explanation="no"), "a.b.d__v1_0"))
     ledger.append([judgment(verdicts=whole)])
     ledger.append([judgment(verdicts=(whole[0], verdict(Unparsed(reason="x"), "a.b.d__v1_0")))])
     assert set(ledger.judgments(["k"])["k"].verdicts) == set(whole)
