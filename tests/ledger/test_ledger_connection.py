@@ -165,6 +165,15 @@ def test_another_revision_is_refused(location: str, revision: str, message: str)
     assert message in refusal(location)
 
 
+@pytest.mark.parametrize("change", ["DELETE FROM ledger_meta", "UPDATE ledger_meta SET value = 'other'"])
+def test_a_ledger_of_this_revision_with_other_tables_is_refused(location: str, change: str) -> None:
+    engine = open_engine(location)
+    with engine.begin() as connection:
+        connection.execute(text(change))
+    engine.dispose()
+    assert "created by another version of areopage" in refusal(location)
+
+
 def test_a_newer_ledger_with_tables_that_we_do_not_know_is_told_from_a_stranger(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     engine = open_engine(path)

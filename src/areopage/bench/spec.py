@@ -13,7 +13,7 @@ from areopage.bench.target_prompts import Mode
 from areopage.cases.records import Case
 from areopage.digest import digest_of
 from areopage.jury.judges import Price
-from areopage.jury.panel import Panel, decoded_spec
+from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.records import Run
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
@@ -111,8 +111,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
 
 def encode_spec(spec: RunSpec) -> str:
     """Serialise a specification without secrets."""
-    bare = msgspec.structs.replace(spec, settings=without_secrets(spec.settings))
-    return msgspec.json.encode(bare, enc_hook=str).decode()
+    return encoded_spec(msgspec.structs.replace(spec, settings=without_secrets(spec.settings)))
 
 
 def spec_of(run: Run) -> RunSpec:

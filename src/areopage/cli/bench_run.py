@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -23,7 +23,7 @@ from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmar
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
-from areopage.errors import ServerDown, StorageError, UserError, name_list
+from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
@@ -76,6 +76,8 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
+    with suppress(UnknownRun), opened_ledger(places):
+        pass  # a ledger that cannot be used is refused before a model is asked
     own = _configured(places).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else _agree)
     with opened_ledger(places, create=True) as ledger:

@@ -26,6 +26,13 @@ from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
 
+SPEC_FORMAT = 1
+"""Raised whenever a stored panel or specification is not read as it was meant by the version that wrote it."""
+
+
+class _Format(Struct):
+    format: int = 0
+
 
 class ContextBudget(Struct, frozen=True, kw_only=True):
     """A limit that keeps whole documents in order, as long as they fit.
@@ -162,7 +169,7 @@ def panel_run(panel: Panel, kind: RunKind) -> Run:
         folder="",
         created_at=datetime.now(UTC),
         finished_at=None,
-        spec=msgspec.json.encode(panel, enc_hook=str).decode(),
+        spec=encoded_spec(panel),
     )
 
 
@@ -175,6 +182,11 @@ def panel_of(run: Run) -> Panel:
     return decoded_spec(run, Panel)
 
 
+def encoded_spec(panel: Panel) -> str:
+    """Serialise a panel or a run's specification, with the number of its format."""
+    return msgspec.json.encode({"format": SPEC_FORMAT, **msgspec.structs.asdict(panel)}, enc_hook=str).decode()
+
+
 def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
     """Decode a run's specification.
 
@@ -182,6 +194,9 @@ def decoded_spec(run: Run, kind: type[AnyPanel]) -> AnyPanel:
         StorageError: the text is of another version, or damaged.
     """
     try:
+        told = msgspec.json.decode(run.spec, type=_Format).format
+        if told != SPEC_FORMAT:
+            raise StorageError(f"run {run.id}: it was written by another version of areopage (format {told}, not {SPEC_FORMAT})")
         return msgspec.json.decode(run.spec, type=kind, dec_hook=lambda wanted, value: wanted(value))
     except msgspec.DecodeError as error:
         raise StorageError(f"run {run.id}: it was written by another version of areopage ({error})") from None

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,21 @@ from sqlalchemy import (
     inspect,
     select,
     text,
+    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
+from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
-from areopage.ledger.schema import QUALITY_VIEW, REVISION, metadata
+from areopage.ledger.schema import QUALITY_VIEW, REVISION, ledger_meta, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 VERSION_TABLE = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+TABLES = "tables"
+"""The name of the tables' digest in `ledger_meta`."""
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -129,6 +134,7 @@ def _upgrade(engine: Engine) -> None:
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
+        _refuse_other_tables(engine)
         return
     _refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
@@ -140,8 +146,10 @@ def _upgrade(engine: Engine) -> None:
             create_tables(connection)
             VERSION_TABLE.create(connection)
             connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
+            connection.execute(insert(ledger_meta).values(name=TABLES, value=tables_digest()))
         elif found != REVISION:
             _migrate(connection, place, found)
+            connection.execute(update(ledger_meta).where(ledger_meta.c.name == TABLES).values(value=tables_digest()))
 
 
 def create_tables(connection: Connection) -> None:
@@ -178,6 +186,28 @@ def _refuse_newer(place: str, revision: str | None) -> None:
     """
     if revision is not None and revision > REVISION:
         raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")
+
+
+@cache
+def tables_digest() -> str:
+    """Digest of the tables and their columns, by which a ledger of another state of the program is told."""
+    tables = sorted(metadata.tables.items())
+    return digest_of(
+        [[str(name), [[str(one.name), str(one.type), one.nullable] for one in table.columns]] for name, table in tables]
+    )
+
+
+def _refuse_other_tables(engine: Engine) -> None:
+    """Reject a ledger of this revision that has other tables.
+
+    Raises:
+        StorageError: it does.
+    """
+    with engine.connect() as connection:
+        found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == TABLES)).scalar()
+    if found != tables_digest():
+        message = "was created by another version of areopage: use that version, or name another ledger"
+        raise StorageError(f"{shown(engine.url)} {message}")
 
 
 def strangers(engine: Engine) -> list[str]:
