@@ -274,6 +274,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
         panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
+        text_key: see `answers.text_key`; "" where it follows from the texts; it is not read back.
     """
 
     answer: Answer
@@ -291,6 +292,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     gate_seconds: float | None = None
     panel: str = ""
     judgments: tuple[str, ...] = ()
+    text_key: str = ""
 
     @property
     def id(self) -> str:
