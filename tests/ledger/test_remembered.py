@@ -1,5 +1,7 @@
 """What people said of an answer holds for equal answers, on both databases."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from sqlalchemy import event, select
@@ -55,9 +57,17 @@ def test_an_answer_is_equal_by_its_words_and_its_documents_words_within_a_collec
     label(ledger, 1, "no")
     renamed = tuple(msgspec.structs.replace(one, id=f"{one.id}-2", score=0.1) for one in reversed(TWO))
     spaced = (msgspec.structs.replace(TWO[0], text="Le de\u0301lai est\nde DIX jours."), TWO[1])
-    same = [{"documents": renamed}, {"documents": spaced}, {"response": answer.response.upper().replace(" ", "\n")}]
+    same: list[dict[str, Any]] = [
+        {"documents": renamed},
+        {"documents": spaced},
+        {"response": answer.response.upper().replace(" ", "\n")},
+    ]
     assert [said(ledger, delivered_trace(2, **{"documents": TWO} | fields)) for fields in same] == [False] * 3
-    others = [{"documents": TWO[:1]}, {"response": f"{answer.response} Ou onze."}, {"collection": "contracts"}]
+    others: list[dict[str, Any]] = [
+        {"documents": TWO[:1]},
+        {"response": f"{answer.response} Ou onze."},
+        {"collection": "contracts"},
+    ]
     assert [said(ledger, delivered_trace(2, **{"documents": TWO} | fields)) for fields in others] == [None] * 3
 
 

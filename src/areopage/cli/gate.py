@@ -1,13 +1,16 @@
 """Command `areopage gate check`: decide on answers."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from areopage.app.answering import open_judge
 from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
+from areopage.app.ledger import ledger_exists, open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
 from areopage.cli.exit_codes import FAILED
@@ -16,6 +19,7 @@ from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.locales import LANGUAGES, one_line
+from areopage.rag.answering.checking import Checker
 from areopage.rag.gate_node import decide
 from areopage.report.decisions import decision_locale, explain, verdict_text
 
@@ -39,23 +43,31 @@ def check(
     ] = None,
     rules: RulesOption = None,
     config: ConfigOption = None,
+    collection: Annotated[
+        str, typer.Option("--collection", metavar="NAME", help="Labels in the ledger of answers in this collection count.")
+    ] = "",
+    no_judge: Annotated[bool, typer.Option("--no-judge", help="Do not ask the judge of the grey band.")] = False,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
     """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
     one_of("--lang", lang, LANGUAGES)
-    gate = load_gate(rules) if rules else Gate(find_config(config).gate)
-    left = 0
+    settings, left = find_config(config), 0
     cases, left_out = _given_cases(prompt, response, document or [], file)
-    for number, case in enumerate(cases):
-        decision = decide(gate, case.prompt_text, case.response, case.documents)
-        left += decision.verdict == "deliver"
-        if as_json:
-            typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
-            continue
-        if file is not None:
-            typer.echo(("\n" if number else "") + f"# {case.id}")
-        typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
+    with ExitStack() as stack:
+        ledger = stack.enter_context(open_ledger(settings)) if ledger_exists(settings) else None
+        judge = None if no_judge else open_judge(settings, ledger)
+        gate = load_gate(rules) if rules else Gate(settings.gate)
+        checker = stack.enter_context(Checker(gate, ledger=ledger, judge=judge))
+        for number, case in enumerate(cases):
+            decision = decide(checker, case.prompt_text, case.response, case.documents, collection=collection)
+            left += decision.verdict == "deliver"
+            if as_json:
+                typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
+                continue
+            if file is not None:
+                typer.echo(("\n" if number else "") + f"# {case.id}")
+            typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
     if left < len(cases) or left_out:
         raise typer.Exit(FAILED)
 

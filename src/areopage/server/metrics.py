@@ -34,7 +34,7 @@ from areopage.server.guards import is_local
 
 ALWAYS = Period(start=date.min, end=date.max)
 MOST_ALERTS = 10_000
-GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
+GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0)
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 READ = require("read")

@@ -16,7 +16,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.judging import Judged, SentenceJudge
 
-LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread
+LONG = 30_000  # characters from which a decision would hold the event loop up: it goes to a thread
 
 
 class Checked(Struct, frozen=True, kw_only=True):

@@ -209,7 +209,8 @@ class HeldReply(Struct, frozen=True, kw_only=True):
 class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An answer of another pipeline. `question`, `answer`, `context_chunks` are synonyms of `prompt`, `response`, `documents`.
 
-    Documents are in ranking order; a `score` is in [0, 1]. With `store` false the decision is not stored or reviewed.
+    Documents are in ranking order; a `score` is in [0, 1], and counts with the rule `foreign_scores: compared`.
+    With `store` false the decision is not stored or reviewed. With `judge` false no judge is asked.
     """
 
     prompt: Prompt | None = None
@@ -221,6 +222,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     collection: Label = ""
     session: Session = ""
     store: bool = True
+    judge: bool = True
 
 
 class ReasonView(Reason, frozen=True, kw_only=True):
@@ -249,7 +251,7 @@ class SignalView(Struct, frozen=True, kw_only=True):
 class CheckReply(Decision, frozen=True, kw_only=True):
     """The gate's decision. `stored`: stored (`yes`), about to be stored (`soon`), or not stored (`no`).
 
-    `needs_judge`: the answer is in the grey band, and `verdict` is the configured verdict without a judge.
+    `needs_judge`: the answer is in the grey band and no judge was asked; `verdict` is the configured verdict without a judge.
     """
 
     id: str
