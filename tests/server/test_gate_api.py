@@ -128,8 +128,8 @@ def test_what_is_held_back_is_on_the_disk_and_in_the_queue_when_the_check_is_ans
         assert trace.response == WRONG["response"]
         assert client.get(held["held"]).json()["state"] == "waiting"
         queue = client.get("/review").text
-        assert f'href="/gate/{held["id"]}"' in queue
-        assert client.get("/review/?after=0", follow_redirects=False).headers["location"] == f"/gate/{held['id']}"
+        assert f'href="/review/{held["id"]}"' in queue
+        assert client.get("/review/?after=0", follow_redirects=False).headers["location"] == f"/review/{held['id']}"
 
 
 def test_what_leaves_is_written_soon_and_at_the_latest_when_the_server_stops(client: TestClient, context: ServerContext) -> None:

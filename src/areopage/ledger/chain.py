@@ -74,7 +74,7 @@ EVIDENCE: Mapping[str, Evidence] = {
             labels,
             "number",
             {
-                "figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "created_at"),
+                "figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "blind", "created_at"),
                 "texts": ("note", "text_key"),
             },
             ("note", "text_key"),

@@ -385,6 +385,7 @@ class Label(Struct, frozen=True, kw_only=True):
             support the answer: 0 no, 1 partly, 2 yes.
         sentences: of a grounding label the indexes (in the decision) of the sentences that no document supports.
         origin: how it was given.
+        blind: whether the rater had seen neither a judge's scores nor the gate's decision.
     """
 
     answer_id: str
@@ -394,6 +395,7 @@ class Label(Struct, frozen=True, kw_only=True):
     sentences: tuple[int, ...] = ()
     note: str = ""
     origin: Literal["web", "api", "cli", "import"]
+    blind: bool = False
     created_at: datetime
 
     @property

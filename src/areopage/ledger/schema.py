@@ -8,6 +8,7 @@ The index of words over answers is not among them: it differs by database (see `
 """
 
 from sqlalchemy import (
+    Boolean,
     Column,
     Date,
     DateTime,
@@ -410,6 +411,8 @@ labels = Table(
     Column("sentences", Text, nullable=False),
     Column("note", Text, nullable=False),
     Column("origin", String(16), nullable=False),
+    # whether the rater had seen neither a judge's scores nor the gate's decision
+    Column("blind", Boolean, nullable=False),
     Column("created_at", DateTime, nullable=False),
     # of a grounding label the `text_key` of its decision, else ""
     Column("text_key", String(32), nullable=False),

@@ -42,6 +42,8 @@ GRANTS: dict[Role, frozenset[Role]] = {
 }
 """The roles that each role includes."""
 
+DECISION_READ = "the decision"
+"""What the audit log says of a reader to whom the gate's decision was shown."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name
@@ -207,6 +209,20 @@ def actor_of(request: Request) -> Actor | None:
 def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = "") -> None:
     """Append an entry to the audit log, with the name and the id of the actor's key."""
     Audit(ledger).note(actor.name, action, subject, detail, key_id=actor.key_id)
+
+
+def note_decision_read(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:
+    """Note that the gate's decision on an answer was shown; `rater` is who looks on a server without keys, if known."""
+    note(ledger, actor, "read", id, _decision_read(actor, rater))
+
+
+def has_read_decision(ledger: Ledger, actor: Actor, id: str, rater: str) -> bool:
+    """Whether the gate's decision on an answer was shown to an actor before."""
+    return Audit(ledger).has(actor.name, "read", id, (DECISION_READ, _decision_read(actor, rater)))
+
+
+def _decision_read(actor: Actor, rater: str) -> str:
+    return f"{DECISION_READ}, as {rater}" if actor.keyless and rater else DECISION_READ
 
 
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:

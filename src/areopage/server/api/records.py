@@ -297,6 +297,7 @@ class GroundingView(Struct, frozen=True, kw_only=True):
     sentences: tuple[int, ...]
     note: str
     origin: str
+    blind: bool
     created_at: Moment
 
 
@@ -344,7 +345,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A reviewer's verdict. `sentences` are the indexes of unsupported sentences.
 
     `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
-    admin key may give another name.
+    admin key may give another name. `blind`: the rater had not seen the gate's decision; only such labels certify a risk.
     """
 
     grounded: Grounded
@@ -353,6 +354,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     action: Literal["release", "refuse"] | None = None
     text: Annotated[str, Meta(max_length=MOST_RESPONSE)] | None = None
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    blind: bool = False
 
 
 class StoredVerdict(Struct, frozen=True, kw_only=True):
