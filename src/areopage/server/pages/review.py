@@ -297,6 +297,7 @@ def _answer_page(
         "trace": shown.trace,
         "address": _address_of(request, id),
         "blind": blind,
+        "reviewing": not _on_gate_page(request),
         "unseen": GROUNDING in own and own[GROUNDING].blind,
         "item": ReviewQueue(context.ledger).item(id),
         "sent": sent,
