@@ -372,10 +372,10 @@ def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_pa
 
     def asked(score: int, **fields: Any) -> dict[str, Any]:
         server.faults.says = [json.dumps({"explanation": "because", "score": score, "evidence_extracts": []})]
-        found: dict[str, Any] = client.post("/v1/gate/check", json=body | fields).json()
+        found: dict[str, Any] = opened.post("/v1/gate/check", json=body | fields).json()
         return found
 
-    with browser(structs.replace(made, gate=gate, judge=judge)) as client:
+    with browser(structs.replace(made, gate=gate, judge=judge)) as opened:
         left_out = asked(2, judge=False)
         assert (left_out["verdict"], left_out["needs_judge"], server.calls) == ("human_review", True, [])
         assert (asked(2, store=False)["verdict"], kept()) == ("deliver", 0)
