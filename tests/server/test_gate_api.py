@@ -205,6 +205,9 @@ def test_decisions_are_counted_and_timed(client: TestClient) -> None:
     for verdict in ("deliver", "human_review"):
         assert f'areopage_gate_decisions_total{{profile="default",verdict="{verdict}"}} 1.0' in shown
     assert "areopage_gate_seconds_count 2.0" in shown
+    assert 'areopage_gate_reasons_total{code="unsupported_figure"} 1.0' in shown
+    assert 'areopage_gate_p_unsupported_bucket{le="0.1"} 1.0' in shown
+    assert "areopage_gate_p_unsupported_count 2.0" in shown
     assert "areopage_gate_lost 0.0" in shown
 
 

@@ -116,6 +116,7 @@ def test_instead_of_a_text_that_may_not_leave_its_substitute_is_shown(
     assert text in text_of(page)
     assert "1 350" not in text_of(page)
     assert ("/chat/held/" in page) == (text == HELD)
+    assert ("Risk of an unsupported answer" in page) == (text == HELD)
 
 
 def test_what_goes_wrong_is_said_in_the_readers_language_and_the_question_stays(client: TestClient, rag: FakeRag) -> None:

@@ -139,5 +139,6 @@ def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
         "sentences": tuple(view(SentenceView, one) for one in decision.sentences),
         "signals": tuple(view(SignalView, signal) for signal in decision.signals),
+        "metrics": structs.replace(decision.metrics, confidence=round(decision.metrics.confidence, 6)),
     }
     return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)
