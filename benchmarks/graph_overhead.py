@@ -23,6 +23,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.ledger.store import Ledger
+from areopage.rag.answering.checking import Checker
 from areopage.rag.answering.graph import Nodes, build_graph, run_graph
 from areopage.rag.answering.state import RagState, texts_of
 from areopage.rag.config import RagConfig, RagSection
@@ -88,7 +89,7 @@ async def measure(count: int, folder: Path) -> dict[str, Any]:
     state: RagState = {"id": "0" * 32, "at": datetime.now(UTC), "asked": asked, "language": "fr"}
 
     def graph_with(gate: Gate) -> Callable[[int], Awaitable[None]]:
-        nodes = Nodes(retriever=InstantRetriever(), generator=InstantGenerator(), gate=gate, texts=texts_of(config))
+        nodes = Nodes(retriever=InstantRetriever(), generator=InstantGenerator(), checker=Checker(gate), texts=texts_of(config))
         graph = build_graph(nodes)
 
         async def run(number: int) -> None:

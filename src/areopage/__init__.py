@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from areopage.app.answering import open_checker
     from areopage.app.config import AppConfig, find_config, load_config
     from areopage.app.gate_rules import check_answer, load_gate
     from areopage.app.ledger import open_ledger
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from areopage.monitor.asgi_hook import QualityHook
     from areopage.monitor.hook import monitored
     from areopage.monitor.quality_judge import QualityJudge
+    from areopage.rag.answering.checking import Checker
     from areopage.rag.gate_node import gate_node
     from areopage.report.decisions import explain
     from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
@@ -43,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AppConfig",
     "Case",
+    "Checker",
     "CodeJudge",
     "Criterion",
     "Decision",
@@ -76,11 +79,13 @@ __all__ = [
     "load_gate",
     "load_suite",
     "monitored",
+    "open_checker",
     "open_ledger",
     "run_benchmark",
 ]
 
 _MODULES = {
+    "app.answering": "open_checker",
     "app.config": "AppConfig find_config load_config",
     "app.gate_rules": "check_answer load_gate",
     "app.ledger": "open_ledger",
@@ -103,6 +108,7 @@ _MODULES = {
     "monitor.asgi_hook": "QualityHook",
     "monitor.hook": "monitored",
     "monitor.quality_judge": "QualityJudge",
+    "rag.answering.checking": "Checker",
     "rag.gate_node": "gate_node",
     "report.decisions": "explain",
     "scoring.outcome": "NotApplicable Outcome Refused Scored",

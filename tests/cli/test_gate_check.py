@@ -89,3 +89,27 @@ def test_what_is_missing_is_said_in_one_line(command: Command, tmp_path: Path) -
     path = tmp_path / "cases.jsonl"
     path.write_text('{"prompt": "x"}\n', encoding="utf-8")
     assert "no response: add a column response" in command("gate", "check", "--file", path).err
+
+
+def test_a_file_of_answers_ends_with_counts_and_what_their_labels_say(command: Command, tmp_path: Path) -> None:
+    documents = [{"id": "bail", "text": "Le bail dure trois ans."}]
+    rows: list[dict[str, object]] = [
+        {"id": "a", "response": GOOD, "grounded": "yes"},
+        {"id": "b", "response": BAD, "grounded": "no"},
+        {"id": "c", "response": f"{GOOD} Voilà.", "grounded": "partly"},
+        {"id": "d", "response": f"{GOOD} Bien à vous."},
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_text(
+        "".join(json.dumps({"prompt": PROMPT, "documents": documents} | row) + "\n" for row in rows), encoding="utf-8"
+    )
+    ended = command("gate", "check", "--file", path, "--summary")
+    assert ended.out.strip().splitlines() == [
+        "4 answers: 3 deliver, 1 human_review",
+        "labelled: 3",
+        "  ungrounded: 2, of these 1 delivered, 1 not",
+        "  grounded: 1, of these 1 delivered, 0 not",
+    ]
+    whole = command("gate", "check", "--file", path)
+    assert whole.out.endswith(ended.out)
+    assert "--summary needs --file" in command("gate", "check", "--prompt", "x", "--response", "y", "--summary").refused()

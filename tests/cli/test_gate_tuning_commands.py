@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from areopage.app.gate_rules import load_rules
 from servers.command import Command, Ended
@@ -280,3 +281,16 @@ def test_labels_of_a_table_are_read(command: Command) -> None:
     path = command.folder / "labels.csv"
     path.write_text(f'prompt,response,documents,hallucinated\n"{QUESTION}","{GOOD}","{DOCUMENT.text}",false\n', encoding="utf-8")
     assert "1 labelled answers" in command("gate", "tune", "--labels", path).out
+
+
+def test_labels_given_with_the_decision_in_sight_certify_nothing(command: Command) -> None:
+    answers = [trace(number, prompt=asked(number)) for number in range(1, 4)]
+    seen = [structs.replace(label(one, "yes"), blind=False) for one in answers]
+    command.outputs.mkdir()
+    filled(command.outputs / "ledger.db", answers, [*seen[:2], label(answers[2], "yes")]).close()
+    told = "2 labelled with the gate's decision in sight"
+    ended = command("gate", "tune", "--labels", "ledger", "--of", "average", "--risk", "0.5")
+    assert ("1 labelled answer" in ended.out, told in ended.out + ended.err) == (True, True), ended.out + ended.err
+    assert command("gate", "dataset", "export", "--output", "all.jsonl", "--verdict", "all", "--text", "full").code == 0
+    exported = command("gate", "tune", "--labels", "all.jsonl", "--of", "average", "--risk", "0.5")
+    assert ("1 labelled answer" in exported.out, told in exported.out + exported.err) == (True, True), exported.out + exported.err

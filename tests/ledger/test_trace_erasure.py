@@ -8,13 +8,12 @@ from typing import Any
 from sqlalchemy import text
 
 from areopage.ledger.erasure import erase, erase_before
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Evaluation, Grounded, Judgment, Run, Verdict
+from areopage.ledger.records import Evaluation, Judgment, Run, Verdict
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.scoring.outcome import Scored
 from servers.evaluated import evaluate
-from servers.made_traces import NOW, delivered_trace, grounding_label, held_trace, trace_id
+from servers.made_traces import NOW, delivered_trace, held_trace, trace_id
 
 MakeJudgment = Callable[..., Judgment]
 WORD = "Xylophage"
@@ -36,10 +35,6 @@ def readable(ledger: Ledger) -> set[str]:
     """The keys of judgments that still hold what the judge wrote."""
     with ledger.engine.connect() as connection:
         return set(connection.execute(text("SELECT key FROM judgments WHERE raw_text != ''")).scalars())
-
-
-def label(ledger: Ledger, number: int, grounded: Grounded) -> None:
-    Labels(ledger).add([grounding_label(number, "Anne", grounded)])
 
 
 def test_the_judges_words_go_with_the_answer_that_they_are_about(ledger: Ledger, judgment: MakeJudgment) -> None:
@@ -94,21 +89,10 @@ def test_by_age_go_also_judgments_whose_trace_never_came(ledger: Ledger, judgmen
     assert {one.key for one in ledger.attempts([key for key, _, _ in given])} == {"linked", "of-a-bench", "new"}
 
 
-def test_an_answer_stands_until_somebody_doubts_it_or_it_is_erased(ledger: Ledger) -> None:
+def test_an_answer_has_texts_until_it_is_erased(ledger: Ledger) -> None:
     store = Traces(ledger)
-    store.append([delivered_trace(1, mode="cached"), delivered_trace(2, prompt="Combien ?")])
-    label(ledger, 1, "no")  # of an answer before this one
-    before = store.latest_label()
-    store.append([delivered_trace(3), delivered_trace(4, mode="cached"), delivered_trace(5, collection="contracts")])
-    assert store.stands(trace_id(3), before)
-    label(ledger, 4, "yes")
-    label(ledger, 2, "no")
-    label(ledger, 5, "partly")
-    assert store.stands(trace_id(3), before)
-    assert not store.stands(trace_id(5), before)
-    label(ledger, 4, "partly")  # a repetition of it
-    assert not store.stands(trace_id(3), before)
-    assert store.stands(trace_id(3), store.latest_label())
-    erase(ledger, [trace_id(3)])
-    assert not store.stands(trace_id(3), store.latest_label())
-    assert not store.stands("nobody", 0)
+    store.append([delivered_trace(1)])
+    assert store.has_texts(trace_id(1))
+    erase(ledger, [trace_id(1)])
+    assert not store.has_texts(trace_id(1))
+    assert not store.has_texts("nobody")

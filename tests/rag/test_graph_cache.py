@@ -50,7 +50,6 @@ ENTRY = CachedAnswer(
         model="m",
     ),
     revision="1",
-    label=0,
 )
 
 # what cashews calls to close a connection has another name in newer clients
@@ -289,14 +288,24 @@ def test_while_an_ingestion_is_under_way_nothing_is_kept(tmp_path: Path) -> None
 @pytest.mark.parametrize("grounded", ["no", "partly"])
 @pytest.mark.parametrize("which", [0, 1], ids=["the answer", "its repetition"])
 def test_a_label_that_doubts_an_answer_ends_its_time_in_the_cache(tmp_path: Path, grounded: Grounded, which: int) -> None:
-    found = answers(tmp_path, QUESTION, QUESTION, labelled(grounded, which), QUESTION, QUESTION)
-    assert found == ["generated", "cached", "generated", "cached"]
+    found = answers(tmp_path, QUESTION, QUESTION, labelled(grounded, which), QUESTION, labelled("yes", which), QUESTION)
+    assert found == ["generated", "cached", "human_review", "cached"]
 
 
-def test_a_label_that_agrees_or_is_about_another_question_leaves_a_cached_answer_alone(tmp_path: Path) -> None:
+def test_a_label_holds_for_equal_answers_to_other_questions(tmp_path: Path) -> None:
     other = "Qui paie les frais de retour ?"
     found = answers(tmp_path, QUESTION, labelled("yes"), QUESTION, other, labelled("no"), QUESTION, other)
-    assert found == ["generated", "cached", "generated", "cached", "generated"]
+    assert found == ["generated", "cached", "generated", "human_review", "human_review"]
+
+
+def test_a_label_of_another_answer_leaves_a_cached_answer_alone(tmp_path: Path) -> None:
+    changed = GivenGenerator()
+
+    def reword(_: GivenRetriever, __: Ledger, ___: list[Trace]) -> None:
+        changed.text = "Le vendeur rembourse au plus tard 14 jours après [conso-2]."
+
+    found = answers(tmp_path, QUESTION, reword, "Qui paie ?", labelled("no"), QUESTION, "Qui paie ?", generator=changed)
+    assert found == ["generated", "generated", "cached", "human_review"]
 
 
 def test_an_erased_answer_is_not_given_again(tmp_path: Path) -> None:
@@ -312,7 +321,7 @@ def test_what_ends_an_answers_time_does_so_for_every_server_on_one_redis(tmp_pat
         async def go() -> list[str]:
             services = [rag_service(tmp_path, ledger=ledger, retriever=retriever, cache={"store": redis_url}) for _ in range(2)]
             found: list[Trace] = []
-            for turn, act in enumerate((None, None, labelled("no"), None, revised("2"), None)):
+            for turn, act in enumerate((None, None, erased, None, revised("2"), None)):
                 if act is not None:
                     act(retriever, ledger, found)
                 found.append(await services[turn % 2].answer(asked(question)))

@@ -170,3 +170,29 @@ def test_all_who_asked_the_same_get_what_was_decided_for_one(client: TestClient,
         {"id": id, "state": "released", "text": GROUNDED} for id in ids
     ]
     assert client.get(f"/v1/traces/{ids[0]}").json()["waiting"] == 0
+
+
+def test_an_answer_that_a_person_called_ungrounded_is_never_delivered_again_until_she_says_otherwise(
+    client: TestClient, pen: Pen
+) -> None:
+    first = client.post("/v1/chat", json={"question": QUESTION}).json()
+    assert client.post(f"/v1/traces/{first['id']}/verdict", json={"grounded": "no"}).status_code == 201
+    for question in (QUESTION, f"{QUESTION} Merci."):
+        again = client.post("/v1/chat", json={"question": question}).json()
+        assert (again["verdict"], again["mode"], again["p_unsupported"]) == ("human_review", "human_review", None)
+        assert again["reasons"][0] == "Une personne a jugé que les documents n’étayent pas cette réponse."
+    assert pen.written == 3
+    assert client.post(f"/v1/traces/{first['id']}/verdict", json={"grounded": "yes"}).status_code == 201
+    assert client.post("/v1/chat", json={"question": QUESTION}).json()["verdict"] == "deliver"
+
+
+def test_an_answer_that_a_person_called_grounded_leaves_for_the_same_question(client: TestClient, pen: Pen) -> None:
+    pen.text = f"{GROUNDED} {MADE_UP}"
+    held = client.post("/v1/chat", json={"question": QUESTION}).json()
+    client.post(f"/v1/traces/{held['id']}/verdict", json={"grounded": "yes", "action": "release"})
+    again = client.post("/v1/chat", json={"question": QUESTION}).json()
+    assert (again["verdict"], again["answer"], again["p_unsupported"]) == ("deliver", pen.text, None)
+    assert "Une personne a jugé que les documents étayent cette réponse" in again["reasons"][0]
+    assert client.post("/v1/chat", json={"question": f"{QUESTION} Merci."}).json()["verdict"] == "human_review"
+    assert client.delete(f"/v1/traces/{held['id']}").status_code == 204
+    assert client.post("/v1/chat", json={"question": QUESTION, "no_cache": True}).json()["verdict"] == "human_review"

@@ -9,20 +9,25 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
 from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
+from areopage.gate.decide import Gate
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.labels import Labels
 from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
+from areopage.ledger.schema import judgments
 from areopage.ledger.traces import Traces
+from areopage.rag.answering.judging import open_sentence_judge
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from servers.fake_llm import FakeServer
 
-from .fake_rag import DOCUMENTS, GROUNDED, MADE_UP, QUESTION
+from .fake_rag import DOCUMENTS, GROUNDED, LEAVE, MADE_UP, QUESTION
 from .seeded import NOW, context_for
 
 CHUNKS = [{"id": one.id, "title": one.title, "text": one.text, "score": one.score} for one in DOCUMENTS]
@@ -58,7 +63,6 @@ def stored(context: ServerContext) -> Sequence[Trace]:
 def test_a_check_says_what_becomes_of_an_answer_and_why(client: TestClient) -> None:
     passed = client.post("/v1/gate/check", json=CHECK).json()
     assert (passed["verdict"], passed["reasons"], passed["cited_ids"]) == ("deliver", [], ["conges-1"])
-    assert passed["metrics"]["confidence"] == pytest.approx(0.8 * 0.845)
     held = client.post("/v1/gate/check", json=WRONG).json()
     assert held["verdict"] == "human_review"
     figure = next(one for one in held["reasons"] if one["code"] == "unsupported_figure")
@@ -93,7 +97,11 @@ def test_nothing_is_too_little_to_be_decided_on(client: TestClient) -> None:
         ({"question": "?"}, 422, "are synonyms"),
         ({"documents": [{"title": "x"}]}, 422, "document 1 has no text"),
         ({"documents": [{"text": "x", "score": "high"}]}, 422, "score"),
-        ({"documents": [{"text": "x", "score": 1}, {"text": "y", "score": 85}]}, 422, "document 2 is not between 0 and 1"),
+        (
+            {"documents": [{"text": "x", "score": 1}, {"text": "y", "score": 85}]},
+            422,
+            "document 2 is not between 0 and 1 (score: 85)",
+        ),
         ({"doc": 1}, 422, "doc"),
     ],
 )
@@ -120,8 +128,8 @@ def test_what_is_held_back_is_on_the_disk_and_in_the_queue_when_the_check_is_ans
         assert trace.response == WRONG["response"]
         assert client.get(held["held"]).json()["state"] == "waiting"
         queue = client.get("/review").text
-        assert f'href="/gate/{held["id"]}"' in queue
-        assert client.get("/review/?after=0", follow_redirects=False).headers["location"] == f"/gate/{held['id']}"
+        assert f'href="/review/{held["id"]}"' in queue
+        assert client.get("/review/?after=0", follow_redirects=False).headers["location"] == f"/review/{held['id']}"
 
 
 def test_what_leaves_is_written_soon_and_at_the_latest_when_the_server_stops(client: TestClient, context: ServerContext) -> None:
@@ -197,6 +205,9 @@ def test_decisions_are_counted_and_timed(client: TestClient) -> None:
     for verdict in ("deliver", "human_review"):
         assert f'areopage_gate_decisions_total{{profile="default",verdict="{verdict}"}} 1.0' in shown
     assert "areopage_gate_seconds_count 2.0" in shown
+    assert 'areopage_gate_reasons_total{code="unsupported_figure"} 1.0' in shown
+    assert 'areopage_gate_p_unsupported_bucket{le="0.1"} 1.0' in shown
+    assert "areopage_gate_p_unsupported_count 2.0" in shown
     assert "areopage_gate_lost 0.0" in shown
 
 
@@ -318,3 +329,65 @@ def test_the_requests_span_carries_the_decision_and_no_text(context: ServerConte
     attributes = dict(event.attributes or {})
     assert (attributes["areopage.trace.id"], attributes["gen_ai.evaluation.score.label"]) == (held, "human_review")
     assert "prime" not in json.dumps(attributes)
+
+
+@pytest.mark.parametrize("score", [0.45, 0.03, -0.2])
+def test_scores_of_another_retriever_decide_nothing(client: TestClient, score: float) -> None:
+    chunks = [one | {"score": score} for one in CHUNKS]
+    reply = client.post("/v1/gate/check", json=CHECK | {"documents": chunks}).json()
+    assert (reply["verdict"], reply["metrics"]["avg_score"]) == ("deliver", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        ([{"text": LEAVE, "score": 20}], "the score of document 1 is not between 0 and 1 (score: 20): map scores to that scale"),
+        ([{"text": LEAVE, "score": 1.7}], "score: 1.7"),
+        ([{"body": LEAVE}], "document 1 has no text: its keys are body; write one of text"),
+        ([LEAVE, {"body": LEAVE}], "document 2 has no text"),
+    ],
+)
+def test_documents_that_cannot_be_read_are_refused_with_the_reason(client: TestClient, documents: list[Any], said: str) -> None:
+    reply = client.post("/v1/gate/check", json=CHECK | {"documents": documents})
+    assert (reply.status_code, said in reply.json()["error"]["message"]) == (422, True), reply.text
+
+
+def test_scores_are_compared_where_the_rules_say_so(context: ServerContext) -> None:
+    config = structs.replace(context.gate.config, foreign_scores="compared")
+    client = browser(structs.replace(context, gate=Gate(config)))
+    assert client.post("/v1/gate/check", json=CHECK).json()["metrics"]["confidence"] == pytest.approx(0.8 * 0.845)
+    far = [one | {"score": 0.03} for one in CHUNKS]
+    assert client.post("/v1/gate/check", json=CHECK | {"documents": far}).json()["reasons"][0]["code"] == "not_relevant"
+    negative = client.post("/v1/gate/check", json=CHECK | {"documents": [{"text": LEAVE, "score": -0.2}]})
+    assert negative.status_code == 422
+
+
+def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_path: Path, server: FakeServer) -> None:
+    made = context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a", "seconds": 10}})
+    judge = open_sentence_judge(made.config.rag, made.ledger, {"OLLAMA_HOST": server.address}, 4096)
+    wide = structs.replace(made.gate.config.thresholds, deliver=0.0, hold=1.0)
+    gate = Gate(structs.replace(made.gate.config, thresholds=wide, grey_band=True))
+    body = CHECK | {"response": f"{LEAVE} Cette règle vaut partout."}
+
+    def kept() -> int:
+        with made.ledger.engine.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(judgments)).scalar_one())
+
+    def asked(score: int, **fields: Any) -> dict[str, Any]:
+        server.faults.says = [json.dumps({"explanation": "because", "score": score, "evidence_extracts": []})]
+        found: dict[str, Any] = opened.post("/v1/gate/check", json=body | fields).json()
+        return found
+
+    with browser(structs.replace(made, gate=gate, judge=judge)) as opened:
+        left_out = asked(2, judge=False)
+        assert (left_out["verdict"], left_out["needs_judge"], server.calls) == ("human_review", True, [])
+        assert (asked(2, store=False)["verdict"], kept()) == ("deliver", 0)
+        settled = asked(2)
+        assert (settled["verdict"], settled["judged"], settled["needs_judge"]) == ("deliver", True, False)
+        assert kept() > 0
+        assert asked(0, response=f"{LEAVE} Cette règle vaut ailleurs.")["reasons"][0]["code"] == "judge_unsupported"
+    made.ledger.close()
+
+
+def test_a_section_with_a_judge_alone_opens_no_pipeline(tmp_path: Path) -> None:
+    assert not context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a"}}).config.answers_questions

@@ -116,6 +116,7 @@ def test_instead_of_a_text_that_may_not_leave_its_substitute_is_shown(
     assert text in text_of(page)
     assert "1 350" not in text_of(page)
     assert ("/chat/held/" in page) == (text == HELD)
+    assert ("Risk of an unsupported answer" in page) == (text == HELD)
 
 
 def test_what_goes_wrong_is_said_in_the_readers_language_and_the_question_stays(client: TestClient, rag: FakeRag) -> None:
@@ -393,3 +394,53 @@ def works_without_scripts(site: Site, browser: "Browser", rag: FakeRag) -> None:
     page.goto(site.address + held)
     assert page.locator("#state pre").inner_text() == "2,5 jours."
     page.context.close()
+
+
+REVEALING = ("held by the gate", "Held", "risk", "unsupported", "Reasons", "Human labels", "to release", HELD, "<mark", "nearest")
+
+
+def test_a_held_answer_is_reviewed_blind_and_released_after_the_opinion(
+    client: TestClient, context: ServerContext, rag: FakeRag
+) -> None:
+    held = asked(rag, WRONG)
+    path = f"/review/{held}"
+    queue = client.get("/review").text
+    assert f'href="{path}"' in queue
+    page = client.get(path).text
+    seen = page.partition("<main")[2].replace("Unsupported sentences", "")
+    assert [word for word in REVEALING if word in text_of(queue) + seen] == []
+    assert "The gate’s decision and other labels are hidden until you have given your opinion." in text_of(page)
+    assert DOCUMENTS[1].text in unescape(page)
+    assert " checked" not in seen.replace('"text checked"', "")
+    fields: dict[str, str | list[str]] = {"grounded": "partly", "sentence": ["1"], "note": "Pas de prime.", "rater": "Claire"}
+    assert send(client, path, fields | {"then": "see"}) == (303, path)
+    page = client.get(path).text
+    assert "does not count" not in page
+    assert "1 350 €” is in no document" in text_of(page)
+    assert "held by the gate" in client.get("/review").text
+    assert send(client, path, fields | {"text": "2,5 jours.", "then": "release"}) == (303, path)
+    release = Traces(context.ledger).release(held)
+    assert release
+    assert (release.state, release.text) == ("released", "2,5 jours.")
+    (label,) = Labels(context.ledger).of(held)
+    assert (label.grounded, label.sentences, label.blind) == ("partly", (1,), True)
+
+
+def test_a_label_after_the_decision_was_read_is_not_blind(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    there, before, other = asked(rag, WRONG), asked(rag, f"{WRONG} {GROUNDED}"), asked(rag, GROUNDED)
+    assert "this label does not count for a certified risk" in client.get(f"/gate/{there}").text
+    send(client, f"/gate/{there}", {"grounded": "no", "rater": "Claire", "then": "label"})
+    client.get(f"/gate/{before}")
+    send(client, f"/review/{before}", {"grounded": "no", "rater": "Claire", "then": "see"})
+    send(client, f"/review/{other}", {"grounded": "no", "rater": "Claire", "then": "see"})
+    client.cookies.delete("areopage_rater")
+    send(client, f"/review/{other}", {"grounded": "yes", "rater": "Anne", "then": "see"})
+    send(client, f"/review/{other}", {"grounded": "yes", "rater": "Claire", "then": "see"})
+    found = [(one.rater, one.grounded, one.blind) for id in (there, before, other) for one in Labels(context.ledger).of(id)]
+    assert found == [
+        ("Claire", "no", False),
+        ("Claire", "no", False),
+        ("Claire", "no", True),
+        ("Anne", "yes", True),
+        ("Claire", "yes", False),
+    ]

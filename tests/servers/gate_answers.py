@@ -74,7 +74,14 @@ def label(one: Trace, grounded: Grounded, rater: str = "anne", sentences: tuple[
     """What a rater says of an answer."""
     score, moment = float(GROUNDED.index(grounded)), NOON + timedelta(days=1)
     return Label(
-        answer_id=one.id, rater=rater, criterion=GROUNDING, score=score, sentences=sentences, origin="cli", created_at=moment
+        answer_id=one.id,
+        rater=rater,
+        criterion=GROUNDING,
+        score=score,
+        sentences=sentences,
+        origin="cli",
+        blind=True,
+        created_at=moment,
     )
 
 

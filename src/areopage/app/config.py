@@ -86,8 +86,8 @@ class AppConfig(Struct, frozen=True, kw_only=True):
 
     @property
     def answers_questions(self) -> bool:
-        """Whether the file has a section for the answering pipeline."""
-        return self.section.rag is not None
+        """Whether the file has a section for the answering pipeline; one with a judge alone serves `/v1/gate/check`."""
+        return self.section.rag is not None and self.section.rag.model_fields_set != {"grey_band"}
 
     @property
     def rag(self) -> RagConfig:

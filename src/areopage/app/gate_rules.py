@@ -17,7 +17,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import GroundingModel, model_of
 from areopage.gate.records import Decision
-from areopage.rag.gate_node import decide
+from areopage.rag.gate_node import GateChecker, decide
 from areopage.report.replacing import replacing
 from areopage.suites.config_file import Section, checked_section
 from areopage.suites.loader import BUNDLED
@@ -43,7 +43,15 @@ def load_gate(place: str | Path | None = None, *, clock: Callable[[], float] | N
     return Gate(load_rules(place), clock=clock)
 
 
-def check_answer(prompt: str, response: str | None, documents: LooseDocuments, *, gate: Gate | None = None) -> Decision:
+def check_answer(
+    prompt: str,
+    response: str | None,
+    documents: LooseDocuments,
+    *,
+    gate: Gate | GateChecker | None = None,
+    collection: str = "",
+    judge: bool = True,
+) -> Decision:
     """Have the gate decide whether an answer may leave.
 
     Args:
@@ -51,13 +59,16 @@ def check_answer(prompt: str, response: str | None, documents: LooseDocuments, *
         documents: what the answer should rest on, the best first: texts, objects with `text` (or `content`, `page_content`...),
             LangChain documents, or pairs of one of these and its score. Scores only count with the rule
             `foreign_scores: compared`, and then lie in [0, 1].
-        gate: None: the one that is shipped; `load_gate(FILE)` reads rules of your own.
+        gate: None: the one that is shipped; `load_gate(FILE)` reads rules of your own, `open_checker()` adds judge and labels.
+        collection: labels of answers in this collection count.
+        judge: whether a checker may ask its judge.
 
     Raises:
         DatasetError: one of the documents is none.
+        StorageError: a checker's ledger cannot be read.
         SubmissionError: the prompt or the response is no text.
     """
-    return decide(gate or _shipped_gate(), prompt, response, documents)
+    return decide(gate or _shipped_gate(), prompt, response, documents, collection=collection, judge=judge)
 
 
 @cache

@@ -31,7 +31,7 @@ def open_ledger(
         StorageError, MissingExtra: it cannot be opened.
     """
     place = _from_here(config.ledger)
-    if create or "://" in place or Path(place).is_file():
+    if create or ledger_exists(config):
         with Ledger.open(place) as ledger:
             yield ledger
         return
@@ -40,6 +40,11 @@ def open_ledger(
     or_empty(f"no answers yet: the first one that is submitted makes {place}")
     with TemporaryDirectory(prefix="areopage-") as folder, Ledger.open(Path(folder) / "ledger.db") as ledger:
         yield ledger
+
+
+def ledger_exists(config: AppConfig) -> bool:
+    """Whether a configuration's ledger is a file that is there, or a database's URL."""
+    return "://" in config.ledger or Path(config.ledger).is_file()
 
 
 def _from_here(place: str) -> str:

@@ -1,21 +1,27 @@
 """Command `areopage gate check`: decide on answers."""
 
+from collections import Counter
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from areopage.app.answering import open_judge
 from areopage.app.config import find_config
 from areopage.app.gate_rules import load_gate
+from areopage.app.ledger import ledger_exists, open_ledger
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case, Document
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file
 from areopage.errors import DatasetError, UserError
 from areopage.gate.decide import Gate
-from areopage.gate.records import Decision
+from areopage.gate.records import GATE_VERDICTS, Decision
+from areopage.gate.tuning.labelled import labelled_of
 from areopage.locales import LANGUAGES, one_line
+from areopage.rag.answering.checking import Checker
 from areopage.rag.gate_node import decide
 from areopage.report.decisions import decision_locale, explain, verdict_text
 
@@ -39,25 +45,69 @@ def check(
     ] = None,
     rules: RulesOption = None,
     config: ConfigOption = None,
+    collection: Annotated[
+        str, typer.Option("--collection", metavar="NAME", help="Labels in the ledger of answers in this collection count.")
+    ] = "",
+    no_judge: Annotated[bool, typer.Option("--no-judge", help="Do not ask the judge of the grey band.")] = False,
     lang: Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the question's.")] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="With --file: print only the counts, and how labels of the rows agree.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line, with every signal.")] = False,
 ) -> None:
     """Decide on answers: verdict, reasons, sentences. Exit code 1 if an answer is not delivered or rows were skipped."""
     one_of("--lang", lang, LANGUAGES)
-    gate = load_gate(rules) if rules else Gate(find_config(config).gate)
-    left = 0
+    if summary and file is None:
+        raise UserError("--summary needs --file")
+    settings, left, counts = find_config(config), 0, CheckCounts()
     cases, left_out = _given_cases(prompt, response, document or [], file)
-    for number, case in enumerate(cases):
-        decision = decide(gate, case.prompt_text, case.response, case.documents)
-        left += decision.verdict == "deliver"
-        if as_json:
-            typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
-            continue
-        if file is not None:
-            typer.echo(("\n" if number else "") + f"# {case.id}")
-        typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
+    with ExitStack() as stack:
+        ledger = stack.enter_context(open_ledger(settings)) if ledger_exists(settings) else None
+        judge = None if no_judge else open_judge(settings, ledger)
+        gate = load_gate(rules) if rules else Gate(settings.gate)
+        checker = stack.enter_context(Checker(gate, ledger=ledger, judge=judge))
+        for number, case in enumerate(cases):
+            decision = decide(checker, case.prompt_text, case.response, case.documents, collection=collection)
+            left += decision.verdict == "deliver"
+            counts.add(case, decision)
+            if summary:
+                continue
+            if as_json:
+                typer.echo(msgspec.json.encode({"id": case.id} | msgspec.to_builtins(decision)).decode())
+                continue
+            if file is not None:
+                typer.echo(("\n" if number else "") + f"# {case.id}")
+            typer.echo(_decision_text(decision, lang or decision.prompt_lang or "en"))
+    if file is not None:
+        typer.echo("\n".join(counts.lines()), err=as_json)
     if left < len(cases) or left_out:
         raise typer.Exit(FAILED)
+
+
+class CheckCounts:
+    """Counts decisions on the rows of a file, and compares them with the labels of rows that have one."""
+
+    def __init__(self) -> None:
+        self._verdicts: Counter[str] = Counter()
+        self._labelled: Counter[tuple[bool, bool]] = Counter()
+
+    def add(self, case: Case, decision: Decision) -> None:
+        """Count a decision; a label stands in the columns that `areopage gate tune` reads."""
+        self._verdicts[decision.verdict] += 1
+        with suppress(ValueError):
+            self._labelled[labelled_of(case).ungrounded, decision.verdict == "deliver"] += 1
+
+    def lines(self) -> list[str]:
+        """The counts in lines, to print."""
+        counted = ", ".join(f"{self._verdicts[verdict]:,} {verdict}" for verdict in GATE_VERDICTS if self._verdicts[verdict])
+        found = ["", f"{self._verdicts.total():,} answers: {counted}"]
+        if self._labelled:
+            found.append(f"labelled: {self._labelled.total():,}")
+        for ungrounded, name in ((True, "ungrounded"), (False, "grounded")):
+            delivered, stopped = self._labelled[ungrounded, True], self._labelled[ungrounded, False]
+            if delivered + stopped:
+                found.append(f"  {name}: {delivered + stopped:,}, of these {delivered:,} delivered, {stopped:,} not")
+        return found
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:

@@ -74,6 +74,8 @@ def tune(
         given = _ledger_labels(settings, scope_of(since, until, collection))
     else:
         given = _file_labels(labels, [since, until, collection])
+    for why, count in given.left_out.items():
+        typer.echo(f"areopage: left out: {count:,} {why}", err=True)
     found = _choose(given, ask, base, refit=refit)
     _conclude(found, given, output, who=who, forced=force_uncertified)
 

@@ -58,7 +58,8 @@ def ingest(
 ) -> None:
     """Update a collection from a folder of documents: text, Markdown, HTML, PDF and JSON Lines.
 
-    Run the command again when documents change: it embeds only new or changed documents. Exit code 1: a document cannot be read.
+    Run the command again when documents change: it embeds only new or changed documents. Exit code 3: a document could not
+    be read; all others are ingested.
     """
     settings = find_config(config).rag
     place = rejected or _beside_store(settings)

@@ -37,7 +37,9 @@ MAX_BYTES = 1_000_000
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the answer.")]
 RaterOption = Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")]
-RevealOption = Annotated[bool, typer.Option("--reveal", help="Show scores of the judge and of other reviewers before you label.")]
+RevealOption = Annotated[
+    bool, typer.Option("--reveal", help="Show what the judge, the gate and other reviewers said before you label.")
+]
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Suite whose criteria are scored; default: the monitor's.")
 ]
@@ -50,7 +52,7 @@ def list_items(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of answers.")] = 50,
     reveal: RevealOption = False,
 ) -> None:
-    """List the held answers and those that need a label; with --rater only those without a label by this reviewer."""
+    """List the answers that need a label; with --rater those without a label by this reviewer, and held ones to release."""
 
     settings = find_config(config)
     with open_ledger(settings) as ledger:
@@ -64,9 +66,9 @@ def show(
     reveal: RevealOption = False,
     suite: SuiteOption = None,
 ) -> None:
-    """Show an answer for labelling; the judge's scores appear after your label, or with --reveal.
+    """Show an answer for labelling; the judge's scores and the gate's decision appear after your label, or with --reveal.
 
-    For an answer of the gate, the sentences are numbered and the reasons are shown.
+    The sentences of an answer of the gate are numbered.
     """
 
     settings = find_config(config)
@@ -94,6 +96,9 @@ def label(
         Path | None, typer.Option("--release-text", metavar="FILE", help="Release the text of this file instead.")
     ] = None,
     refuse: Annotated[bool, typer.Option("--refuse", help="Reject the answer: the user gets no answer.")] = False,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="The reviewer had seen neither a judge's scores nor the gate's decision.")
+    ] = False,
     suite: SuiteOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -114,7 +119,8 @@ def label(
     kept, rubric = settings.storage, _rubric_of_config(settings, suite)
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     with open_ledger(settings) as ledger:
-        done = review_answer(ledger, id, rater, given, origin="cli", now=datetime.now(UTC), rubric=rubric, storage=storage)
+        now = datetime.now(UTC)
+        done = review_answer(ledger, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         by = " ".join([*said, "by", " ".join(rater.split())])
@@ -192,7 +198,7 @@ def _settlement_of(release: bool, release_text: Path | None, refuse: bool) -> Se
 
 
 def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool) -> None:
-    """Print the open items; `reveal` adds why each was queued, which hints at the judge's score."""
+    """Print the open items; `reveal` adds why each was queued, which hints at what the judge or the gate said."""
     queue = ReviewQueue(ledger)
     items = queue.open_items(rater, limit=limit)
     if not items:
@@ -201,12 +207,14 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
     ids = [item.answer_id for item in items]
     Audit(ledger).note(actor(), "read", "", f"a list of {len(ids)} answers")
     given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+    labelled = {id for id, who, _ in given if who == rater}
     rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
     for item in items:
         raters = len({who for id, who, _ in given if id == item.answer_id})
         answer = Answers(ledger).get(item.answer_id)
         waiting = together.get(item.answer_id, 0)
-        kind = f"held ({waiting} waiting)" if waiting > 1 else "held" if item.why == HELD else "answer"
+        held = item.why == HELD and (reveal or item.answer_id in labelled)
+        kind = "answer" if not held else f"held ({waiting} waiting)" if waiting > 1 else "held"
         why = [item.why] if reveal else []
         prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
         queued = f"{item.created_at:%Y-%m-%d %H:%M}"
@@ -220,6 +228,7 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
 def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool) -> None:
     answer, trace = find_answer(ledger, id), Traces(ledger).get(id)
     Audit(ledger).note(actor(), "read", answer.id)
+    shown = reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id)))
     case, decision = answer.case, trace.decision if trace is not None else None
     parts = [("prompt", case.prompt_text)]
     parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
@@ -228,22 +237,26 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     for title, text in parts:
         typer.echo(f"--- {one_line(title, 200)}\n{visible(text)}\n")
     if decision is not None:
-        _print_decision(decision)
+        _print_decision(decision, shown=shown)
     if trace is not None:
-        _print_trace(ledger, trace)
+        if shown:
+            _print_trace(ledger, trace)
         if Evaluations(ledger).get(id) is None:
             return
     scale = rubric.scale
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
-    if reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id))):
+    if shown:
         _print_comparison(ledger, rubric, id)
 
 
-def _print_decision(decision: Decision) -> None:
+def _print_decision(decision: Decision, *, shown: bool) -> None:
+    """Print the numbered sentences; the verdict and its reasons where they may be seen."""
     typer.echo("--- response")
-    for line in _sentence_lines(decision):
+    for line in _sentence_lines(decision, marked=shown):
         typer.echo(line)
+    if not shown:
+        return
     typer.echo(f"\n--- verdict: {decision.verdict}")
     for reason in dict.fromkeys(explain(decision, decision.prompt_lang or "en")):
         typer.echo(f"- {visible(reason)}")
@@ -260,8 +273,8 @@ def _print_trace(ledger: Ledger, trace: Trace) -> None:
         typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
-def _sentence_lines(decision: Decision) -> list[str]:
-    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful)
+def _sentence_lines(decision: Decision, *, marked: bool) -> list[str]:
+    named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if marked else set()
     lines = []
     for index, sentence in enumerate(decision.sentences):
         doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""

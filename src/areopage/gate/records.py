@@ -44,6 +44,8 @@ ReasonCode = Literal[
     "too_many_numbers",
     "judge_unsupported",
     "judge_failed",
+    "labelled_unsupported",
+    "labelled_supported",
 ]
 
 
@@ -127,7 +129,7 @@ class Decision(Struct, frozen=True, kw_only=True):
         needs_judge: `p_unsupported` lies in the grey band: ask a judge about `doubtful`, then call `resolve`.
         p_unsupported: the probability that the answer says something that the documents do not: the grounding model's, raised by
             each figure, reference and name that must be in a document and is not. None where nothing was read that claims
-            anything (no documents, no claim, an answer that is empty or too long), and under v1_1.
+            anything (no documents, no claim, an answer that is empty or too long), where people's labels decided, and under v1_1.
         doubtful: indexes of the sentences that a judge should read, the worst first; empty unless `needs_judge`.
         reasons: decisive ones first.
         cited_ids: ids in the answer that a document has, as the document writes them; `unknown_ids` are those that none has.

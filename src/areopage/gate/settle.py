@@ -1,4 +1,4 @@
-"""What a judge's word makes of a decision in the grey band."""
+"""What a judge's word makes of a decision in the grey band, and what people's labels make of any."""
 
 from collections.abc import Sequence
 
@@ -37,6 +37,28 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
             hallucination=bool(refuted),
             quality_pass=verdict == "deliver",
             escalate=verdict == "human_review",
+        ),
+    )
+
+
+def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
+    """Settle a decision by what people said of the same response over the same documents.
+
+    A fallback stays, and an answer that the gate would deliver anyway. No probability is stated beside what people said.
+    """
+    if decision.verdict == "fallback" or (supported and decision.verdict == "deliver" and not decision.needs_judge):
+        return decision
+    reasons = [msgspec.structs.replace(one, decisive=False) if supported else one for one in decision.reasons]
+    said = Reason(code="labelled_supported" if supported else "labelled_unsupported", decisive=not supported)
+    return msgspec.structs.replace(
+        decision,
+        verdict="deliver" if supported else "human_review",
+        needs_judge=False,
+        doubtful=(),
+        p_unsupported=None,
+        reasons=(said, *reasons),
+        metrics=msgspec.structs.replace(
+            decision.metrics, hallucination=not supported, quality_pass=supported, escalate=not supported
         ),
     )
 

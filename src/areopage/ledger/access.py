@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import Row, delete, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UserError
@@ -142,6 +142,17 @@ class Audit:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             number = connection.execute(insert(audit).returning(audit.c.number), [row]).scalar_one()
             seal(connection, "added", "audit", [row | {"number": number}])
+
+    def has(self, actor: str, action: str, subject: str, details: Sequence[str]) -> bool:
+        """Whether there is an entry of an actor with one of these details."""
+        found = exists().where(
+            audit.c.subject == storable(subject),
+            audit.c.actor == storable(actor),
+            audit.c.action == action,
+            audit.c.detail.in_([storable(one) for one in details]),
+        )
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return bool(connection.execute(select(found)).scalar_one())
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""

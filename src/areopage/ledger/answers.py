@@ -1,6 +1,7 @@
 """Answers: appended once under their id. Their texts are stored apart, so that they can be erased."""
 
 import hashlib
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -209,6 +210,21 @@ def reduce_texts(connection: Connection, number: int, stored: Answer) -> None:
 def prompt_key(prompt: str) -> str:
     """The look-up key of a prompt, independent of case and white space."""
     return hashlib.sha256(" ".join(storable(prompt).split()).casefold().encode()).hexdigest()[:32]
+
+
+def text_key(collection: str, response: str, documents: Sequence[Document]) -> str:
+    """The look-up key of a response over its documents in a collection; "" of an empty response.
+
+    It is independent of case, white space, Unicode's composed forms, and of the documents' order, ids and scores.
+    """
+    if not response.strip():
+        return ""
+    read = sorted({(_folded(one.title), _folded(one.text)) for one in documents})
+    return hashlib.sha256(json_text([storable(collection)[:LONGEST_NAME], _folded(response), read]).encode()).hexdigest()[:32]
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", storable(text)).split()).casefold()
 
 
 def _answer_row(answer: Answer) -> dict[str, Any]:

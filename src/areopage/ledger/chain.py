@@ -73,17 +73,20 @@ EVIDENCE: Mapping[str, Evidence] = {
         Evidence(
             labels,
             "number",
-            {"figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "created_at"), "texts": ("note",)},
-            ("note",),
+            {
+                "figures": ("answer_id", "rater", "criterion", "score", "sentences", "origin", "blind", "created_at"),
+                "texts": ("note", "text_key"),
+            },
+            ("note", "text_key"),
         ),
         Evidence(
             decisions,
             "answer",
             {
-                "figures": tuple(column.name for column in decisions.c if column.name not in ("answer", "held_key")),
-                "texts": ("held_key", "decision"),
+                "figures": tuple(column.name for column in decisions.c if column.name not in ("answer", "held_key", "text_key")),
+                "texts": ("held_key", "text_key", "decision"),
             },
-            ("held_key", "decision"),
+            ("held_key", "text_key", "decision"),
         ),
         Evidence(releases, "answer_id", {"figures": ("state", "rater", "at"), "texts": ("text",)}, ("text",)),
         Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
 
+from areopage.cases.records import Document
+from areopage.ledger.answers import prompt_key, text_key
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
@@ -200,6 +202,31 @@ class Labels:
                 yield label_of(row)
 
 
+class Remembered:
+    """What people said of answers, looked up by an equal answer: the same response over the same documents of a collection."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def supported(self, collection: str, prompt: str, response: str, documents: Sequence[Document]) -> bool | None:
+        """Whether people say that the documents support an answer; None where they say nothing of it.
+
+        Of each rater the latest label of any equal answer counts; see `agreed`. That it is not or partly supported holds
+        whatever was asked; that it is holds for the prompt that it was said of.
+        """
+        key = text_key(collection, response, documents)
+        query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
+        query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            latest = {row.rater: row for row in connection.execute(query)}
+        if not latest:
+            return None
+        if agreed([label_of(row) for row in latest.values()])[0] != "yes":
+            return False
+        asked = prompt_key(prompt)
+        return True if any(row.prompt_key == asked and label_of(row).grounded == "yes" for row in latest.values()) else None
+
+
 def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     """What raters say together: the word of most of them, of equally many the worse one; and the sentences that no document
     supports by half of them or more.
@@ -214,10 +241,23 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
 
 
 def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
+    keys = _text_keys(connection, [label.answer_id for label in given if label.criterion == GROUNDING])
     rows = [_label_row(label) for label in given]
+    for row in rows:
+        row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
     statement = insert(labels).returning(labels.c.number, sort_by_parameter_order=True)
     numbers = connection.execute(statement, rows).scalars().all()
     seal(connection, "added", "labels", [row | {"number": number} for number, row in zip(numbers, rows, strict=True)])
+
+
+def _text_keys(connection: Connection, answer_ids: Sequence[str]) -> dict[str, str]:
+    """The keys of decisions by answer; their rows are locked against an erasure that comes at the same time."""
+    query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
+    found: dict[str, str] = {}
+    for part in chunks(sorted({storable(id) for id in answer_ids})):
+        rows = connection.execute(query.where(answers.c.id.in_(part)).with_for_update(read=True, of=decisions))
+        found |= {row.id: row.text_key for row in rows}
+    return found
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:

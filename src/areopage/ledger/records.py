@@ -276,6 +276,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
         panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
+        text_key: see `answers.text_key`; "" where it follows from the texts; it is not read back.
     """
 
     answer: Answer
@@ -293,6 +294,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     gate_seconds: float | None = None
     panel: str = ""
     judgments: tuple[str, ...] = ()
+    text_key: str = ""
 
     @property
     def id(self) -> str:
@@ -385,6 +387,7 @@ class Label(Struct, frozen=True, kw_only=True):
             support the answer: 0 no, 1 partly, 2 yes.
         sentences: of a grounding label the indexes (in the decision) of the sentences that no document supports.
         origin: how it was given.
+        blind: whether the rater had seen neither a judge's scores nor the gate's decision.
     """
 
     answer_id: str
@@ -394,6 +397,7 @@ class Label(Struct, frozen=True, kw_only=True):
     sentences: tuple[int, ...] = ()
     note: str = ""
     origin: Literal["web", "api", "cli", "import"]
+    blind: bool = False
     created_at: datetime
 
     @property

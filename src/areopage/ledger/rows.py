@@ -68,6 +68,7 @@ def label_of(row: Row[Any]) -> Label:
         sentences=msgspec.json.decode(row.sentences, type=tuple[int, ...]),
         note=row.note,
         origin=row.origin,
+        blind=row.blind,
         created_at=aware(row.created_at),
     )
 

@@ -8,6 +8,7 @@ The index of words over answers is not among them: it differs by database (see `
 """
 
 from sqlalchemy import (
+    Boolean,
     Column,
     Date,
     DateTime,
@@ -291,6 +292,8 @@ decisions = Table(
     Column("gate_seconds", Float),
     # of a held answer a hash of all that a reviewer decides on: equal ones share a release; "" for others and once it is erased
     Column("held_key", String(32), nullable=False),
+    # a hash of collection, response and documents, by which labels hold for equal answers; "" once it is erased
+    Column("text_key", String(32), nullable=False),
     # counts are formed by going through this index alone: it lies in the order that they are grouped by, nothing is sorted
     Index(
         "ix_decisions_figures",
@@ -413,7 +416,12 @@ labels = Table(
     Column("sentences", Text, nullable=False),
     Column("note", Text, nullable=False),
     Column("origin", String(16), nullable=False),
+    # whether the rater had seen neither a judge's scores nor the gate's decision
+    Column("blind", Boolean, nullable=False),
     Column("created_at", DateTime, nullable=False),
+    # of a grounding label the `text_key` of its decision, else ""
+    Column("text_key", String(32), nullable=False),
+    Index("ix_labels_text", "text_key", sqlite_where=text("text_key != ''"), postgresql_where=text("text_key != ''")),
     Index("ix_labels_answer", "answer_id", "criterion", "rater"),
     Index("ix_labels_criterion", "criterion", "number"),
 )

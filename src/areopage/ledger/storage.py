@@ -8,6 +8,7 @@ from msgspec import structs
 
 from areopage.cases.records import Document, Turn
 from areopage.gate.records import Decision, Place, SentenceCheck
+from areopage.ledger.answers import text_key
 from areopage.ledger.records import Answer, Judgment, Trace, Verdict
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored
 from areopage.text.personal import Policy, redact, stored_text, stored_values
@@ -72,8 +73,11 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
 
 
 def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
-    """Apply the storage policy to a trace; held traces stay whole until settled."""
-    return trace if trace.waits else reduced_trace(trace, policy, max_chars)
+    """Apply the storage policy to a trace; held traces stay whole until settled. Its `text_key` is that of the whole texts."""
+    if trace.waits or policy == "full":
+        return trace
+    key = text_key(trace.collection, trace.response, trace.documents)
+    return structs.replace(reduced_trace(trace, policy, max_chars), text_key=key)
 
 
 def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:

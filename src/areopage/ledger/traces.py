@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, exists, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
 from areopage.gate.records import Decision
-from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_row
+from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_key, text_row
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
-from areopage.ledger.records import GROUNDED, GROUNDING, Label, Release, Trace
+from areopage.ledger.records import Label, Release, Trace
 from areopage.ledger.rows import (
     TEXTS,
     RowValues,
@@ -36,7 +36,6 @@ from areopage.ledger.schema import (
     answers,
     decision_reasons,
     decisions,
-    labels,
     releases,
     trace_changes,
 )
@@ -125,25 +124,11 @@ class Traces:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return summed(connection, filter)
 
-    def latest_label(self) -> int:
-        """The number of the latest label; numbers increase."""
+    def has_texts(self, answer_id: str) -> bool:
+        """Whether an answer is known and not erased."""
+        query = select(answer_texts.c.answer).join(answers).where(answers.c.id == storable(answer_id))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return int(connection.execute(select(func.max(labels.c.number))).scalar() or 0)
-
-    def stands(self, answer_id: str, label: int) -> bool:
-        """Whether an answer may be reused: not erased, and not doubted by a later label.
-
-        A label of another answer to the same prompt counts too. Only the labels that came later are looked at, however often the
-        prompt came.
-        """
-        one, texts = decisions.c, exists().where(answer_texts.c.answer == answers.c.number)
-        asked = select(answers.c.prompt_key, one.collection).join(decisions, one.answer == answers.c.number)
-        doubts = asked.join(labels, labels.c.answer_id == answers.c.id).where(
-            labels.c.number > label, labels.c.criterion == GROUNDING, labels.c.score < len(GROUNDED) - 1
-        )
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            own = connection.execute(asked.where(answers.c.id == storable(answer_id), texts)).one_or_none()
-            return own is not None and tuple(own) not in [tuple(row) for row in connection.execute(doubts)]
+            return connection.execute(query).first() is not None
 
     # --- held answers
 
@@ -273,6 +258,7 @@ def _decision_row(number: int, trace: Trace) -> RowValues:
         "version": storable(trace.version)[:64],
         "gate_seconds": trace.gate_seconds,
         "held_key": held_key(trace),
+        "text_key": "" if trace.erased else trace.text_key or text_key(trace.collection, trace.response, trace.documents),
     }
 
 

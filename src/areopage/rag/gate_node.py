@@ -1,9 +1,10 @@
 """The gate as a node for any LangGraph graph. Needs no extra.
 
 graph.add_node("gate", areopage.gate_node(areopage.load_gate()))
+graph.add_node("gate", areopage.gate_node(areopage.open_checker(config, ledger=ledger)))  # with judge and labels
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict
 
 import msgspec
@@ -16,6 +17,21 @@ from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict
 
 BEYOND_SCORES = 1.001  # a cosine may exceed 1 by rounding
+
+
+class GateChecker(Protocol):
+    """A gate with a judge or labels; see `areopage.open_checker`."""
+
+    @property
+    def gate(self) -> Gate:
+        """The gate."""
+        ...
+
+    def check_sync(
+        self, prompt: str, response: str, documents: Sequence[Document], *, collection: str = "", judge: bool = True
+    ) -> Decision:
+        """Decide on an answer; see `Checker`."""
+        ...
 
 
 class GateUpdate(TypedDict):
@@ -33,7 +49,15 @@ class GateNode(Protocol):
         ...
 
 
-def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocuments) -> Decision:
+def decide(
+    gate: Gate | GateChecker,
+    prompt: str,
+    response: str | None,
+    documents: LooseDocuments,
+    *,
+    collection: str = "",
+    judge: bool = True,
+) -> Decision:
     """Decide on documents in any form; see `areopage.check_answer`.
 
     Raises:
@@ -43,7 +67,10 @@ def decide(gate: Gate, prompt: str, response: str | None, documents: LooseDocume
     for name, text in (("prompt", prompt), ("response", response)):
         if not isinstance(text, str) and (text is not None or name == "prompt"):
             raise SubmissionError(f"the {name} must be a text, not {type(text).__name__}")
-    return gate.decide(prompt, response or "", foreign(documents_of(documents), gate.config))
+    if isinstance(gate, Gate):
+        return gate.decide(prompt, response or "", foreign(documents_of(documents), gate.config))
+    read = foreign(documents_of(documents), gate.gate.config)
+    return gate.check_sync(prompt, response or "", read, collection=collection, judge=judge)
 
 
 def foreign(documents: tuple[Document, ...], config: GateConfig) -> tuple[Document, ...]:
@@ -72,11 +99,13 @@ def _without_score(document: Document) -> Document:
 
 
 def gate_node(
-    gate: Gate,
+    gate: Gate | GateChecker,
     *,
     prompt: str = "question",
     response: str = "generation",
     documents: str = "documents",
+    collection: str = "",
+    judge: bool = True,
     on_decision: Callable[[Decision], None] | None = None,
 ) -> GateNode:
     """Build a LangGraph node that writes `decision` and `verdict`.
@@ -84,13 +113,17 @@ def gate_node(
     Route on the verdict (deliver, fallback, human_review) behind it.
 
     Args:
+        gate: a gate, or a checker, which also asks the judge and looks up labels.
         prompt, response, documents: the state's keys; a state may be a mapping or an object.
+        collection: labels of answers in this collection count.
+        judge: whether a checker may ask its judge.
         on_decision: called with each decision, to note it.
     """
 
     def node(state: Any) -> GateUpdate:
         """Decide on the state's answer."""
-        decision = decide(gate, _text_in(state, prompt), _text_in(state, response), _value_in(state, documents))
+        texts, found = (_text_in(state, prompt), _text_in(state, response)), _value_in(state, documents)
+        decision = decide(gate, *texts, found, collection=collection, judge=judge)
         if on_decision is not None:
             on_decision(decision)
         return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}

@@ -19,6 +19,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.models.own_loop import OwnLoop
 from areopage.rag.answering.answer_cache import KeptAnswers, Place
+from areopage.rag.answering.checking import Checker
 from areopage.rag.answering.judging import SentenceJudge
 from areopage.rag.answering.state import RagState, repeated_trace, texts_of, trace_of
 from areopage.rag.config import RagConfig
@@ -66,14 +67,14 @@ class RagService:
             raise MissingExtra("the answering pipeline", "rag") from None
         self._config = config
         self._say = say
-        self.retriever, self._generator, self._judge = retriever, generator, judge
+        self.retriever, self._generator = retriever, generator
+        self._checker = Checker(gate, ledger=ledger, judge=judge)
         self._texts = texts_of(config)
         nodes = Nodes(
             retriever=retriever,
             generator=generator,
-            gate=gate,
+            checker=self._checker,
             texts=self._texts,
-            judge=judge,
             shadow=config.section.shadow,
         )
         self._graph, self._run_graph = build_graph(nodes), run_graph
@@ -210,14 +211,13 @@ class RagService:
 
     async def _run(self, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Trace:
         """One run of the graph, stored, and kept in the cache in a place (None: not at all)."""
-        label = await self._kept.latest_label() if place else 0
         async for node, changed in self._run_graph(self._graph, state):
             state |= changed
             if tell is not None:
                 tell(node, changed)
         trace = await self._note(trace_of(state, time.perf_counter() - started))
         if place is not None:
-            await self._kept.keep(place, trace, label)
+            await self._kept.keep(place, trace)
         return trace
 
     async def _repeat(self, trace: Trace, state: RagState, started: float) -> Trace:
@@ -245,8 +245,7 @@ class RagService:
     async def _close_parts(self) -> None:
         await self.retriever.aclose()
         await self._generator.aclose()
-        if self._judge is not None:
-            await self._judge.aclose()
+        await self._checker.aclose()
         await self._kept.aclose()
 
 

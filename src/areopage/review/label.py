@@ -78,6 +78,7 @@ def review_answer(
     rubric: Rubric | None = None,
     storage: Storage = KEEP_ALL,
     key_id: str = "",
+    blind: bool = False,
 ) -> Reviewed:
     """Append a rater's labels of any answer, and settle it where that is asked for, with entries in the audit log.
 
@@ -88,6 +89,7 @@ def review_answer(
         rubric: what scores are given on.
         storage: what stays of a settled answer's own texts. What is released stays readable as it is.
         key_id: of the API key that acts, for the audit log; it may be another person's than the rater's.
+        blind: whether the rater had seen neither a judge's scores nor the gate's decision.
 
     Raises:
         UnknownAnswer: there is no such answer, or it was erased.
@@ -113,6 +115,7 @@ def review_answer(
             sentences=sentences if criterion == GROUNDING else (),
             note=given.note.strip()[:MAX_NOTE],
             origin=origin,
+            blind=blind,
             created_at=now,
         )
         for criterion, score in scores.items()

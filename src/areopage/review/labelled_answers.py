@@ -24,6 +24,7 @@ from areopage.scoring.shares import at_least, at_most
 
 Wanted = Literal["bad", "all"] | GateVerdict
 WANTED: tuple[Wanted, ...] = ("bad", "all", *GATE_VERDICTS)
+NOT_BLIND = "labelled with the gate's decision in sight"
 UNLIKELY = 0.01
 """How unlikely the labelled answers' share of deliveries must be, were they drawn from all answers, to be called no sample."""
 
@@ -95,12 +96,19 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
         "version": kept.version,
         "group": group,
         "labels": [
-            {"grounded": label.grounded, "sentences": label.sentences, "note": stored_text(label.note, policy, max_chars)}
+            {
+                "grounded": label.grounded,
+                "sentences": label.sentences,
+                "note": stored_text(label.note, policy, max_chars),
+                "blind": label.blind,
+            }
             for label in labels
         ],
     }
     if labels:
-        grounded, marked = agreed(labels)
+        blind = _blind(labels)
+        grounded, marked = agreed(blind or labels)
+        row["blind"] = bool(blind)
         row["grounded"] = grounded
         row["unsupported"] = [
             {"start": sentences[at].start, "end": sentences[at].end}
@@ -108,6 +116,11 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
             if at < len(sentences) and sentences[at].end > sentences[at].start
         ]
     return row
+
+
+def _blind(labels: Sequence[Label]) -> list[Label]:
+    """The labels of raters who had not seen the gate's decision."""
+    return [label for label in labels if label.blind]
 
 
 class LabelSet(Struct, frozen=True, kw_only=True):
@@ -136,16 +149,20 @@ def labels_of_files(paths: Sequence[Path]) -> LabelSet:
     dataset = load_dataset(paths, default_maturity="")
     rows: list[Labelled] = []
     rejected = list(dataset.rejected)
-    for case in dataset.cases:
+    cases = [case for case in dataset.cases if case.metadata.get("blind") is not False]
+    for case in cases:
         file, line = dataset.places[case.id]
         try:
             rows.append(labelled_of(case, f"{file} row {line}"))
         except ValueError as fault:
             rejected.append(RejectedRow(file=file, row=line, reason=str(fault), content=""))
+    if not rows and not rejected:
+        raise DatasetError(f"{paths[0]}: every row was {NOT_BLIND}: label answers on the review page")
     if not rows:
         first = rejected[0]
         raise DatasetError(f"{first.file} row {first.row}: {first.reason}; no row is usable")
-    left_out = {"unusable": len(rejected)} if rejected else {}
+    counts = {"unusable": len(rejected), NOT_BLIND: len(dataset.cases) - len(cases)}
+    left_out = {why: count for why, count in counts.items() if count}
     # an export of bad cases: what it says of verdicts gives it away
     verdicts = {case.metadata["verdict"] for case in dataset.cases if isinstance(case.metadata.get("verdict"), str)}
     skewed = "none of them had been delivered" if verdicts and "deliver" not in verdicts else ""
@@ -154,7 +171,7 @@ def labels_of_files(paths: Sequence[Path]) -> LabelSet:
 
 
 def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
-    """The recorded answers that people have labelled.
+    """The recorded answers that people have labelled without having seen the gate's decision.
 
     Raises:
         UserError: there are none.
@@ -168,11 +185,12 @@ def labels_of_ledger(ledger: Ledger, scope: TraceFilter) -> LabelSet:
         all_delivered += trace.verdict == "deliver"
         if not said:
             continue
-        obstacle = _obstacle(trace)
+        blind = _blind(said)
+        obstacle = _obstacle(trace) if blind else NOT_BLIND
         if obstacle:
             left_out[obstacle] = left_out.get(obstacle, 0) + 1
             continue
-        rows.append(_labelled(trace, said))
+        rows.append(_labelled(trace, blind))
         delivered += trace.verdict == "deliver"
     if not rows:
         unusable = f" ({', '.join(f'{count} {why}' for why, count in left_out.items())})" if left_out else ""

@@ -94,6 +94,8 @@ def create_app(
         await run_in_threadpool(written.close)
         if context.rag is not None:
             await context.rag.service.aclose()
+        if context.judge is not None:
+            await context.judge.aclose()
         for stop in on_stop:
             await stop()
 

@@ -14,6 +14,7 @@ from areopage.ledger.store import Ledger
 from areopage.suites.loader import Suite
 
 if TYPE_CHECKING:
+    from areopage.rag.answering.judging import SentenceJudge
     from areopage.rag.service import RagService  # its parts are loaded only where questions are answered
 
 
@@ -39,6 +40,7 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     submit: stores submitted answers durably; returns for each whether it is new.
     now: the clock, in UTC.
     gate: decides whether an answer may leave.
+    judge: settles the gate's grey band; None where none is configured.
     rag: answers questions; None where the configuration has no section `rag`.
     """
 
@@ -48,6 +50,7 @@ class ServerContext(Struct, frozen=True, kw_only=True):
     submit: Callable[[Sequence[Answer]], Awaitable[Sequence[bool]]]
     now: Callable[[], datetime]
     gate: Gate
+    judge: "SentenceJudge | None" = None
     rag: Pipeline | None = None
 
 

@@ -34,7 +34,8 @@ from areopage.server.context import ServerContext, context_of
 from areopage.server.guards import is_local
 
 ALWAYS = Period(start=date.min, end=date.max)
-GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
+GATE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0)
+RISK_BUCKETS = tuple(step / 10 for step in range(1, 11))
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 FAILING_WITHIN = timedelta(minutes=15)
 MOST_FAILING = 1000
@@ -70,6 +71,18 @@ class Metrics:
         self._decisions = Counter(
             "areopage_gate_decisions", "Decisions of the gate in this process.", ["verdict", "profile"], registry=self._registry
         )
+        self._reasons = Counter(
+            "areopage_gate_reasons",
+            "Reasons that made a decision of the gate in this process.",
+            ["code"],
+            registry=self._registry,
+        )
+        self._risks = Histogram(
+            "areopage_gate_p_unsupported",
+            "Probabilities that the documents do not support an answer; decisions without one do not count.",
+            buckets=RISK_BUCKETS,
+            registry=self._registry,
+        )
         self._gate_seconds = Histogram(
             "areopage_gate_seconds", "Seconds that the gate took for a decision.", buckets=GATE_BUCKETS, registry=self._registry
         )
@@ -86,8 +99,12 @@ class Metrics:
         self._known.inc(len(new) - fresh)
 
     def decided(self, decision: Decision, seconds: float | None) -> None:
-        """Record a decision and its duration if known."""
+        """Record a decision, each reason that made it once, and its duration if known."""
         self._decisions.labels(decision.verdict, decision.profile).inc()
+        for code in {reason.code for reason in decision.reasons if reason.decisive}:
+            self._reasons.labels(code).inc()
+        if decision.p_unsupported is not None:
+            self._risks.observe(decision.p_unsupported)
         if seconds is not None:
             self._gate_seconds.observe(seconds)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from areopage.app.answering import open_gate, open_pipeline
+from areopage.app.answering import open_gate, open_judge, open_pipeline
 from areopage.app.config import AppConfig
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import open_worker
@@ -27,6 +27,7 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.config import check_thresholds
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake
+from areopage.rag.answering.judging import SentenceJudge
 from areopage.server.app import create_app
 from areopage.server.connections import ConnectionLimits, limited, room_for
 from areopage.server.context import Pipeline, ServerContext
@@ -95,6 +96,7 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             stack.callback(provider.shutdown)
         suite = monitor.load_suite()
         check_thresholds(monitor, suite.scale)
+        judge = open_judge(config, ledger)
         context = ServerContext(
             ledger=ledger,
             config=config,
@@ -102,7 +104,8 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
             submit=Intake(ledger, monitor.section.sampling).submit_async,
             now=lambda: datetime.now(UTC),
             gate=open_gate(config),
-            rag=_pipeline(config, ledger, say) if config.answers_questions else None,
+            judge=judge,
+            rag=_pipeline(config, ledger, say, judge) if config.answers_questions else None,
         )
         judges = traced(provider) if provider is not None else QualityJudge
         own_worker = open_worker(ledger, config, judges) if worker else None
@@ -118,9 +121,9 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
         say(f"stopped: {left} answers wait to be evaluated; they are kept" if left else "stopped: nothing is left to evaluate")
 
 
-def _pipeline(config: AppConfig, ledger: Ledger, say: Say) -> Pipeline:
+def _pipeline(config: AppConfig, ledger: Ledger, say: Say, judge: SentenceJudge | None) -> Pipeline:
     section = config.rag.section
-    service = open_pipeline(config, ledger, say)
+    service = open_pipeline(config, ledger, say, judge=judge)
     return Pipeline(service=service, collection=section.store.collection, language=section.language)
 
 

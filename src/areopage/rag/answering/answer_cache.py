@@ -1,9 +1,9 @@
 """The answer cache: delivered answers, keyed by all that determines them, in memory or in Redis.
 
-An answer is given again only if the collection is as it was, no label has said since that it is not grounded, and its first trace
-is not erased. Each request checks this in the collection and in the ledger: another process may ingest, label or erase, and
-cannot reach this process's memory. Values are JSON, never pickles: a client that can write into a shared Redis must not be able
-to run code here.
+An answer is given again only if the collection is as it was, people do not say that its documents fail to support it, and its
+first trace is not erased. Each request checks this in the collection and in the ledger: another process may ingest, label or
+erase, and cannot reach this process's memory. Values are JSON, never pickles: a client that can write into a shared Redis must
+not be able to run code here.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra
+from areopage.ledger.labels import Remembered
 from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MEMORY, OFF = "memory", "off"
 REDIS_SCHEMES = ("redis", "rediss")
 PREFIX = "areopage:answer:"
-FORMAT = "3"  # of the entries; goes up when `CachedAnswer` changes
+FORMAT = "4"  # of the entries; goes up when `CachedAnswer` changes
 PATIENCE = 1.0  # seconds for one look-up: a store that is slower is of no use
 PAUSE = 10.0  # seconds without the store after it failed
 
@@ -41,12 +42,10 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
 
     Args:
         revision: the collection's when the documents were retrieved.
-        label: the number of the latest label when the prompt came; see `Traces.stands`.
     """
 
     trace: Trace
     revision: str
-    label: int
 
 
 class AnswerCache:
@@ -183,7 +182,7 @@ class KeptAnswers:
         """
         self._cache = AnswerCache(config, say)
         self._keys = CacheKeys(config, gate_version, ledger.secret() if self._cache.enabled else b"")
-        self._traces, self._retriever = Traces(ledger), retriever
+        self._traces, self._remembered, self._retriever = Traces(ledger), Remembered(ledger), retriever
 
     @property
     def enabled(self) -> bool:
@@ -207,29 +206,23 @@ class KeptAnswers:
         found = await self._cache.get(place.key) if place.revision else None
         if found is None or found.revision != place.revision:
             return None
-        if not await asyncio.to_thread(self._traces.stands, found.trace.id, found.label):
-            return None
-        return found
+        return found if await asyncio.to_thread(self._stands, found.trace) else None
 
-    async def latest_label(self) -> int:
-        """Return the latest label, which `keep` needs, before an answer is generated.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
-        return await asyncio.to_thread(self._traces.latest_label)
-
-    async def keep(self, place: Place, trace: Trace, label: int) -> None:
+    async def keep(self, place: Place, trace: Trace) -> None:
         """Store a delivered answer without data of the current user."""
         if not place.revision or trace.mode != "generated" or trace.verdict != "deliver":
             return
         answer = replace(trace.answer, case=replace(trace.answer.case, prompt=""), session="", api_key="")
         kept = replace(trace, answer=answer, judgments=())
-        await self._cache.put(place.key, CachedAnswer(trace=kept, revision=place.revision, label=label))
+        await self._cache.put(place.key, CachedAnswer(trace=kept, revision=place.revision))
 
     async def forget(self, asked: ChatPrompt, language: str) -> None:
         """Remove the cached answer to a prompt."""
         await self._cache.forget(self._keys.key(asked, language))
+
+    def _stands(self, trace: Trace) -> bool:
+        said = self._remembered.supported(trace.collection, trace.prompt, trace.response, trace.documents)
+        return said is not False and self._traces.has_texts(trace.id)
 
     async def aclose(self) -> None:
         """Close connections."""

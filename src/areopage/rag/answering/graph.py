@@ -5,9 +5,8 @@ retrieve → grade_documents → (relevant) generate → evaluate_response → (
                                                                       → (fail) fallback
 """
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -15,32 +14,26 @@ from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 from msgspec import Struct
 
-from areopage.cases.records import Document
-from areopage.gate.decide import Gate
-from areopage.gate.records import Decision
-from areopage.rag.answering.judging import Judged, SentenceJudge
+from areopage.rag.answering.checking import Checker, decided
 from areopage.rag.answering.state import RagState, Texts
 from areopage.rag.records import Generated, Generator, Retriever
 
 Graph = CompiledStateGraph[RagState, None, RagState, RagState]
 
 NOT_RELEVANT = frozenset({"no_documents", "not_relevant"})
-LONG = 200_000  # characters from which a decision would hold the event loop up: it goes to a thread
 
 
 class Nodes(Struct, frozen=True, kw_only=True):
     """The six nodes and two routes of the graph.
 
     Args:
-        judge: settles the grey band; None: the gate's `unsettled` does.
         shadow: decide, and deliver all the same.
     """
 
     retriever: Retriever
     generator: Generator
-    gate: Gate
+    checker: Checker
     texts: Texts
-    judge: SentenceJudge | None = None
     shadow: bool = False
 
     # --- nodes
@@ -57,7 +50,7 @@ class Nodes(Struct, frozen=True, kw_only=True):
         In shadow mode the model answers from all found documents: nothing may change for the user.
         """
         started = time.perf_counter()
-        decision = await decide(self.gate, state["asked"].prompt, "", state["documents"])
+        decision = await decided(self.checker.gate, state["asked"].prompt, "", state["documents"])
         relevant = not any(reason.decisive and reason.code in NOT_RELEVANT for reason in decision.reasons)
         if relevant or (self.shadow and state["documents"]):
             return {"relevant": True}
@@ -68,22 +61,21 @@ class Nodes(Struct, frozen=True, kw_only=True):
         return {"generated": await self.generator.generate(state["asked"].prompt, state["documents"], state["language"])}
 
     async def evaluate_response(self, state: RagState) -> RagState:
-        """Apply the gate, with a judge if the gate needs one."""
+        """Apply the gate, with people's labels and, if the gate needs one, a judge; without a judge `unsettled` decides."""
         started = time.perf_counter()
-        documents, prompt = state["documents"], state["asked"].prompt
-        response, judged = _with_cited_ids(state["generated"]), Judged()
-        decision = await decide(self.gate, prompt, response, documents)
+        asked, response = state["asked"], _with_cited_ids(state["generated"])
+        checked = await self.checker.check(
+            asked.prompt, response, state["documents"], collection=asked.collection, language=state["language"]
+        )
+        decision = checked.decision
         if decision.needs_judge:
-            language = decision.response_lang or state["language"]
-            if self.judge is not None:
-                judged = await self.judge.judge(prompt, response, documents, decision, language)
-            decision = self.gate.resolve(decision, judged.sentences)
+            decision = self.checker.gate.resolve(decision, ())
         spent = time.perf_counter() - started
         changed: RagState = {
             "response": response,
             "decision": decision,
-            "panel": judged.panel,
-            "judgments": judged.keys,
+            "panel": checked.judged.panel,
+            "judgments": checked.judged.keys,
             "gate_seconds": spent,
         }
         if decision.verdict == "deliver":
@@ -111,13 +103,6 @@ class Nodes(Struct, frozen=True, kw_only=True):
         if "delivered" in state:
             return "pass"
         return "escalate" if state["decision"].verdict == "human_review" else "fail"
-
-
-async def decide(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
-    """Compute a decision; long texts use a thread."""
-    if len(response) + sum(len(document.text) for document in documents) > LONG:
-        return await asyncio.to_thread(gate.decide, prompt, response, documents)
-    return gate.decide(prompt, response, documents)
 
 
 def _with_cited_ids(generated: Generated) -> str:

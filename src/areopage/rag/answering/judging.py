@@ -17,7 +17,7 @@ from areopage.jury.opening import open_judge
 from areopage.jury.options import judge_name
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.plan import JudgedCase
-from areopage.jury.session import LedgerJudgments, Session
+from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -49,10 +49,10 @@ class Judged(Struct, frozen=True, kw_only=True):
 class SentenceJudge:
     """Judges sentences with one judge.
 
-    Judgments are stored in the ledger; final ones are not paid for again.
+    Judgments are stored in the ledger, where there is one; final ones are not paid for again.
     """
 
-    def __init__(self, judge: Judge, settings: ModelSettings, ledger: Ledger, *, sentences: int, seconds: float) -> None:
+    def __init__(self, judge: Judge, settings: ModelSettings, ledger: Ledger | None, *, sentences: int, seconds: float) -> None:
         """Use this judge with the bundled criterion in the answer's language.
 
         Args:
@@ -61,7 +61,8 @@ class SentenceJudge:
             seconds: how long all of them may take together.
         """
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds
-        store = LedgerJudgments(ledger)
+        self._unkept = NoJudgments()
+        store = self._unkept if ledger is None else LedgerJudgments(ledger)
         self._sessions = {
             language: Session(panel, settings, store, kind="gate", outage_seconds=OUTAGE)
             for language, panel in _panels(judge).items()
@@ -69,9 +70,20 @@ class SentenceJudge:
         self._stored: set[str] = set()
 
     async def judge(
-        self, prompt: str, response: str, documents: tuple[Document, ...], decision: Decision, language: str
+        self,
+        prompt: str,
+        response: str,
+        documents: tuple[Document, ...],
+        decision: Decision,
+        language: str,
+        *,
+        keep: bool = True,
     ) -> Judged:
-        """Judge a decision's doubtful sentences; `supported` is None for missing judgments."""
+        """Judge a decision's doubtful sentences; `supported` is None for missing judgments.
+
+        Args:
+            keep: store new judgments.
+        """
         wanted = decision.doubtful[: self._sentences]
         calls: dict[int, PlannedCall] = {}
         held: dict[str, Judgment] = {}
@@ -84,7 +96,7 @@ class SentenceJudge:
                 cases = {index: _sentence_case(prompt, response, documents, decision, index) for index in wanted}
                 calls = {index: _call(panel, case) for index, case in cases.items()}
                 held |= await session.known(calls.values())
-                await session.ask(calls.values(), held)
+                await session.ask(calls.values(), held, store=None if keep else self._unkept)
         except TimeoutError:
             reason = f"no judgment within {self._seconds:g} s"
         except ModelError as fault:
@@ -107,7 +119,7 @@ class SentenceJudge:
     async def _checked(self, session: Session) -> Panel:
         """The session's panel, which the ledger knows before it gets judgments under it."""
         panel = await session.check()
-        if session.run.id not in self._stored:
+        if self._ledger is not None and session.run.id not in self._stored:
             await asyncio.to_thread(self._ledger.put_panel, session.run)
             self._stored.add(session.run.id)
         return panel
@@ -164,10 +176,13 @@ def load_criterion() -> dict[str, Criterion]:
     return found
 
 
-def open_sentence_judge(config: RagConfig, ledger: Ledger, environment: Mapping[str, str], window: int) -> SentenceJudge | None:
+def open_sentence_judge(
+    config: RagConfig, ledger: Ledger | None, environment: Mapping[str, str], window: int
+) -> SentenceJudge | None:
     """Open the configured judge; None without a judge.
 
     Args:
+        ledger: keeps the judgments; None: nothing does.
         window: the context, in tokens; the generator's, so that one model serves both without being loaded again.
 
     Raises:

@@ -90,6 +90,7 @@ def _reply_of(found: Trace, language: str) -> ChatReply:
         ChatReply,
         found,
         answer=found.answer.delivered,
+        confidence=round(found.confidence, 6),
         citations=citations_of(found),
         response_lang=found.language,
         reasons=reasons_of(found, language),

@@ -117,12 +117,20 @@ async def label(request: Request, actor: Writer) -> Response:
 
 
 def store_review(
-    context: ServerContext, actor: Actor, id: str, given: Given, rater: str | None = None, *, origin: Origin = "api"
+    context: ServerContext,
+    actor: Actor,
+    id: str,
+    given: Given,
+    rater: str | None = None,
+    *,
+    origin: Origin = "api",
+    blind: bool = False,
 ) -> Reviewed:
     """Store a review of an answer; blocks. The audit log names the actor.
 
     Args:
         rater: default: the actor.
+        blind: see `review_answer`.
 
     Raises:
         Refusal: 403, the name of another rater; 404, the answer is unknown, erased or outside of the actor's scope; 409, it
@@ -147,6 +155,7 @@ def store_review(
             rubric=rubric,
             storage=storage,
             key_id=actor.key_id,
+            blind=blind,
         )
     except StorageError:
         raise

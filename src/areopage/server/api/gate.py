@@ -7,19 +7,21 @@ from typing import cast
 
 from fastapi import APIRouter
 from msgspec import structs
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.cases.records import Case, Document
 from areopage.errors import DatasetError
+from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Answer, Mode, Trace, decided_trace
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
+from areopage.rag.answering.checking import Checker
+from areopage.rag.gate_node import foreign
 from areopage.report.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
@@ -34,10 +36,6 @@ MOST_WAITING = 10_000
 MOST_BYTES = 64_000_000
 GROUP_SECONDS = 0.1
 RETRY_SECONDS = 1.0
-IN_THE_LOOP = 30_000
-"""Longer bodies are checked in a thread; shorter ones in the event loop, within a few milliseconds."""
-BEYOND_SCORES = 1.001
-"""Scores farther from 0 are on another scale, such as percent. Cosines may be negative, or exceed 1 by rounding."""
 MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 
 
@@ -51,17 +49,21 @@ router = APIRouter(prefix="/v1/gate", tags=["gate"])
     summary="Check an answer before delivery",
 )
 async def check(request: Request, actor: Submitter) -> Response:
-    """Decide on an answer and store the decision. A held answer is stored durably when this returns."""
+    """Decide on an answer and store the decision. A held answer is stored durably when this returns.
+
+    Labels of equal answers in the collection come first. In the grey band the judge is asked, where one is configured.
+    """
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
-    prompt, response, documents = _material_of(asked)
-    collection = actor.in_scope(asked.collection or None, "collection") or ""
     context = context_of(request)
+    prompt, response, documents = _material_of(asked, context.gate.config)
+    collection = actor.in_scope(asked.collection or None, "collection") or ""
     began = time.perf_counter()
-    if len(body) > IN_THE_LOOP:
-        decision = await run_in_threadpool(context.gate.decide, prompt, response, documents)
-    else:
-        decision = context.gate.decide(prompt, response, documents)
+    checker = Checker(context.gate, ledger=context.ledger, judge=context.judge)
+    checked = await checker.check(
+        prompt, response, documents, collection=collection, judge=asked.judge, keep=asked.store, language=_language(context)
+    )
+    decision = checked.decision
     seconds = time.perf_counter() - began
     id = secrets.token_hex(16)
     metrics_of(request).decided(decision, seconds)
@@ -81,7 +83,14 @@ async def check(request: Request, actor: Submitter) -> Response:
             answered_at=now,
         )
         trace = decided_trace(
-            decision, answer, channel="check", mode=MODES[decision.verdict], language=decision.response_lang, gate_seconds=seconds
+            decision,
+            answer,
+            channel="check",
+            mode=MODES[decision.verdict],
+            language=decision.response_lang,
+            gate_seconds=seconds,
+            panel=checked.judged.panel,
+            judgments=checked.judged.keys,
         )
         stored = await _store(request, trace, len(body))
     return json_response(_reply_of(context, id, decision, stored))
@@ -106,29 +115,30 @@ async def _store(request: Request, trace: Trace, size: int) -> Noted:
     return "soon" if batch.write_soon([trace], size) else "no"
 
 
-def _material_of(asked: CheckRequest) -> tuple[str, str, tuple[Document, ...]]:
+def _material_of(asked: CheckRequest, rules: GateConfig) -> tuple[str, str, tuple[Document, ...]]:
     prompt, response, documents = contents_of(asked)
     if is_deep(documents):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels")
     try:
         case = case_of(prompt, response, documents, id="-")
+        return case.prompt_text, case.response or "", foreign(case.documents, rules)
     except DatasetError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
-    odd = next((place for place, one in enumerate(case.documents, start=1) if abs(one.score or 0.0) > BEYOND_SCORES), None)
-    if odd is not None:
-        raise Refusal(422, "invalid", f"documents: the score of document {odd} is not between 0 and 1")
-    return case.prompt_text, case.response or "", case.documents
+
+
+def _language(context: ServerContext) -> str:
+    """The language where neither the prompt's nor the response's can be told."""
+    return context.config.monitor.section.language or context.suite.own_language
 
 
 def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
-    language = (
-        decision.prompt_lang or decision.response_lang or context.config.monitor.section.language or context.suite.own_language
-    )
+    language = decision.prompt_lang or decision.response_lang or _language(context)
     held = decision.verdict == "human_review" and stored == "yes"
     explained = zip(decision.reasons, explain(decision, language), strict=True)
     shown = {
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
         "sentences": tuple(view(SentenceView, one) for one in decision.sentences),
         "signals": tuple(view(SignalView, signal) for signal in decision.signals),
+        "metrics": structs.replace(decision.metrics, confidence=round(decision.metrics.confidence, 6)),
     }
     return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)

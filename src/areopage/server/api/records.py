@@ -211,7 +211,8 @@ class HeldReply(Struct, frozen=True, kw_only=True):
 class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An answer of another pipeline. `question`, `answer`, `context_chunks` are synonyms of `prompt`, `response`, `documents`.
 
-    Documents are in ranking order; a `score` is in [0, 1]. With `store` false the decision is not stored or reviewed.
+    Documents are in ranking order; a `score` is in [0, 1], and counts with the rule `foreign_scores: compared`.
+    With `store` false the decision is not stored or reviewed. With `judge` false no judge is asked.
     """
 
     prompt: Prompt | None = None
@@ -223,6 +224,7 @@ class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     collection: Label = ""
     session: Session = ""
     store: bool = True
+    judge: bool = True
 
 
 class ReasonView(Reason, frozen=True, kw_only=True):
@@ -251,7 +253,7 @@ class SignalView(Struct, frozen=True, kw_only=True):
 class CheckReply(Decision, frozen=True, kw_only=True):
     """The gate's decision. `stored`: stored (`yes`), about to be stored (`soon`), or not stored (`no`).
 
-    `needs_judge`: the answer is in the grey band, and `verdict` is the configured verdict without a judge.
+    `needs_judge`: the answer is in the grey band and no judge was asked; `verdict` is the configured verdict without a judge.
     """
 
     id: str
@@ -297,6 +299,7 @@ class GroundingView(Struct, frozen=True, kw_only=True):
     sentences: tuple[int, ...]
     note: str
     origin: str
+    blind: bool
     created_at: Moment
 
 
@@ -344,7 +347,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A reviewer's verdict. `sentences` are the indexes of unsupported sentences.
 
     `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
-    admin key may give another name.
+    admin key may give another name. `blind`: the rater had not seen the gate's decision; only such labels certify a risk.
     """
 
     grounded: Grounded
@@ -353,6 +356,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     action: Literal["release", "refuse"] | None = None
     text: Annotated[str, Meta(max_length=MOST_RESPONSE)] | None = None
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    blind: bool = False
 
 
 class StoredVerdict(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
-from areopage.server.access import Actor, Admin, Writer, note
+from areopage.server.access import Actor, Admin, Writer, note, note_decision_read
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.figures import store_review
 from areopage.server.api.records import (
@@ -75,7 +75,7 @@ def show(request: Request, id: str, actor: Admin) -> Response:
     """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
     trace = _found_by(context, actor, id)
-    note(context.ledger, actor, "read", id)
+    note_decision_read(context.ledger, actor, id)
     return json_response(_view_of(context, trace))
 
 
@@ -199,7 +199,7 @@ def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVe
         raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
     said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
-    done = store_review(context, actor, trace.id, said, given.rater)
+    done = store_review(context, actor, trace.id, said, given.rater, blind=given.blind)
     release = Traces(context.ledger).release(trace.id)
     state = release.state if release else None
     return StoredVerdict(id=trace.id, rater=given.rater or actor.name, state=state, settled=done.settled)

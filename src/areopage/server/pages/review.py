@@ -1,10 +1,11 @@
 """Pages on which people label answers: the queue, and the page of one answer of the benchmark, the monitor or the gate.
 
-A rater does not see what the judge or other raters scored before he has given his own scores. The gate's decision is shown.
+A rater does not see what the judge, the gate or other raters said before he has given his own opinion, and the label says so. The
+page of the gate's decision (`/gate/ID`) shows it at once; labels that are given there, or after it was read, are not blind.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote
@@ -25,7 +26,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, Form, Reader, Writer, note, note_shown
+from areopage.server.access import Actor, Form, Reader, Writer, has_read_decision, note, note_decision_read, note_shown
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -46,20 +47,16 @@ router = APIRouter(include_in_schema=False)
 class Waiting(Struct, frozen=True, kw_only=True):
     """A line of the queue.
 
-    The reason is not shown, since it would reveal the judge's opinion. Only an answer that the gate holds is marked, because a
-    user waits for it. `together` is the number of answers that this settlement decides.
+    The reason is not shown, since it would reveal the opinion of the judge or the gate. `held`: the rater has labelled the
+    answer, and it still waits for release. `together` is the number of answers that this settlement decides.
     """
 
     item: ReviewItem
     prompt: str
     raters: int
     address: str
+    held: bool = False
     together: int = 0
-
-    @property
-    def held(self) -> bool:
-        """Whether the gate holds the answer."""
-        return self.item.why == HELD
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -68,11 +65,6 @@ class Shown(Struct, frozen=True, kw_only=True):
     answer: Answer
     trace: Trace | None
     evaluation: Evaluation | None
-
-    @property
-    def address(self) -> str:
-        """Its page."""
-        return review_url(self.answer.id) if self.trace is None else gate_url(self.answer.id)
 
     @property
     def asks_scores(self) -> bool:
@@ -177,19 +169,20 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     fault = _fault_of(request, shown, sent)
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
-    given = Given(
-        scores=sent.scores, grounded=sent.grounded, sentences=sorted(sent.sentences), note=sent.note, settlement=sent.settlement
-    )
+    rater = " ".join(sent.rater.split())
+    own = _own_labels(context.ledger, id, rater)
+    blind = not own and not _on_gate_page(request) and not has_read_decision(context.ledger, writer, id, rater)
     try:
-        store_review(context, writer, id, given, sent.rater if writer.keyless else None, origin="web")
+        if given := _given_by(sent, own):
+            store_review(context, writer, id, given, rater if writer.keyless else None, origin="web", blind=blind)
     except Refusal as refusal:
         fault = _refused_words(request, context, shown, refusal.status_code)
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
     item = ReviewQueue(context.ledger).item(id)
     further = f"/review/?after={item.number if item else 0}"
-    response = RedirectResponse(further if sent.then == "next" else shown.address, 303)
+    response = RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303)
     if writer.keyless:
-        kept = quote(rater_name(sent.rater), safe="")
+        kept = quote(rater_name(rater), safe="")
         response.set_cookie(RATER_COOKIE, kept, max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/")
     return response
 
@@ -199,6 +192,30 @@ def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
     if answer is None or not actor.may_see(answer.source):
         return None
     return Shown(answer=answer, trace=trace, evaluation=Evaluations(ledger).get(id))
+
+
+def _on_gate_page(request: Request) -> bool:
+    return request.url.path.startswith("/gate/")
+
+
+def _address_of(request: Request, id: str) -> str:
+    return gate_url(id) if _on_gate_page(request) else review_url(id)
+
+
+def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
+    """A rater's current labels of an answer by criterion; "" is nobody."""
+    labels = Labels(ledger).current_of([id]).values()
+    return {label.criterion: label for label in labels if rater and label.rater == rater}
+
+
+def _given_by(sent: Sent, own: Mapping[str, Label]) -> Given | None:
+    """What a form says that its rater's current labels do not; None: nothing. So a release does not replace a blind label."""
+    grounding, sentences = own.get(GROUNDING), tuple(sorted(sent.sentences))
+    scored = any(score.strip() for score in sent.scores.values())
+    said = (sent.grounded, sentences, sent.note.strip())
+    if grounding is None or scored or said != (grounding.grounded, grounding.sentences, grounding.note):
+        return Given(scores=sent.scores, grounded=sent.grounded, sentences=sentences, note=sent.note, settlement=sent.settlement)
+    return Given(settlement=sent.settlement) if sent.settlement else None
 
 
 def _sent_by(form: FormData, actor: Actor) -> Sent:
@@ -242,17 +259,18 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
     while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after):
         ids = [item.answer_id for item in items]
         given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+        labelled = {labelled for labelled, who, _ in given if rater and who == rater}
         for item in items:
             id = item.answer_id
             answer = Answers(ledger).get(id)
-            gated = answer is not None and answer.origin in ("gate", "import")
             if answer is None or not reader.may_see(answer.source):
                 continue
             yield Waiting(
                 item=item,
                 prompt=answer.case.prompt_text,
-                raters=len({who for labelled, who, _ in given if labelled == id}),
-                address=gate_url(id) if gated else review_url(id),
+                raters=len({who for one, who, _ in given if one == id}),
+                address=review_url(id),
+                held=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
             )
         if len(items) < SHOWN:
@@ -268,13 +286,21 @@ def _answer_page(
     rubric, code, rater = rubric_of(context.suite), language_code(request), _rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
-    own = {label.criterion: label for label in labels if rater and label.rater == rater}
+    own = _own_labels(context.ledger, id, rater)
     labelled = any(criterion != GROUNDING for criterion in own)
+    blind = not own and not _on_gate_page(request)
+    if shown.trace is None or blind:
+        note(context.ledger, actor, "read", id)
+    else:
+        note_decision_read(context.ledger, actor, id, rater)
     sent = sent or _sent_before(shown, own, rater)
     values: dict[str, Any] = {
         "answer": shown.answer,
         "trace": shown.trace,
-        "address": shown.address,
+        "address": _address_of(request, id),
+        "blind": blind,
+        "reviewing": not _on_gate_page(request),
+        "unseen": GROUNDING in own and own[GROUNDING].blind,
         "item": ReviewQueue(context.ledger).item(id),
         "sent": sent,
         "questions": _questions_of(rubric, code, sent.scores) if shown.asks_scores else [],

@@ -1,0 +1,125 @@
+"""The gate with all that may settle its decisions: what people said of equal answers, and the judge of the grey band."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Self
+
+from msgspec import Struct
+
+from areopage.cases.records import Document
+from areopage.gate.decide import Gate
+from areopage.gate.records import Decision
+from areopage.gate.settle import settled_by_labels
+from areopage.ledger.labels import Remembered
+from areopage.ledger.store import Ledger
+from areopage.models.own_loop import OwnLoop
+from areopage.rag.answering.judging import Judged, SentenceJudge
+
+LONG = 30_000  # characters from which a decision would hold the event loop up: it goes to a thread
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """A decision, with the judgments that were asked for."""
+
+    decision: Decision
+    judged: Judged = Judged()
+
+
+class Checker:
+    """Decides on answers; safe for concurrent use, from any event loop or thread.
+
+    People's labels of an equal answer come before the rules, and the rules before the judge.
+    """
+
+    def __init__(self, gate: Gate, *, ledger: Ledger | None = None, judge: SentenceJudge | None = None) -> None:
+        """Args:
+        ledger: holds the labels; None: there are none.
+        judge: settles the grey band; None: a decision there says `needs_judge`.
+        """
+        self.gate, self._judge = gate, judge
+        self._remembered = Remembered(ledger) if ledger is not None else None
+        self._guard = threading.Lock()
+        self._own_loop: OwnLoop | None = None
+
+    async def check(
+        self,
+        prompt: str,
+        response: str,
+        documents: Sequence[Document],
+        *,
+        collection: str = "",
+        language: str = "",
+        judge: bool = True,
+        keep: bool = True,
+    ) -> Checked:
+        """Decide on an answer.
+
+        Args:
+            documents: as `Gate.decide` takes them.
+            collection: labels of answers in this collection count.
+            language: of the judge's prompt where that of the response cannot be told.
+            judge: whether the judge may be asked; it has the configured seconds, and what it does not say in time is missing.
+            keep: store the judgments.
+
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        decision = await decided(self.gate, prompt, response, documents)
+        if self._remembered is not None and decision.verdict != "fallback":
+            decision = await asyncio.to_thread(self._by_labels, decision, collection, prompt, response, documents)
+        if not judge or self._judge is None or not decision.needs_judge:
+            return Checked(decision=decision)
+        spoken = decision.response_lang or language
+        judged = await self._judge.judge(prompt, response, tuple(documents), decision, spoken, keep=keep)
+        return Checked(decision=self.gate.resolve(decision, judged.sentences), judged=judged)
+
+    def check_sync(
+        self, prompt: str, response: str, documents: Sequence[Document], *, collection: str = "", judge: bool = True
+    ) -> Decision:
+        """Run `check` and wait for its decision; inside an event loop it holds the loop up."""
+        with self._guard:
+            if self._own_loop is None:
+                self._own_loop = OwnLoop("gate-checker")
+            own = self._own_loop
+        return own.wait_for(self.check(prompt, response, documents, collection=collection, judge=judge)).decision
+
+    async def aclose(self) -> None:
+        """Close the judge."""
+        if self._judge is not None:
+            await self._judge.aclose()
+        await asyncio.to_thread(self._stop, None)
+
+    def close(self) -> None:
+        """Close the judge; only where no event loop runs."""
+        self._stop(self._judge)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _by_labels(
+        self, decision: Decision, collection: str, prompt: str, response: str, documents: Sequence[Document]
+    ) -> Decision:
+        assert self._remembered is not None  # noqa: S101 - its only caller has asked
+        said = self._remembered.supported(collection, prompt, response, documents)
+        return decision if said is None else settled_by_labels(decision, supported=said)
+
+    def _stop(self, judge: SentenceJudge | None) -> None:
+        with self._guard:
+            own, self._own_loop = self._own_loop, None
+        if own is not None:
+            own.stop(judge.aclose if judge is not None else _nothing)
+
+
+async def decided(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
+    """Compute a decision; long texts use a thread."""
+    if len(response) + sum(len(document.text) for document in documents) > LONG:
+        return await asyncio.to_thread(gate.decide, prompt, response, documents)
+    return gate.decide(prompt, response, documents)
+
+
+async def _nothing() -> None:
+    """There is nothing to close."""
