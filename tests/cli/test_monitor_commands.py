@@ -199,7 +199,8 @@ def test_answers_without_a_score_are_judged_again_where_their_texts_are_kept(
 
 
 def test_what_keeps_no_whole_text_cannot_be_tried_again(command: "Command", configured: Path) -> None:
-    write_config(command.folder, judges=["openai:fake-a"], storage={"text": "truncated"})
+    command("monitor", "submit", configured)
+    write_config(command.folder, judges=["openai:fake-a"], ledger="kept/ledger.db", storage={"text": "truncated"})
     assert "storage.text is truncated" in command("monitor", "retry").refused()
 
 

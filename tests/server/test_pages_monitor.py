@@ -444,6 +444,7 @@ def storm(context: ServerContext) -> ServerContext:
 
 def test_every_place_counts_the_same_open_alerts(storm: ServerContext) -> None:
     assert "231 open alerts" in page_at(storm, "/monitor/alerts").text
+    Intake(storm.ledger).submit([submission_of("Why?", "So.", id="w1", source="bot")])
     assert "231 open alerts" in page_at(storm, "/monitor").text
     found = client_of(storm).get("/v1/alerts?limit=5").json()
     assert found["open"] == {"answer": 230, "mean": 1} and len(found["items"]) == 5

@@ -110,9 +110,7 @@ def retry(
     policy = found.section.storage.text
     whole = policy in JUDGEABLE
     if unscored and not whole:
-        raise UserError(
-            f"--unscored: storage.text is {policy}: evaluated answers keep no whole text: they cannot be judged again"
-        )
+        raise UserError(f"--unscored: storage.text is {policy}: evaluated answers keep no whole text to judge again")
     with open_ledger(found) as ledger:
         if unscored:
             typer.echo(f"{answers_text(Evaluations(ledger).reopen_unscored(ids or None))} will be judged again")
