@@ -120,7 +120,7 @@ def export(
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores = EvaluationLists(ledger).stream(filters)
         if out == STDOUT:
-            print_answers(scores, chosen, sys.stdout, criteria, policy, longest)
+            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
             return
         rows = export_answers(scores, chosen, Path(out), criteria, policy, longest)
     typer.echo(f"{rows:,} answers written to {out}", err=True)
