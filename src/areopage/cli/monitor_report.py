@@ -9,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
+from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, harmless, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
