@@ -212,3 +212,11 @@ def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server:
     assert "Traceback" not in err
     assert "ollama pull fake-a" in err.splitlines()[-1]
     assert "areopage bench resume" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("count", [10**20, 2**31, -5])
+def test_a_count_of_tokens_that_cannot_be_is_not_believed(command: Command, server: FakeServer, suite: Path, count: int) -> None:
+    server.prompt_tokens = count
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--yes", "--judge", "x=openai:fake-a")
+    assert ended.code == 0, ended.err
+    assert all(one["prompt_tokens"] is None for one in passes_of(command.results()).values())

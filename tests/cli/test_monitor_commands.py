@@ -1,6 +1,7 @@
 """`areopage monitor worker`, `submit`, `status`, `retry`, as a user runs them."""
 
 import csv
+import io
 import json
 import signal
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from areopage.cli.options import harmless
 from servers import PATIENCE
 from servers.configured import write_config
 
@@ -242,3 +244,18 @@ def test_progress_is_one_line_with_all_that_matters() -> None:
         == "1,234 evaluated, 10.0/s | 650 left, about 1 min 05 s | 2 without a score, 3 to be tried again | 0.1235 EUR"
     )
     assert [duration(5), duration(65), duration(3700)] == ["5 s", "1 min 05 s", "1 h 01 min"]
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_control_characters_of_answers_do_not_reach_a_terminal() -> None:
+    screen, file = Screen(), io.StringIO()
+    for stream in (screen, file):
+        harmless(stream).write("a\x1b[2J\x9b1m\tb\r\n")
+    assert screen.getvalue() == "a\ufffd[2J\ufffd1m\tb\ufffd\n"
+    assert file.getvalue() == "a\x1b[2J\x9b1m\tb\r\n"

@@ -56,3 +56,38 @@ def test_a_run_whose_specification_is_of_another_version_is_refused(command: Com
     altered(command.outputs / "ledger.db", change)
     for name in ("resume", "show", "rescore"):
         assert "written by another version of areopage (format 2, not 1)" in command("bench", name).refused()
+
+
+def test_a_ledger_from_elsewhere_does_not_say_where_files_are_written(command: Command, suite: Path) -> None:
+    assert command("bench", "run", "--suite", suite, "--limit", "1", "--yes").code == 0
+    place, elsewhere = command.outputs / "ledger.db", command.folder / "elsewhere"
+    (run,) = command.run_folders()
+    altered(place, f"UPDATE runs SET folder = '{elsewhere}/x'")
+    for name in ("rescore", "export"):
+        ended = command("bench", name)
+        assert ended.code == 0, ended.err
+    assert not elsewhere.exists()
+    assert (run / "rescore-1").is_dir() and (run / "judgments.csv").is_file()
+    altered(place, "UPDATE runs SET finished_at = NULL")
+    assert command("bench", "resume", "--yes").code == 0
+    assert not elsewhere.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE verdicts SET outcome = 'wonderful'", "unknown outcome 'wonderful'"),
+        ("UPDATE verdicts SET explanation = CAST(x'ff41' AS TEXT)", "UTF-8"),
+        ("UPDATE judgments SET raw_text = CAST(x'ff41' AS TEXT)", "UTF-8"),
+        ("UPDATE runs SET spec = CAST(x'ff41' AS TEXT)", "UTF-8"),
+        ("UPDATE run_cases SET \"case\" = CAST(x'ff41' AS TEXT)", "UTF-8"),
+    ],
+)
+def test_a_damaged_ledger_is_one_line(command: Command, suite: Path, change: str, said: str) -> None:
+    assert command("bench", "run", "--suite", suite, "--limit", "1", "--yes").code == 0
+    altered(command.outputs / "ledger.db", change)
+    for arguments in (("bench", "show"), ("bench", "rescore"), ("bench", "export", "--file", "x.csv")):
+        assert said in command(*arguments).refused()
+    command.environment["AREOPAGE_LEDGER"] = str(command.outputs / "ledger.db")
+    verified = command("verify")
+    assert verified.code in (1, 2) and "Traceback" not in verified.err

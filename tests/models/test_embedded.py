@@ -165,6 +165,20 @@ def test_a_file_is_not_hashed_again_until_it_changes(tmp_path: Path) -> None:
     assert file_digest(path, cache) == hashlib.sha256(b"longer").hexdigest()
 
 
+@pytest.mark.parametrize("way", ["written over", "replaced"])
+def test_a_file_that_changed_is_hashed_again_though_its_size_and_time_are_kept(tmp_path: Path, way: str) -> None:
+    cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.write_bytes(b"one")
+    file_digest(path, cache)
+    kept = path.stat()
+    (path if way == "written over" else other).write_bytes(b"two")
+    if way == "replaced":
+        other.replace(path)
+    os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    assert file_digest(path, cache) == hashlib.sha256(b"two").hexdigest()
+
+
 @pytest.mark.parametrize(
     ("environment", "platform", "expected"),
     [

@@ -80,6 +80,13 @@ def test_it_is_not_ready_on_a_ledger_of_another_version(site: Live) -> None:
     assert "another version" in reply.json["reason"]
 
 
+def test_it_is_not_ready_without_space_for_its_ledger(site: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("areopage.server.metrics.LEAST_FREE_BYTES", 1 << 62)
+    reply = site.get("/readyz")
+    assert (reply.status, reply.json["reason"]) == (503, "there is no space left for the ledger")
+    assert site.get("/healthz").status == 200
+
+
 def test_it_is_not_ready_without_its_ledger_and_says_so_without_a_place(tmp_path: Path) -> None:
     context = context_for(tmp_path)
     with live(context) as site:

@@ -19,7 +19,7 @@ from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
 from areopage.bench.run import carry_out
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
-from areopage.errors import ModelError, name_list
+from areopage.errors import ModelError, StorageError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_judge, check_model
 from areopage.jury.options import reached_by
@@ -59,7 +59,7 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     run, _ = begin_run(prepared, ledger, out)
-    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent())
+    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out))
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
@@ -128,8 +128,11 @@ def reopen_run(
     return spec, load_run_cases(ledger, run.id)
 
 
-def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer) -> RunView:
+def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer, folder: Path) -> RunView:
     """Make a run's open calls, together with other processes, and compute results.
+
+    Args:
+        folder: see `run_folder`.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
@@ -142,19 +145,28 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
     )
-    asyncio.run(carry_out(context, cases, run_folder(run)))
+    asyncio.run(carry_out(context, cases, folder))
     view = view_run(ledger.run(run.id), ledger)
     store_evaluations(view, ledger)
     return view
 
 
-def run_folder(run: Run) -> Path:
-    """The folder of a run, created if missing.
+def run_folder(run: Run, out: Path, named: str = "") -> Path:
+    """The folder of a run, created if missing: the stored one if it is in `out`, else one of the run's name in `out`.
+
+    A ledger may come from somebody else: what it says does not decide where files are written.
+
+    Args:
+        named: how the user named the run; the stored folder is taken if it is this one.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: it cannot be written, or the run's name is none of a folder.
     """
-    folder = Path(run.folder)
+    folder = Path(run.folder).resolve()
+    if out.resolve() not in folder.parents and Path(named).resolve() != folder:
+        if run.id in ("", ".", "..") or Path(run.id).name != run.id:
+            raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
+        folder = out / run.id
     make_folder(folder)
     return folder
 

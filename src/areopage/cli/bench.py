@@ -153,13 +153,14 @@ def rescore(
     ledger: LedgerOption = None,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
+    from areopage.bench.start import run_folder
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        readings = rescore_run(found, opened, change)
+        readings = rescore_run(found, opened, change, run_folder(found, out, run))
         if write:
             write_readings(opened, readings)
 
@@ -177,8 +178,10 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Export every judgment of a run with its raw text."""
+    from areopage.bench.start import run_folder
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.scores import export_run
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        export_run(opened.run(run), opened, form, file)
+        found = opened.run(run)
+        export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")

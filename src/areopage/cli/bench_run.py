@@ -2,10 +2,13 @@
 
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 import typer
@@ -20,7 +23,7 @@ from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED, TERMINATED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, name_list
@@ -71,7 +74,7 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 done, 3 too little could be scored, 130 interrupted.
+        The exit code: 0 done, 3 too little could be scored, 130 interrupted, 143 stopped by SIGTERM.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -109,24 +112,44 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         if run.finished_at is None:
             _print_plan(spec, cases, verbose=False)
             _confirm(spec, yes=yes)
-        return _go_on(run, spec, cases, ledger, places)
+        return _go_on(run, spec, cases, ledger, places, named)
 
 
-def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places) -> int:
+@contextmanager
+def _terminable() -> Iterator[list[int]]:
+    """SIGTERM interrupts a run as Ctrl-C does; the list is empty unless it came."""
+    came: list[int] = []
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.raise_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
-        folder = run_folder(run)
+        folder = run_folder(run, places.out, named)
+        stopped = stack.enter_context(_terminable())
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", remark)
         try:
             with progress(spec) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]))
+                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
         except KeyboardInterrupt:
-            log.write("WARNING", "interrupted by the user")
+            log.write("WARNING", "stopped by SIGTERM" if stopped else "interrupted by the user")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
-            return INTERRUPTED
+            return TERMINATED if stopped else INTERRUPTED
         except UserError as fault:
             kind = type(fault) if type(fault) in (ServerDown, StorageError) else UserError
             raise kind(f"{fault}; what has arrived is kept, go on with: {hint}") from fault

@@ -9,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, one_of, tell
+from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, harmless, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
@@ -125,7 +125,7 @@ def export(
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores = EvaluationLists(ledger).stream(filters)
         if out == STDOUT:
-            print_answers(scores, chosen, sys.stdout, criteria, policy, longest)
+            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
             return
         rows = export_answers(scores, chosen, Path(out), criteria, policy, longest)
     typer.echo(f"{rows:,} answers written to {out}", err=True)

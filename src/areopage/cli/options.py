@@ -1,9 +1,11 @@
 """Shared options of commands and their parsing; without heavy imports."""
 
 import getpass
+import io
+import re
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import IO, Annotated, TypeVar, cast
 
 import typer
 
@@ -12,6 +14,7 @@ from areopage.errors import UserError
 OUTPUTS = Path("outputs")
 STDOUT = "-"
 YEARS = range(1970, 9999)  # every period around such a day is valid
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 Choice = TypeVar("Choice")
@@ -150,3 +153,16 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+class _Terminal(io.TextIOBase):
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_CONTROLS.sub("\ufffd", text))
+
+
+def harmless(stream: IO[str]) -> IO[str]:
+    """A stream to write foreign texts to: on a terminal, control characters other than tabs and line ends are replaced."""
+    return cast(IO[str], _Terminal(stream)) if stream.isatty() else stream

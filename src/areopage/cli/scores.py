@@ -34,7 +34,6 @@ from areopage.cli.progress import Pace
 from areopage.cli.run_tables import print_view, shown_score, text_console
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
-from areopage.ledger.connection import make_folder
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
@@ -47,14 +46,17 @@ from areopage.yaml_document import read_yaml
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
-def rescore_run(run: Run, ledger: Ledger, variant: Variant) -> list[Judgment]:
+def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path) -> list[Judgment]:
     """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's.
+
+    Args:
+        folder: the run's.
 
     Returns:
         The judgments that were read otherwise than they are stored.
     """
     view = view_run(run, ledger, variant)
-    folder = _new_folder(Path(run.folder), "rescore")
+    folder = _new_folder(folder, "rescore")
     write_run_files(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
@@ -70,8 +72,8 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:
-    """Write every judgment of a run.
+def export_run(run: Run, ledger: Ledger, form: str, file: Path) -> None:
+    """Write every judgment of a run into a file.
 
     Raises:
         UserError: no such format.
@@ -79,11 +81,8 @@ def export_run(run: Run, ledger: Ledger, form: str, file: Path | None) -> None:
     """
     writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
     one_of("--format", form, tuple(writers))
-    if file is None:
-        make_folder(Path(run.folder))
-    path = file or Path(run.folder) / f"judgments.{form}"
-    writers[form](view_run(run, ledger), path)
-    typer.echo(f"written to {path}")
+    writers[form](view_run(run, ledger), file)
+    typer.echo(f"written to {file}")
 
 
 def rescore_monitor(

@@ -10,6 +10,7 @@ from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
+from areopage.errors import StorageError
 from areopage.ledger.records import Evaluation, Judgment, Label, Run, Verdict
 from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
@@ -97,11 +98,17 @@ FAILURES: dict[str, Callable[..., Outcome]] = {
 
 
 def outcome_of(row: Row[Any]) -> Outcome:
-    """Read the outcome of a verdict's row."""
+    """Read the outcome of a verdict's row.
+
+    Raises:
+        StorageError: it is none.
+    """
     if row.outcome == "scored":
         return Scored(score=row.score, explanation=row.explanation, evidence=TEXTS.decode(row.evidence))
     if row.outcome == "not_applicable":
         return NotApplicable(explanation=row.explanation)
+    if row.outcome not in FAILURES:
+        raise StorageError(f"the ledger is damaged: judgment {row.judgment_id} has the unknown outcome {row.outcome!r}")
     return FAILURES[row.outcome](reason=row.reason)
 
 

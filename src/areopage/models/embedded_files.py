@@ -60,6 +60,8 @@ class _Seen(Struct, frozen=True):
 
     size: int
     modified_ns: int
+    changed_ns: int
+    inode: int
     sha256: str
 
 
@@ -93,7 +95,9 @@ def find_weights(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> 
 
 
 def file_digest(path: Path, environment: Mapping[str, str]) -> str:
-    """The SHA-256 of a file, in hexadecimal; taken again only when its size or time of change differ from the last time.
+    """The SHA-256 of a file, in hexadecimal; taken again where its size, a time of change or its inode differ from the last time.
+
+    The system sets the second time of change at each write and each replacement, and no program can set it back.
 
     Raises:
         ModelError: the file cannot be read.
@@ -103,7 +107,7 @@ def file_digest(path: Path, environment: Mapping[str, str]) -> str:
         now = path.stat()
         with suppress(OSError, msgspec.DecodeError):
             seen = msgspec.json.decode(note.read_bytes(), type=_Seen)
-            if (seen.size, seen.modified_ns) == (now.st_size, now.st_mtime_ns):
+            if seen == _seen(now, seen.sha256):
                 return seen.sha256
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -112,8 +116,12 @@ def file_digest(path: Path, environment: Mapping[str, str]) -> str:
     # A cache that cannot be written only costs the time of the next digest.
     with suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(note, msgspec.json.encode(_Seen(now.st_size, now.st_mtime_ns, digest)))
+        _write_whole(note, msgspec.json.encode(_seen(now, digest)))
     return digest
+
+
+def _seen(now: os.stat_result, sha256: str) -> _Seen:
+    return _Seen(now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino, sha256)
 
 
 def pull(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from areopage.cases.records import Case, Document
 from areopage.models.reference import ModelReference
@@ -31,8 +32,14 @@ class TokenLogprob(Struct, frozen=True):
     top: tuple[tuple[str, float], ...] = ()
 
 
+MAX_TOKENS = 2**31 - 1
+"""The largest count of tokens that is believed and can be stored."""
+
+
 class Completion(Struct, frozen=True, kw_only=True):
-    """What a model answered. `seconds` is the wall time of the call; token counts are None where the server is silent.
+    """What a model answered. `seconds` is the wall time of the call.
+
+    Token counts are None where the server is silent, or reports what cannot be a count.
 
     `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
     `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
@@ -47,6 +54,13 @@ class Completion(Struct, frozen=True, kw_only=True):
     logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_cut: bool = False
     documents: tuple[Document, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Drop token counts that cannot be."""
+        for name in ("prompt_tokens", "completion_tokens"):
+            count = getattr(self, name)
+            if count is not None and not 0 <= count <= MAX_TOKENS:
+                force_setattr(self, name, None)
 
 
 class ModelStatus(Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """Prometheus metrics of this process and of its ledger, and health checks."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
@@ -50,6 +51,8 @@ WELL: Responses = {200: {"description": "It is well.", "content": content_of(Hea
 UNWELL: Responses = {503: {"description": "It is not; `reason` says why.", "content": content_of(Health)}}
 
 router = APIRouter(tags=["health"])
+LEAST_FREE_BYTES = 8_000_000
+"""With less, a server is not ready: SQLite needs room beside the ledger to write."""
 
 
 class Metrics:
@@ -269,6 +272,8 @@ def _ledger_fault(ledger: Ledger) -> str:
     url = ledger.engine.url
     if url.drivername == "sqlite" and not Path(url.database or "").exists():
         return "the ledger's file is gone: what open connections still write to it is lost when they close"
+    if url.drivername == "sqlite" and shutil.disk_usage(Path(url.database or "").parent).free < LEAST_FREE_BYTES:
+        return "there is no space left for the ledger"
     try:
         with storage_errors(ledger.place):
             revision = revision_of(ledger.engine)
