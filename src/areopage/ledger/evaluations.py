@@ -110,8 +110,9 @@ class Evaluations:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             places = connection.execute(change.returning(*_PLACE, evaluations.c.answer)).all()
             _count_failed(connection, places, taken_back=False)
-            for place in places if stored is not None else ():
-                reduce_texts(connection, place.answer, stored)
+            if stored is not None:
+                for place in places:
+                    reduce_texts(connection, place.answer, stored)
 
     def reopen(self, ids: Sequence[str] | None = None) -> int:
         """Let given-up answers (all: None) wait again without attempts; returns how many.
