@@ -8,9 +8,11 @@ import pytest
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.ledger.traces import Traces
 from server.samples import SAMPLES
 from servers.command import Command
 from servers.judged_answers import judged, run_of
+from servers.made_traces import WRONG, held_trace
 from servers.new_ledger import ledger_at, ledger_file
 
 NOW = datetime.now(UTC)
@@ -115,3 +117,19 @@ def test_labels_by_the_command_are_kept_with_their_origin(review: Command) -> No
     ledger = ledger_at(review.outputs / "ledger.db")
     assert [(one.rater, one.score, one.origin) for one in Labels(ledger).of("a0")] == [("Anne", 4.0, "cli")]
     ledger.close()
+
+
+def test_a_held_answer_is_listed_and_shown_blind_until_it_is_labelled(review: Command) -> None:
+    held = held_trace(1)
+    with Ledger.open(review.outputs / "ledger.db") as ledger:
+        Traces(ledger).append([held])
+    blind = review("review", "show", held.id, "--rater", "Anne").out
+    assert WRONG in blind
+    assert [word for word in ("verdict", "in no document", "!", "%", "waiting") if word in blind] == []
+    assert "held" not in review("review", "list", "--rater", "Anne").out
+    assert "--- verdict: human_review" in review("review", "show", held.id, "--reveal").out
+    assert review("review", "label", held.id, "--rater", "Anne", "--grounded", "no", "--blind").code == 0
+    assert "--- verdict: human_review" in review("review", "show", held.id, "--rater", "Anne").out
+    assert "held" in review("review", "list", "--rater", "Anne").out
+    with Ledger.open(review.outputs / "ledger.db") as ledger:
+        assert [label.blind for label in Labels(ledger).of(held.id)] == [True]

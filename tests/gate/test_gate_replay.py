@@ -8,7 +8,8 @@ from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceJudgment
-from areopage.gate.tuning.replay import Recorded, Replay, judged_of
+from areopage.gate.settle import settled_by_labels
+from areopage.gate.tuning.replay import Recorded, Replay, judged_of, said_of
 
 CONFIG = load_rules()
 LOOSE = replace(CONFIG, thresholds=replace(CONFIG.thresholds, deliver=1.0, hold=1.0))
@@ -49,6 +50,13 @@ def test_what_stays_is_counted_and_not_listed() -> None:
 def test_two_configurations_are_compared_without_what_was_recorded() -> None:
     done = replayed(STRICT, replace(ANSWER, verdict="fallback"), old=LOOSE)
     assert dict(done.changes) == {("deliver", "human_review"): 1}
+
+
+def test_what_people_said_of_an_equal_answer_holds_under_other_rules() -> None:
+    held, released = replace(ANSWER, verdict="human_review", said=False), replace(ANSWER, said=True)
+    assert replayed(LOOSE, held).changed == replayed(STRICT, released).changed == 0
+    decision = Gate(CONFIG).decide(ANSWER.prompt, ANSWER.response, ANSWER.documents)
+    assert (said_of(decision), said_of(settled_by_labels(decision, supported=False))) == (None, False)
 
 
 def test_labels_say_which_side_is_right() -> None:

@@ -73,10 +73,13 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
 
 
 def stored_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
-    """Apply the storage policy to a trace; held traces stay whole until settled. Its `text_key` is that of the whole texts."""
+    """Apply the storage policy to a trace; held traces stay whole until settled.
+
+    Its `text_key` is that of the whole texts, but with the policy `none`, which leaves no hash of them either.
+    """
     if trace.waits or policy == "full":
         return trace
-    key = text_key(trace.collection, trace.response, trace.documents)
+    key = "" if policy == "none" else text_key(trace.collection, trace.response, trace.documents)
     return structs.replace(reduced_trace(trace, policy, max_chars), text_key=key)
 
 

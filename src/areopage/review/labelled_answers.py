@@ -12,7 +12,7 @@ from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError, UserError
 from areopage.gate.records import GATE_VERDICTS, GateVerdict
 from areopage.gate.tuning.labelled import Labelled, labelled_of
-from areopage.gate.tuning.replay import Recorded, judged_of
+from areopage.gate.tuning.replay import Recorded, judged_of, said_of
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import TraceFilter
@@ -252,6 +252,7 @@ def _recorded_of(trace: Trace, labels: Sequence[Label]) -> Recorded:
         p_unsupported=trace.p_unsupported,
         version=trace.version,
         judged=judged_of(decision) if decision is not None else {},
+        said=said_of(decision) if decision is not None else None,
         num_sources=int(trace.metrics.get("num_sources") or 0),
         erased=trace.erased,
         imported=trace.channel == "import",

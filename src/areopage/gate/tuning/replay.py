@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision, GateVerdict, Reason, SentenceJudgment
+from areopage.gate.settle import settled_by_labels
 from areopage.gate.tuning.labelled import Label
 
 Obstacle = Literal["erased", "not_kept", "no_response", "no_documents", "nothing_generated", "altered"]
@@ -27,6 +28,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
         version: the gate's that decided then, "" where it is not known.
         judged: what a judge said of sentences then, by their text; see `judged_of`.
         num_sources: how many documents the gate saw.
+        said: whether people said then that its documents support an equal answer; it settles the decision under any rules.
         label: people's.
     """
 
@@ -40,6 +42,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     p_unsupported: float | None = None
     version: str = ""
     judged: Mapping[str, bool] = {}
+    said: bool | None = None
     num_sources: int = 0
     erased: bool = False
     imported: bool = False
@@ -130,11 +133,19 @@ class Replay:
 
 
 def _decided(gate: Gate, one: Recorded) -> Decision:
-    """What a gate decides; where it wants a judge, with what one said then, if that settles it."""
+    """What a gate decides; with what people said then, or a judge where the gate wants one, if that settles it."""
     decision = gate.decide(one.prompt, one.response, one.documents)
+    if one.said is not None:
+        return settled_by_labels(decision, supported=one.said)
     said = [SentenceJudgment(sentence=at, supported=one.judged.get(decision.sentences[at].text)) for at in decision.doubtful]
     known = [judgment.supported for judgment in said]
     return gate.resolve(decision, said) if False in known or None not in known else decision
+
+
+def said_of(decision: Decision) -> bool | None:
+    """What people had said of an equal answer, where that made the decision."""
+    codes = {reason.code for reason in decision.reasons}
+    return False if "labelled_unsupported" in codes else True if "labelled_supported" in codes else None
 
 
 def judged_of(decision: Decision) -> dict[str, bool]:
