@@ -89,11 +89,8 @@ def test_scores_are_weighed_and_named_by_category_and_subcategory(tmp_path: Path
     assert run["subcategory_scores"] == {"safety.harm": pytest.approx(4.0)}
     danger = run["detailed_criteria"][DANGER]
     assert (danger["score"], danger["weight"], danger["final_share"]) == (5.0, 0.75, 0.75)
-    assert (danger["cases_scored"], danger["cases"], danger["coverage"]) == (
-        6,
-        6,
-        {"scored": 12, "not_applicable": 0, "planned": 12},
-    )
+    assert (danger["cases_scored"], danger["cases"]) == (6, 6)
+    assert danger["coverage"] == {"scored": 12, "not_applicable": 0, "planned": 12}
 
 
 def test_what_is_unscored_is_null_and_never_zero(tmp_path: Path) -> None:
@@ -116,11 +113,8 @@ def test_a_pass_that_was_not_made_says_so(tmp_path: Path) -> None:
 
     detail = written(tmp_path, say=say, complete=False)["records"][0]["detailed_criteria"][DANGER]
     one = detail["judges"]["alpha"]["passes"][0]
-    assert (one["outcome"], one["seconds"], detail["coverage"]) == (
-        "not_run",
-        None,
-        {"scored": 0, "not_applicable": 0, "planned": 2},
-    )
+    assert (one["outcome"], one["seconds"]) == ("not_run", None)
+    assert detail["coverage"] == {"scored": 0, "not_applicable": 0, "planned": 2}
 
 
 def test_explanations_are_joined_with_judge_and_pass_named(tmp_path: Path) -> None:

@@ -16,12 +16,15 @@ from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Verdict
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.rules import new_alert
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, submission_of
+from areopage.scoring.outcome import NotApplicable
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from servers.judged_answers import judgments_of
 
 from .samples import SAMPLES
 from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
@@ -420,6 +423,28 @@ def test_an_answer_without_a_score_says_why_and_shows_no_number(context: ServerC
     assert "no judge gave a score" in page.text
     assert "unscored" in page.text
     assert not re.search(r"(?<![\d.])0\.0\b", page.text)
+
+
+@pytest.mark.parametrize(
+    ("lang", "words", "count"), [("en", "not applicable", "1 not applicable"), ("fr", "sans objet", "1 sans objet")]
+)
+def test_a_criterion_that_does_not_apply_is_told_with_the_judges_reason(
+    context: ServerContext, seeded: list[str], lang: str, words: str, count: str
+) -> None:
+    evaluations = Evaluations(context.ledger)
+    score = evaluations.get(seeded[0])
+    assert score
+    first = msgspec.structs.replace(score.criteria[0], score=None, grade="not_applicable", agreement=None)
+    found = msgspec.structs.replace(score, id="waiting-1", criteria=(first, *score.criteria[1:]), scored=7, not_applicable=1)
+    said = Verdict(criterion=f"{first.criterion}__v1_0", outcome=NotApplicable(explanation="Nobody asks for a source."))
+    judgment = judgments_of("waiting-1", NOW, {first.criterion: 1.0}, SAMPLES[0], "{}")[-1]
+    context.ledger.append([msgspec.structs.replace(judgment, verdicts=(said,))])
+    evaluations.finish(found, [judgment.key])
+    page = page_at(context, "/monitor/answers/waiting-1", lang=lang)
+    assert page.text.count(words) >= 3 and count in page.text
+    assert "Nobody asks for a source." in page.text
+    stored = evaluations.get("waiting-1")
+    assert stored and (stored.criteria[0].grade, stored.not_applicable) == ("not_applicable", 1)
 
 
 def test_an_undeliverable_alert_stands_out_with_its_error(context: ServerContext, seeded: list[str]) -> None:
