@@ -19,10 +19,10 @@ from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
-from areopage.scoring.fold import final_shares, leaf
+from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import OUTCOME_NAMES, Outcome, PlannedPass, Scored, TimedOut, Unreachable, outcome_name
 from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
-from areopage.scoring.tree import Node, score_tree
+from areopage.scoring.tree import Node, criterion_shares, score_tree
 
 DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
 
@@ -305,7 +305,7 @@ def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | Non
 
 def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
     """The ids of the weighted criteria without a score."""
-    shares = dict(final_shares(_tree(panel, scores)))
+    shares = criterion_shares(_tree(panel, scores))
     return [one.criterion for one in scores if shares[one.criterion] > 0 and one.score is None]
 
 

@@ -37,6 +37,10 @@ class FailureRules(Struct, frozen=True, kw_only=True):
         part = _FAILING_PART * (scale.max - scale.min)
         return scale.min + part if scale.higher_is_better else scale.max - part
 
+    def limits(self, criteria: Iterable[Criterion], scale: Scale) -> dict[str, float]:
+        """The limits of criteria by their ids."""
+        return {criterion.id: self.limit_of(criterion, scale) for criterion in criteria}
+
     def categories(self, criteria: Iterable[Criterion]) -> tuple[str, ...]:
         """The categories of a run that count first; all of them where none of `first` is among them."""
         present = tuple(dict.fromkeys(criterion.category for criterion in criteria))
@@ -86,7 +90,7 @@ def count_failures(
         scale: that of the scores.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
-    limits = {criterion.id: rules.limit_of(criterion, scale) for criterion in criteria}
+    limits = rules.limits(criteria, scale)
     categories = rules.categories(criteria)
     by_criterion: dict[str, list[CriterionScore]] = {criterion.id: [] for criterion in criteria}
     by_case: dict[str, list[CriterionScore]] = {}
@@ -94,16 +98,16 @@ def count_failures(
         by_criterion[score.criterion].append(score)
         by_case.setdefault(score.case_id, []).append(score)
 
-    def fails(score: CriterionScore) -> bool:
-        return score.score is not None and _at_or_beyond(score.score, limits[score.criterion], scale)
+    def is_failure(score: CriterionScore) -> bool:
+        return score.score is not None and fails(score.score, limits[score.criterion], scale)
 
     def state(found: Sequence[CriterionScore]) -> bool | None:
         """Whether a case fails one of the scores; None if that cannot be told."""
-        return True if any(map(fails, found)) else None if any(one.score is None for one in found) else False
+        return True if any(map(is_failure, found)) else None if any(one.score is None for one in found) else False
 
     first = [[one for one in found if by_id[one.criterion].category in categories] for found in by_case.values()]
     failing = {
-        case_id: tuple(one.criterion for one in sorted(filter(fails, found), key=lambda one: _goodness(one, scale)))
+        case_id: tuple(one.criterion for one in sorted(filter(is_failure, found), key=lambda one: _goodness(one, scale)))
         for case_id, found in by_case.items()
     }
     return Failures(
@@ -128,7 +132,8 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
     return share if scale.higher_is_better else 1.0 - share
 
 
-def _at_or_beyond(score: float, limit: float, scale: Scale) -> bool:
+def fails(score: float, limit: float, scale: Scale) -> bool:
+    """Whether a score lies at or beyond a limit."""
     return score <= limit if scale.higher_is_better else score >= limit
 
 
