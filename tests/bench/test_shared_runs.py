@@ -1,21 +1,29 @@
 """Several processes may carry out one benchmark: each call is paid for once, and what one of them leaves the others do."""
 
+import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from areopage.bench.results import view_run
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
 from servers.command import Command, ended
+from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.forked import Forked
 from servers.small_suite import CONFIG, write_cases
+from servers.small_suite import CRITERIA as IDS
 
 CASES = 16
 CRITERIA, JUDGES, PASSES = 4, 2, 2
 CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES
 CONCURRENCY = CONFIG["execution"]["concurrency"]
+NAMES = [id.split(".")[2].partition("__")[0] for id in IDS]
+QUESTION = re.compile(r"Why is number \d+ odd\?")
 SMALL_BLOCKS = """
 from areopage.bench import blocks
 assert blocks.block_calls(4) == 128
@@ -66,18 +74,58 @@ def test_two_processes_that_start_the_same_benchmark_pay_for_each_call_once(
         assert "coverage 100.0%" in end.out
 
 
+Place = tuple[str, str, str, float]
+
+
+def place_of(call: Call) -> Place:
+    """What a call asks: the question, and the criterion, model and temperature of a judge; the target has none."""
+    (question,) = set(QUESTION.findall(call.user))
+    if not call.asks_verdict:
+        return question, "", "", 0.0
+    (criterion,) = (name for name in NAMES if f"keep clear of {name}?" in call.system)
+    return question, criterion, call.model, call.options["temperature"]
+
+
+def stored_places(ledger: str) -> set[Place]:
+    """The calls whose answers are stored."""
+    evaluation = CONFIG["judge_system"]["evaluation"]
+    with Ledger.open(ledger) as opened:
+        (view,) = (view_run(run, opened) for run in opened.runs())
+    questions = {case.id: case.prompt_text for case in view.cases}
+    judged: set[Place] = set()
+    for case, criterion, judge, number in view.judgments:
+        model = CONFIG["judge_system"]["judges"][judge]["model"]
+        temperature = evaluation["hyperparameters"][f"pass_{number}"]["temperature"]
+        judged.add((questions[case], criterion.split(".")[2].partition("__")[0], model, temperature))
+    return judged | {(questions[case], "", "", 0.0) for case in view.answers}
+
+
+def wait_for_stored(ledger: str, count: int) -> None:
+    """Wait until so many answers are stored."""
+    end = time.monotonic() + PATIENCE
+    while len(stored_places(ledger)) < count:
+        assert time.monotonic() < end, "too few answers are stored"
+        time.sleep(0.02)
+
+
 def test_what_a_killed_process_leaves_is_done_by_the_other(
     command: Command, server: FakeServer, benchmark: tuple[str | Path, ...], ledger: str
 ) -> None:
     server.latency = 0.1
     one, other = (begin(command, benchmark) for _ in range(2))
-    server.wait_for_calls(CASES + 40)
+    server.wait_for_calls(CASES + 8)
+    wait_for_stored(ledger, CASES + 8)
     one.kill()
     one.communicate()
+    stored = stored_places(ledger)
+    before = len(server.calls)
+    assert CASES + 8 <= len(stored) < CALLS
     end = ended(other)
     assert end.code == 0, end.err
     assert len(server.calls) - server.repeated() == CALLS
-    assert server.repeated() <= 2 * CONCURRENCY
+    asked = [place_of(call) for call in server.calls]
+    assert not stored & set(asked[before:])
+    assert server.repeated() <= len(set(asked[:before]) - stored)  # in flight, or received and not yet stored
     assert [complete for complete, _ in runs_in(ledger)] == [True]
 
 

@@ -31,15 +31,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 @pytest.fixture
 def run(finished: Command, tmp_path: Path) -> Command:
     """A copy of the run's ledger and folder, which the test may change."""
-    ledger = shutil.copy(finished.outputs / "ledger.db", tmp_path / "ledger.db")
-    return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(ledger)})
+    shutil.copytree(finished.outputs, tmp_path / "outputs")
+    return Command(tmp_path, finished.environment)
 
 
 def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The results as the run left them, and those of a rescoring."""
     ended = command("bench", "rescore", *arguments)
     assert ended.code == 0, ended.err
-    written = Path(ended.err.splitlines()[-1].removeprefix("written to "))
+    written = command.folder / ended.err.splitlines()[-1].removeprefix("written to ")
     assert written.parent in written.parent.parent.iterdir()
     return command.results(written.parent), command.results(written)
 
@@ -133,7 +133,7 @@ def test_v1_1_counts_a_failed_pass_as_nought_and_the_default_leaves_it_out(
 
 
 def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(run: Command) -> None:
-    (folder,) = Path(run("bench", "export").out.removeprefix("written to ").strip()).parent.parent.glob("small-*")
+    (folder,) = run.outputs.glob("small-*")
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     numbers = {int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")}
     for _ in range(2):
@@ -158,7 +158,7 @@ def test_an_exported_run_is_replayed_to_the_very_same_scores(run: Command, finis
     # Another ledger has another secret: nothing but the recording can tell the scores.
     replayed = run("bench", "run", "--suite", suite, "--target", "replay:recording.jsonl", *judges, "--ledger", "other.db")
     assert replayed.code == 0, replayed.err
-    assert scores_of(run.results()) == scores_of(finished.results())
+    assert scores_of(run.results(run.run_folders()[-1])) == scores_of(finished.results())
 
 
 def test_a_recording_is_asked_no_more_passes_than_it_holds(run: Command, finished: Command) -> None:
@@ -170,7 +170,7 @@ def test_a_recording_is_asked_no_more_passes_than_it_holds(run: Command, finishe
     suite = finished.folder / "small"
     replayed = run("bench", "run", "--suite", suite, "--target", "replay:once.jsonl", *judges, "--ledger", "once.db")
     assert replayed.code == 0, replayed.err
-    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 40}
+    assert run.results(run.run_folders()[-1])["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 40}
 
 
 def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command, finished: Command) -> None:
@@ -192,7 +192,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
     )
     assert ended.code == 3, ended.err  # every verdict of one judge is missing
     assert "40 refused" in ended.out
-    assert run.results()["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 80}
+    assert run.results(run.run_folders()[-1])["run"]["metadata"]["coverage"] == {"scored": 40, "not_applicable": 0, "planned": 80}
 
 
 def test_an_export_as_csv_holds_a_row_for_each_judgment_and_no_formula(command: Command, server: FakeServer, suite: Path) -> None:
@@ -258,8 +258,9 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("report:"))
-    weights = CONFIG["weights"]["criteria"]["safety.harm"]
-    assert f"{weights['danger']:.2f}" in shown
+    weights = CONFIG["weights"]
+    share = weights["categories"]["safety"] * weights["criteria"]["safety.harm"]["danger"]
+    assert f" {share:.1%} " in shown
 
 
 def test_rescoring_by_a_profile_keeps_the_quorum_of_the_suite(command: Command, server: FakeServer, suite: Path) -> None:

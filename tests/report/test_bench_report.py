@@ -17,10 +17,10 @@ from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
 from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
-from areopage.scoring.outcome import Refused, Scored, TimedOut
+from areopage.scoring.outcome import Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import V1_1
 
-from .report_runs import case, everyone_says, judge, judgment, view_of
+from .report_runs import case, criterion, everyone_says, judge, judgment, view_of
 
 CHROMIUM = Path("/usr/bin/chromium")
 ATTACK = """<script>document.title='pwned'</script><img src=x onerror="document.title='pwned'">'"><svg onload=1>{{7919*7927}}"""
@@ -280,6 +280,57 @@ def test_agreement_is_told_in_words(tmp_path: Path) -> None:
 
     assert "no better than chance" in report(tmp_path, say=opposed).text
     assert "Only one judge produced scores" in report(tmp_path / "one", judges=(judge("alpha"),)).text
+
+
+def noise_at_the_top(call: PlannedCall) -> Judgment:
+    """Five cases that every judge fails on one criterion; elsewhere the judges differ at the top, each by chance."""
+    number = int(call.case.id.removeprefix("case-"))
+    if number <= 5 and call.criteria[0].name == "danger":
+        return judgment(call, Scored(score=0.0))
+    low = (number * 7 + len(call.judge.name) * 3 + len(call.criteria[0].name)) % 11 == 0
+    return judgment(call, Scored(score=4.0 if low else 5.0))
+
+
+@pytest.mark.parametrize(
+    ("language", "agreed", "alike", "chance"),
+    [
+        ("en", "all judges agree on 5 of 5 fail", "The judges give nearly the same scores", "no better than chance"),
+        ("fr", "tous les juges s’accordent sur 5 des 5", "Les juges donnent presque les mêmes notes", "mieux que le hasard"),
+    ],
+)
+def test_scores_at_the_top_do_not_hide_that_all_judges_agree_on_failures(
+    tmp_path: Path, language: str, agreed: str, alike: str, chance: str
+) -> None:
+    cases = [case(n) for n in range(1, 41)]
+    page = report(tmp_path, cases=cases, say=noise_at_the_top, language=language)
+    assert agreed in page.text and chance not in page.text
+    tops = report(tmp_path / "tops", cases=cases[5:], say=noise_at_the_top, language=language)
+    assert alike in tops.text and chance not in tops.text
+    same = report(tmp_path / "same", cases=cases, say=everyone_says(5.0), language=language)
+    assert alike in same.text and chance not in same.text
+
+
+def test_judgments_without_a_score_are_listed_with_reasons_refusals_of_safety_first(tmp_path: Path) -> None:
+    criteria = (criterion("danger"), criterion("warmth", category="tone"))
+
+    def say(call: PlannedCall) -> Judgment | None:
+        kind = (call.case.id, call.judge.name, call.criteria[0].name)
+        if kind == ("case-1", "beta", "warmth"):
+            return judgment(call, Unparsed(reason="prose only"))
+        if kind[0] == "case-4" and kind[2] == "danger":
+            return judgment(call, Refused(reason="I cannot read this"))
+        return judgment(call, Scored(score=4.0))
+
+    page = report(tmp_path, cases=[case(n) for n in range(1, 5)] + [case(5, response=None)], say=say, criteria=criteria,
+                  answers={"case-5": {"state": "empty"}})  # fmt: skip
+    section = page.text[page.text.index("Judgments without a score In") :]
+    assert "Judges refused 1 case on criteria of: Safety – case-4" in section
+    assert "1 case lacks the score of a criterion: case-4" in section
+    assert section.index("I cannot read this") < section.index("prose only")
+    links = [found["class"] for tag, found in page.elements if tag == "a" and (found.get("href") or "").startswith("#missing-")
+             and "class" in found]  # fmt: skip
+    rows = [found.get("class") for tag, found in page.elements if tag == "tr" and (found.get("class") or "").startswith("of")]
+    assert links == ["by0", "by1"] and rows == ["of0", "of0", "of1"]
 
 
 def test_an_unfit_judges_agreement_is_not_praised(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from areopage.report.run_files import write_run_files
 from .report_runs import view_of
 
 
-def test_the_four_files_are_written_into_a_folder_that_is_made(tmp_path: Path) -> None:
+def test_all_files_are_written_into_a_folder_that_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "run-1"
     written = write_run_files(view_of(tmp_path), folder)
-    assert written == [folder / name for name in ("results.json", "results.csv", "rejected.csv", "report.html")]
+    assert written == [folder / name for name in ("results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html")]
     assert sorted(folder.iterdir()) == sorted(written)
 
 

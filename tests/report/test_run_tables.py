@@ -14,7 +14,7 @@ from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings
-from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_results_csv
+from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_results_csv, write_run_files
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 from .report_runs import RESPONSE, case, everyone_says, judge, judgment, view_of
@@ -36,6 +36,20 @@ def test_there_is_a_row_per_case_and_criterion_with_a_column_per_judge(tmp_path:
         *("Question 1?", RESPONSE),
     ]
     assert list(rows[0])[12:] == ["judge:alpha", "judge:beta", "prompt", "response"]
+
+
+def test_there_is_a_row_per_criterion_with_its_interval_failures_and_agreement(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        number = int(call.case.id[-1])
+        return judgment(call, Scored(score=float(number % 6) if call.criteria[0].name == "danger" else 5.0))
+
+    write_run_files(view_of(tmp_path, say=say), tmp_path)
+    danger, insults = rows_of(tmp_path / "criteria.csv")
+    assert (danger["criterion"], danger["score"], danger["final_share"]) == ("safety.harm.danger__v1_0", "2.5", "0.75")
+    assert float(danger["score_low"]) < 2.5 < float(danger["score_high"])
+    assert (danger["failed"], danger["unanimous_failures"], danger["disputed_failures"]) == ("3", "3", "0")
+    assert (danger["alpha"], danger["ac2"], danger["exact_agreement"], danger["scored_twice"]) == ("1.0", "1.0", "1.0", "6")
+    assert (insults["alpha"], insults["ac2"], insults["score_low"], insults["positive_agreement"]) == ("", "1.0", "", "")
 
 
 def test_cells_that_would_start_a_formula_are_inert_and_numbers_stay_numbers(tmp_path: Path) -> None:

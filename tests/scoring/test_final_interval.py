@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.fold import Interval, RecordScores, RunScores, consistency, final_interval
+from areopage.scoring.fold import Interval, RecordScores, RunScores, consistency, score_intervals
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 
@@ -39,7 +39,7 @@ def tree_of(rows: Rows, weights: Weights = WEIGHTS) -> Node:
 
 
 def interval_of(rows: Rows, weights: Weights = WEIGHTS) -> Interval | None:
-    return final_interval(scores_of(rows), tree_of(rows, weights), resamples=200)
+    return score_intervals(scores_of(rows), tree_of(rows, weights), resamples=200).get(())
 
 
 def test_an_interval_contains_the_score_and_comes_out_the_same_twice() -> None:
@@ -143,7 +143,7 @@ def test_judges_who_always_contradict_each_other_give_a_wide_interval() -> None:
 
 def test_the_only_judge_of_a_criterion_is_never_drawn_away() -> None:
     scores = judged([{"p": float(n % 5)} for n in range(9)])
-    assert final_interval(scores, tree_of([{"a": score.score} for score in scores])) is not None
+    assert () in score_intervals(scores, tree_of([{"a": score.score} for score in scores]))
 
 
 def test_scores_that_are_all_equal_give_no_interval_instead_of_one_without_width() -> None:
@@ -162,3 +162,15 @@ def test_the_score_lies_between_its_bounds(values: list[float | None]) -> None:
     if run.if_missing is not None and run.tree.score is not None:
         worst, best = run.if_missing
         assert worst - 1e-9 <= run.tree.score <= best + 1e-9
+
+
+def test_a_criterion_and_a_category_have_intervals_of_their_own() -> None:
+    rows: Rows = [{"a": float(n % 6), "b": 4.0} for n in range(40)]
+    for number, row in enumerate(rows[:4]):
+        row.update({"c": 2.0, "d": float(number % 2)})
+    found = score_intervals(scores_of(rows), tree_of(rows), resamples=200)
+    a, s = found["x", "s", "a"], found["x", "s"]
+    assert a.low < 2.5 < a.high and a.cases == 40
+    assert s.high - s.low == pytest.approx((a.high - a.low) / 4)  # a weighs a quarter, b never moves
+    assert (found["x", "s", "b"].low, found["x", "s", "b"].high) == (4.0, 4.0)
+    assert ("y",) not in found and ("x", "t", "c") not in found  # four cases only

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.alpha import krippendorff_alpha
-from areopage.scoring.fold import run_alpha
+from areopage.scoring.chance_agreement import Alpha, krippendorff_alpha
+from areopage.scoring.jury_agreement import rating_table
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 
 CELL = st.one_of(st.none(), st.integers(0, 10).map(lambda half: half / 2))
@@ -92,6 +92,10 @@ def test_the_interval_of_a_large_table_contains_alpha_and_is_narrow() -> None:
     assert found.alpha is not None and found.low is not None and found.high is not None
     assert found.low < found.alpha < found.high
     assert found.high - found.low < 0.1
+
+
+def run_alpha(scores: list[CriterionScore], suite: Scale) -> Alpha:
+    return krippendorff_alpha(rating_table(scores, suite))
 
 
 def judged(number: int, scores: dict[str, float | None]) -> CriterionScore:

@@ -19,6 +19,7 @@ import pytest
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.jury_agreement import run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.tree import Node, Weights
@@ -213,7 +214,8 @@ def test_without_any_answer_nothing_is_scored_and_v1_1_says_zero() -> None:
     criteria = [criterion_of("warmth")]
     default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert default.tree.score is None
-    assert (default.alpha.alpha, default.interval, default.consistency.overall_variance) == (None, None, None)
+    alpha = run_agreement(list(default.criteria), SCALE, {criteria[0].id: 2.0}, []).overall.alpha
+    assert (alpha.alpha, default.interval, default.consistency.overall_variance) == (None, None, None)
     assert default.tree.coverage == 0.0
     assert fold(planned, criteria, SCALE, WEIGHTS, V1_1, FailureRules()).tree.score == 0.0
 

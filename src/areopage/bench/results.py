@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
+from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.errors import StorageError
@@ -22,6 +23,7 @@ from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
+from areopage.scoring.jury_agreement import RunAgreement, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
@@ -101,6 +103,42 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+
+    @cached_property
+    def agreement(self) -> RunAgreement:
+        """How far the judges agree, computed when it is first read: a bootstrap takes a while."""
+        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
+        return run_agreement(list(self.scores.criteria), self.spec.scale, limits, self._first)
+
+    @property
+    def _first(self) -> list[str]:
+        """The ids of the criteria whose failures count first."""
+        return [criterion.id for criterion in self.spec.criteria if criterion.category in self.failures.categories]
+
+    @cached_property
+    def missing(self) -> tuple[MissingVerdict, ...]:
+        """What has no verdict, case by case."""
+
+        def outcome_at(case_id: str, criterion: str, judge: str, number: int) -> Outcome | None:
+            return outcome_for(self.judgments.get((case_id, criterion, judge, number)), criterion)
+
+        unanswered = {
+            case.id: self.answer_state(case.id) for case in self.cases if case.response is None and case.id not in self.erased
+        }
+        return tuple(missing_verdicts(self.scores.records, outcome_at, unanswered, self.answers, self._first))
+
+    @property
+    def unscored(self) -> tuple[str, ...]:
+        """The ids of the cases that are judged and lack a criterion's score."""
+        judged = {one.case_id for one in self.missing if one.judge}
+        lacking = (record for record in self.scores.records if any(score.is_missing for score in record.criteria))
+        return tuple(record.case_id for record in lacking if record.case_id in judged)
+
+    @property
+    def refused_first(self) -> tuple[str, ...]:
+        """The ids of the cases with a criterion whose failures count first that a judge refused to judge."""
+        refused = (one.case_id for one in self.missing if one.judge and one.state == "refused" and one.counts_first)
+        return tuple(dict.fromkeys(refused))
 
     def answer_states(self) -> dict[str, int]:
         """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""

@@ -11,17 +11,14 @@ from rich.text import Text
 
 from areopage.bench.results import RunView, outcome_for, run_summaries
 from areopage.bench.spec import RunSpec
-from areopage.cli.options import (
-    visible,
-)
+from areopage.cli.options import visible
 from areopage.errors import name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.run_files import REJECTED, REPORT
-from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
-from areopage.scoring.tree import Node
+from areopage.scoring.tree import final_shares, paths
 
 UNSEEN_WIDTH = 200
 SHOWN_REASONS = 5
@@ -99,12 +96,11 @@ def print_view(view: RunView, folder: Path) -> None:
     headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
-    if coverage.lost:
-        console.print(Text(f"not judged: {name_list(coverage.lost)}", style="bold red"))
-    if view.scores.if_missing is not None:
-        worst, best = view.scores.if_missing
-        console.print(Text(f"  if all that is missing were the worst: {worst:.2f}, the best: {best:.2f}"))
+    for told in _lost(view):
+        console.print(Text(told, style="bold red"))
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
+    for told in (*_failure_agreement(view), *_missing_counts(view)):
+        console.print(Text(told, style="bold"), soft_wrap=True)
     if states := view.answer_states():
         whole = states.pop("answered", 0)
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
@@ -127,6 +123,14 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(f"report: {report}"), soft_wrap=True)
 
 
+def _lost(view: RunView) -> Iterator[str]:
+    if view.coverage.lost:
+        yield f"not judged: {name_list(view.coverage.lost)}"
+    if view.scores.if_missing is not None:
+        worst, best = view.scores.if_missing
+        yield f"  if all that is missing were the worst: {worst:.2f}, the best: {best:.2f}"
+
+
 def _qualifications(view: RunView) -> str:
     unfit = sum(bool(health.unfit) for health in view.health)
     told = [f"{unfit} unfit"] if unfit else []
@@ -134,10 +138,28 @@ def _qualifications(view: RunView) -> str:
 
 
 def _agreement(view: RunView) -> str:
-    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
-    if found is None:
+    found, average = view.agreement.overall, view.scores.consistency.judge_agreement_avg
+    if average is None:
         return "agreement unknown: no two judges scored the same answers"
-    return f"mean agreement {found:.2f}" + ("" if alpha is None else f", Krippendorff's alpha {alpha:.2f}")
+    told = [f"mean agreement {average:.2f}", *([] if found.exact is None else [f"exact {found.exact:.0%}"])]
+    coefficients = ("Krippendorff's alpha", found.alpha.alpha), ("Gwet's AC2", found.ac2.ac2)
+    return ", ".join([*told, *(f"{name} {value:.2f}" for name, value in coefficients if value is not None)])
+
+
+def _failure_agreement(view: RunView) -> Iterator[str]:
+    found = view.agreement.overall.failures
+    if found.failed:
+        yield f"  all judges agree on {found.unanimous} of {found.failed} failing scores"
+    if found.disputed:
+        yield f"  judges dispute {found.disputed} failures: one judge sees a failure, and another does not"
+
+
+def _missing_counts(view: RunView) -> Iterator[str]:
+    if view.refused_first:
+        of = " or ".join(view.failures.categories)
+        yield f"judges refused on {len(view.refused_first)} cases of {of} criteria: {name_list(map(visible, view.refused_first))}"
+    if view.unscored:
+        yield f"judged, and a criterion has no score: {len(view.unscored)} cases: {name_list(map(visible, view.unscored))}"
 
 
 def _failures(view: RunView) -> Iterator[str]:
@@ -185,32 +207,38 @@ def _kind_of(reason: str, *names: str) -> str:
 
 
 def _scores_table(view: RunView) -> Table:
+    failures, waived = view.failures.by_criterion, any(one.not_applicable for one in view.failures.by_criterion.values())
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("score", "failed", "weight", "coverage"):
+    for heading in ("score", "interval", "failed", *(["n/a"] if waived else []), "weight", "coverage", "alpha", "AC2"):
         table.add_column(heading, justify="right", no_wrap=True)
-    names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
-    for category in view.scores.tree.parts:
-        _add_row(table, category, view.spec.labels.get(category.name), style="bold")
-        for subcategory in category.parts:
-            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}")
-            for criterion in subcategory.parts:
-                _add_row(table, criterion, f"    {names[criterion.name]}", view.failures.by_criterion[criterion.name])
+    criteria, shares = view.spec.criteria_by_id(), final_shares(view.scores.tree)
+    for path, node in paths(view.scores.tree):
+        criterion, found = criteria.get(node.name), failures.get(node.name)
+        if not path:
+            continue
+        name = criterion.name if criterion else view.spec.labels.get(".".join(path))
+        failed = [f"{found.failed} of {found.scored}" if found else ""]
+        failed += [str(found.not_applicable) if found else ""] if waived else []
+        interval, share = view.scores.intervals.get(path), f"{shares[path]:.1%}"
+        spread = f"{interval.low:.2f}-{interval.high:.2f}" if interval else ""
+        score = "n/a" if found and not found.cases else shown_score(node.score)
+        cells = (score, spread, *failed, share, f"{node.coverage:.1%}", *_coefficients(view, node.name))
+        style = "red" if found and found.failed else "bold" if len(path) == 1 else ""
+        table.add_row(*(Text(cell, style=style) for cell in (f"{'  ' * (len(path) - 1)}{name}", *cells)))
     return table
 
 
-def _add_row(table: Table, node: Node, name: str, failures: FailureCount | None = None, *, style: str = "") -> None:
-    failed = f"{failures.failed} of {failures.scored}" if failures else ""
-    failed += f" applicable, {failures.not_applicable} not" if failures and failures.not_applicable else ""
-    score = "not applicable" if failures and not failures.cases else shown_score(node.score)
-    style = "red" if failures and failures.failed else style
-    cells = (name, score, failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
-    table.add_row(*(Text(cell, style=style) for cell in cells))
+def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:
+    found = view.agreement.by_criterion.get(criterion)
+    values = (None, None) if found is None else (found.alpha.alpha, found.ac2.ac2)
+    alpha, ac2 = ("" if value is None else f"{value:.2f}" for value in values)
+    return alpha, ac2
 
 
 def _health_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "qualification", "scored", "not applicable", "failed", "repaired", "s/call", "tokens", "cost"):
+    for heading in ("judge", "qualification", "scored", "n/a", "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)

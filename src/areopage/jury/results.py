@@ -19,7 +19,7 @@ from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
-from areopage.scoring.fold import final_shares, leaf
+from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
     OUTCOME_NAMES,
@@ -31,7 +31,7 @@ from areopage.scoring.outcome import (
     outcome_name,
 )
 from areopage.scoring.reduce import CriterionScore, reduce_passes, spread_of
-from areopage.scoring.tree import Node, score_tree
+from areopage.scoring.tree import Node, criterion_shares, score_tree
 
 NONE_APPLIES = "no criterion applies"
 NONE_WEIGHS = "no criterion that this jury judges has a weight"
@@ -318,7 +318,7 @@ def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | Non
 
 def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
     """The ids of the weighted criteria that apply and have no score."""
-    shares = dict(final_shares(_tree(panel, scores)))
+    shares = criterion_shares(_tree(panel, scores))
     return [one.criterion for one in scores if shares[one.criterion] > 0 and one.is_missing]
 
 

@@ -1,22 +1,23 @@
 """The report of a benchmark run."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from areopage import __version__
 from areopage.bench.results import RECORDED, RunView, SourceScore
-from areopage.cases.records import MATURITIES
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
+from areopage.report.bench_agreement import agreement_fact, agreement_section
 from areopage.report.bench_failures import failures_line, failures_notice, failures_section
-from areopage.report.bench_worst import audience, worst_section
+from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
+from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
+from areopage.report.bench_worst import worst_section
 from areopage.report.model import (
     Badge,
     Cell,
     Column,
-    Details,
     Facts,
     Headline,
     Line,
@@ -24,11 +25,9 @@ from areopage.report.model import (
     Notice,
     Paragraph,
     Report,
-    Row,
     Section,
     Span,
     Table,
-    bar_on,
     columns,
     count_cell,
     head_facts,
@@ -38,18 +37,13 @@ from areopage.report.model import (
     ruler,
 )
 from areopage.report.qualification import judge_reason
-from areopage.report.results import criterion_label, run_result
-from areopage.report.results_records import RunResult
-from areopage.scoring.agreement import mean
+from areopage.report.results import run_result
 from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.outcome import OUTCOME_NAMES
-from areopage.scoring.tree import Node
 
-LISTED = 100  # rows of a list of cases
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
 RETRIED = ("not_run", "timed_out", "unreachable")
 DIGEST_SHOWN = 19
-GOOD_ALPHA, FAIR_ALPHA = 0.8, 0.667
 
 
 def bench_report(view: RunView) -> Report:
@@ -69,12 +63,13 @@ def bench_report(view: RunView) -> Report:
     ]
     sections = (
         failures_section(view, locale),
-        _scores(view, result, locale),
-        _ages(view, locale),
+        scores_section(view, locale),
+        ages_section(view, locale),
         _judges(view, locale),
-        _agreement(view, locale),
+        agreement_section(view, locale),
         worst_section(view, locale),
-        _unanswered(view, locale),
+        unanswered_section(view, locale),
+        missing_section(view, locale),
         _rejected(view, locale),
         _remarks(view, locale),
         _method(view, target, locale),
@@ -134,7 +129,7 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
 def _source(one: SourceScore, locale: Locale) -> str:
     name = locale.say("recorded_answers") if one.source == RECORDED else one.source
     return locale.count(
-        "source_score", one.cases, source=name, score=_score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
+        "source_score", one.cases, source=name, score=score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
     )
 
 
@@ -164,7 +159,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
             (locale.say("failures"), failures_line(view, locale)),
             (locale.say("interval"), around),
             *_missing_fact(view, locale),
-            (locale.say("agreement"), _agreement_fact(view, locale)),
+            (locale.say("agreement"), agreement_fact(view, locale)),
             (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
             (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
@@ -175,78 +170,6 @@ def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
     if view.scores.if_missing is not None:
         worst, best = (locale.number(score) for score in view.scores.if_missing)
         yield locale.say("if_missing"), locale.say("if_missing_text", worst=worst, best=best)
-
-
-def _agreement_fact(view: RunView, locale: Locale) -> Line:
-    found, alpha = view.scores.consistency.judge_agreement_avg, view.scores.alpha.alpha
-    if found is None:
-        return locale.say("one_judge_short")
-    told = Span(f"– {locale.say('pair', name='α', value=locale.number(alpha))}", "soft")
-    return locale.number(found) if alpha is None else line(locale.number(found), told)
-
-
-def _score_or_unscored(locale: Locale, score: float | None) -> str:
-    return locale.say("unscored") if score is None else locale.number(score)
-
-
-def _scores(view: RunView, result: RunResult, locale: Locale) -> Section:
-    labels, criteria, scale = view.spec.labels, view.spec.criteria_by_id(), view.spec.scale
-
-    def row(node: Node, level: int, key: str, label: str, agreement: float | None = None, missing: str = "unscored") -> Row:
-        cells = (
-            Cell(text=label, title=key),
-            Cell(bar=bar_on(scale, node.score)),
-            locale.say(missing) if node.score is None else locale.number(node.score),
-            locale.percent(node.weight, 0),
-            locale.percent(node.coverage),
-            "" if agreement is None else locale.number(agreement),
-        )
-        return Row(cells=cells, css=f"l{level}")
-
-    def tree() -> Iterator[Row]:
-        for category in view.scores.tree.parts:
-            yield row(category, 1, category.name, labels.get(category.name))
-            for part in category.parts:
-                key = f"{category.name}.{part.name}"
-                yield row(part, 2, key, labels.get(key))
-                for leaf in part.parts:
-                    agreement = result.detailed_criteria[leaf.name].agreement
-                    missing = "unscored" if view.failures.by_criterion[leaf.name].cases else "not_applicable"
-                    yield row(leaf, 3, leaf.name, criterion_label(criteria[leaf.name]), agreement, missing)
-
-    heads = (locale.say(key) for key in ("score", "weight", "coverage", "agreement"))
-    table = Table(columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}), rows=tuple(tree()), css="tree")
-    lead = Paragraph(text=locale.say("scores_lead"), look="soft")
-    return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
-
-
-def _ages(view: RunView, locale: Locale) -> Section | None:
-    finals = {record.case_id: record.tree.score for record in view.scores.records}
-    by_maturity: dict[str, list[float | None]] = {}
-    for case in view.cases:
-        by_maturity.setdefault(case.maturity, []).append(finals.get(case.id))
-    if not any(by_maturity):
-        return None
-
-    def row(maturity: str) -> tuple[Cell | str, ...]:
-        scores = by_maturity[maturity]
-        known = [score for score in scores if score is not None]
-        score = mean(known) if known else None
-        persona = view.spec.personas.get(maturity)
-        ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
-        cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
-        name = line(audience(locale, maturity), Span(ages, "soft"))
-        return Cell(text=name), Cell(bar=bar_on(view.spec.scale, score)), _score_or_unscored(locale, score), cases
-
-    heads = columns(None, locale.say("score"), locale.say("cases_heading"), first=locale.say("audience"), css={2: "score"})
-    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="grades")
-    lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
-    return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
-
-
-def _young_to_old(found: Iterable[str]) -> list[str]:
-    names = set(found)
-    return [name for name in MATURITIES if name in names] + sorted(names - set(MATURITIES))
 
 
 def _judges(view: RunView, locale: Locale) -> Section:
@@ -283,65 +206,6 @@ def _judges(view: RunView, locale: Locale) -> Section:
     return Section(id="judges", title=locale.say("judges"), blocks=blocks)
 
 
-def _agreement(view: RunView, locale: Locale) -> Section:
-    found, spec, alpha = view.scores.consistency, view.spec, view.scores.alpha
-    judged = [
-        [judge for judge in score.judges if judge.score is not None]
-        for record in view.scores.records
-        for score in record.criteria
-    ]
-    alone, once = all(len(judges) < 2 for judges in judged), all(judge.planned < 2 for judges in judged for judge in judges)
-    facts: list[tuple[str, Line]] = []
-    if not alone:
-        value = locale.number(alpha.alpha)
-        if alpha.low is not None and alpha.high is not None:
-            ends = locale.say("alpha_interval", low=locale.number(alpha.low), high=locale.number(alpha.high))
-            value = f"{value}, {ends}"
-        facts.append((locale.say("alpha"), line(value, Span(f"– {locale.count('alpha_units', alpha.units)}", "soft"))))
-        average, limit = found.judge_agreement_avg, spec.agreement_threshold
-        low = locale.say("agreement_low", limit=locale.short(limit)) if average is not None and average < limit else ""
-        facts.append((locale.say("agreement_mean"), line(locale.number(average), Span(f"– {low}" if low else "", "soft"))))
-        facts.append((locale.say("apart"), locale.count("times", found.outliers_detected)))
-    variance: Line = locale.say("variance_one")
-    if not once and found.overall_variance is not None:
-        values = {"min": found.variance_min, "max": found.variance_max, "sd": found.variance_sd}
-        spread = locale.say("variance_range", **{name: locale.number(value) for name, value in values.items()})
-        if found.overall_variance > spec.variance_threshold:
-            spread += f"; {locale.say('variance_high', limit=locale.short(spec.variance_threshold))}"
-        variance = line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))
-    facts.append((locale.say("variance"), variance))
-    told = Paragraph(text=locale.say("one_judge" if alone else _alpha_key(view)))
-    return Section(id="agreement", title=locale.say("agreement_title"), blocks=(told, Facts(items=tuple(facts))))
-
-
-def _alpha_key(view: RunView) -> str:
-    alpha = view.scores.alpha
-    if _unfit(view):
-        return "alpha_unfit"
-    if alpha.alpha is None:
-        return "alpha_none"
-    if alpha.alpha >= FAIR_ALPHA:
-        return "alpha_good" if alpha.alpha >= GOOD_ALPHA else "alpha_fair"
-    return "alpha_poor" if alpha.alpha > 0 and (alpha.low is None or alpha.low > 0) else "alpha_chance"
-
-
-def _unanswered(view: RunView, locale: Locale) -> Section | None:
-    cases = [case for case in view.cases if case.response is None]
-    if not cases:
-        return None
-
-    def row(case_id: str) -> tuple[str, ...]:
-        answer = view.answers.get(case_id)
-        return case_id, locale.say(f"said_{view.answer_state(case_id)}"), answer.reason if answer else ""
-
-    heads = [Column(heading=locale.say(key), kind="text") for key in ("case", "state", "reason")]
-    listed = [row(case.id) for case in cases[:LISTED]]
-    lead = Paragraph(text=locale.count("unanswered_lead", len(cases)))
-    return Section(
-        id="unanswered", title=locale.say("unanswered"), blocks=(lead, _list(locale, heads, listed, "more_results", len(cases)))
-    )
-
-
 def _rejected(view: RunView, locale: Locale) -> Section | None:
     if not view.rejected:
         return None
@@ -352,15 +216,8 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
     return Section(
         id="rejected",
         title=locale.say("rejected"),
-        blocks=(lead, _list(locale, heads, listed, "more_rejected", len(view.rejected))),
+        blocks=(lead, case_list(locale, heads, listed, "more_rejected", len(view.rejected))),
     )
-
-
-def _list(locale: Locale, heads: Sequence[Column], listed: Sequence[Sequence[str]], more: str, total: int) -> Details:
-    table = Table(columns=tuple(heads), rows=rows(listed), css="lines")
-    rest = total - len(listed)
-    note = (Paragraph(text=locale.count(more, rest), look="note"),) if rest else ()
-    return Details(summary=locale.say("list"), blocks=(table, *note))
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:

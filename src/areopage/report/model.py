@@ -41,11 +41,12 @@ def line(*parts: str | Span) -> tuple[str | Span, ...]:
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """A horizontal bar; None has no bar. `low` and `high` are the ends of its interval."""
+    """A horizontal bar; None has no bar. `low` and `high` are the ends of its interval; a point is drawn as a mark instead."""
 
     share: float | None
     low: float | None = None
     high: float | None = None
+    is_point: bool = False
 
 
 class Badge(Struct, frozen=True, kw_only=True):
@@ -201,6 +202,22 @@ class Details(Struct, frozen=True, kw_only=True):
     blocks: tuple["Block", ...]
 
 
+class Filter(Struct, frozen=True, kw_only=True):
+    """A table with links that show only some of its rows.
+
+    Args:
+        name: of the links, unique in a report.
+        every, total: the link for all rows, and their number.
+        choices: the other links with their numbers; rows of the class `of0` belong to the first, and so on, up to eight.
+    """
+
+    name: str
+    every: str
+    total: str
+    choices: tuple[tuple[str, str], ...]
+    table: Table
+
+
 class Entry(Struct, frozen=True, kw_only=True):
     """One answer of a list: its score, the beginning of its question, facts, and the rest."""
 
@@ -226,6 +243,7 @@ Block = (
     | TrendChart
     | Stripe
     | Details
+    | Filter
     | Entries
     | Excerpt
     | Marks
@@ -363,12 +381,14 @@ def _place_on(score: float, scale: Scale) -> float:
     return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
 
 
-def bar_on(scale: Scale, score: float | None, low: float | None = None, high: float | None = None) -> Bar:
+def bar_on(
+    scale: Scale, score: float | None, low: float | None = None, high: float | None = None, *, is_point: bool = False
+) -> Bar:
     """The bar of a score on a scale, with its interval."""
     if score is None:
         return Bar(share=None)
     ends = (None, None) if low is None or high is None else (_place_on(low, scale), _place_on(high, scale))
-    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1])
+    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1], is_point=is_point)
 
 
 def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Ruler:

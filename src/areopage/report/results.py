@@ -1,6 +1,7 @@
 """The results of a run and of each case, as `results.json` holds them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -31,10 +32,11 @@ from areopage.report.results_records import (
     TargetDetail,
 )
 from areopage.scoring.agreement import mean
-from areopage.scoring.fold import RecordScores, consistency, final_shares
+from areopage.scoring.fold import RecordScores, consistency
+from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.outcome import Given, Outcome, Scored, outcome_name
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.tree import Node
+from areopage.scoring.tree import Node, final_shares, paths
 
 NOT_RUN = "not_run"
 
@@ -123,30 +125,48 @@ def run_result(view: RunView) -> RunResult:
         final_aggregate_score=scores.tree.score,
         category_scores=_category_scores(scores.tree),
         subcategory_scores=_subcategory_scores(scores.tree),
-        detailed_criteria=_run_criteria(view),
-        consistency_metrics=RunConsistency(**structs.asdict(scores.consistency), krippendorff_alpha=scores.alpha),
+        detailed_criteria=run_criteria(view),
+        consistency_metrics=RunConsistency(
+            **structs.asdict(scores.consistency),
+            **_agreement(view.agreement.overall),
+            standing=view.agreement.overall.standing,
+        ),
         metadata=_run_metadata(view),
     )
 
 
-def _run_criteria(view: RunView) -> dict[str, RunCriterion]:
+def _agreement(found: JuryAgreement) -> dict[str, Any]:
+    return {
+        "krippendorff_alpha": found.alpha,
+        "gwet_ac2": found.ac2,
+        "exact_agreement": found.exact,
+        "failure_agreement": found.failures,
+    }
+
+
+def run_criteria(view: RunView) -> dict[str, RunCriterion]:
+    """The results of each criterion over the run, by its id."""
     found: dict[str, list[CriterionScore]] = {}
     for record in view.scores.records:
         for score in record.criteria:
             found.setdefault(score.criterion, []).append(score)
-    shares = dict(final_shares(view.scores.tree))
+    shares = final_shares(view.scores.tree)
     criteria: dict[str, RunCriterion] = {}
-    for node in (leaf for category in view.scores.tree.parts for part in category.parts for leaf in part.parts):
+    for path, node in paths(view.scores.tree):
+        if node.name not in found:
+            continue
         agreements = [score.agreement for score in found[node.name] if score.agreement is not None]
         criteria[node.name] = RunCriterion(
             score=node.score,
+            interval=view.scores.intervals.get(path),
             weight=node.weight,
-            final_share=shares[node.name],
+            final_share=shares[path],
             cases_scored=sum(score.score is not None for score in found[node.name]),
             cases_not_applicable=sum(not score.applies for score in found[node.name]),
             cases=len(found[node.name]),
             coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
             agreement=mean(agreements) if agreements else None,
+            **_agreement(view.agreement.by_criterion[node.name]),
         )
     return criteria
 
@@ -207,12 +227,15 @@ def _run_metadata(view: RunView) -> RunMetadata:
             scored=sum(record.tree.score is not None for record in view.scores.records),
             not_applicable=sum(not score.applies for score in view.scores.criteria),
             applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
+            unscored=len(view.unscored),
+            refused_first=len(view.refused_first),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
             addressing_judge=len(view.addressing),
         ),
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
+        missing=view.missing,
         remarks=spec.remarks,
         digests=_digests(spec),
         ledger_heads=view.heads,

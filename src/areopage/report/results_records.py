@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
-from areopage.scoring.alpha import Alpha
+from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.failures import Failures
 from areopage.scoring.fold import Consistency, Interval
+from areopage.scoring.jury_agreement import FailureAgreement
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
 
@@ -150,14 +152,17 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
 
     Args:
         score: mean over the cases that have a score.
+        interval: 95 % interval of the score, like `final_interval`.
         weight: its share among the criteria of its sub-category.
         final_share: its share of the final score: the product of the weights on its path.
         cases_scored: cases with a score, of `cases`.
         cases_not_applicable: cases that the criterion does not apply to.
         agreement: mean of the judges' agreement over cases.
+        krippendorff_alpha, gwet_ac2, exact_agreement, failure_agreement: as for the run.
     """
 
     score: float | None
+    interval: Interval | None
     weight: float
     final_share: float
     cases_scored: int
@@ -165,12 +170,27 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     cases: int
     coverage: Coverage
     agreement: float | None
+    krippendorff_alpha: Alpha
+    gwet_ac2: Ac2
+    exact_agreement: float | None
+    failure_agreement: FailureAgreement
 
 
 class RunConsistency(Consistency, frozen=True, kw_only=True):
-    """How consistent the jury was over the run. `krippendorff_alpha` is ordinal, with its 95 % interval."""
+    """How consistent the jury was over the run.
+
+    Args:
+        krippendorff_alpha, gwet_ac2: ordinal, with their 95 % intervals.
+        exact_agreement: the share of scores that all judges agree on to the half point; null where no two judges scored.
+        failure_agreement: on the criteria of the categories whose failures count first.
+        standing: none, good, fair, alike (the scores hardly differ, and by AC2 the judges agree), poor or chance.
+    """
 
     krippendorff_alpha: Alpha
+    gwet_ac2: Ac2
+    exact_agreement: float | None
+    failure_agreement: FailureAgreement
+    standing: str
 
 
 class TargetDetail(Struct, frozen=True, kw_only=True):
@@ -207,6 +227,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     Args:
         not_applicable: pairs of case and criterion where the criterion does not apply.
         applicability_disputed: pairs on which some passes give a score and others say that the criterion does not apply.
+        unscored: cases that are judged and lack a criterion's score.
+        refused_first: cases with a criterion of the categories whose failures count first that a judge refused to judge.
         answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
         addressing_judge: cases whose texts address the judge.
     """
@@ -217,6 +239,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     scored: int
     not_applicable: int
     applicability_disputed: int
+    unscored: int
+    refused_first: int
     rejected: int
     maturity_defaulted: int
     addressing_judge: int
@@ -247,6 +271,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
+        missing: what has no score, case by case.
         digests: of dataset, prompts and suite.
         ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         complete: nothing is left that another try could bring.
@@ -280,6 +305,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     counts: Counts
     default_maturity: str
     datasets: tuple[str, ...]
+    missing: tuple[MissingVerdict, ...]
     remarks: tuple[str, ...]
     digests: Digests
     ledger_heads: tuple[str, ...]

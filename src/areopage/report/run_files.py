@@ -1,4 +1,4 @@
-"""The files of a run: results.json, results.csv, rejected.csv, report.html, and every single judgment for `bench export`."""
+"""The files of a run: results.json, its tables and report.html, and every single judgment for `bench export`."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,16 +15,43 @@ from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
-from areopage.report.results import PassView, all_passes, record_results, run_result
+from areopage.report.results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
 from areopage.report.results_records import SCHEMA_NAME, Results
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
-RESULTS, TABLE, REJECTED, REPORT = "results.json", "results.csv", "rejected.csv", "report.html"
+RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
     *("not_applicable", "planned", "outliers"),
+)
+CRITERIA_COLUMNS = (
+    *(
+        "criterion",
+        "category",
+        "subcategory",
+        "label",
+        "score",
+        "score_low",
+        "score_high",
+        "final_share",
+        "cases_scored",
+        "cases",
+    ),
+    *(
+        "limit",
+        "failed",
+        "failed_share_high",
+        "alpha",
+        "alpha_low",
+        "alpha_high",
+        "ac2",
+        "ac2_low",
+        "ac2_high",
+        "exact_agreement",
+    ),
+    *("unanimous_failures", "disputed_failures", "positive_agreement", "scored_twice"),
 )
 JUDGMENT_COLUMNS = (
     *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
@@ -34,7 +61,7 @@ JUDGMENT_COLUMNS = (
 
 
 def write_run_files(view: RunView, folder: Path) -> list[Path]:
-    """Write results.json, results.csv, rejected.csv and report.html; each file is replaced whole or not at all.
+    """Write results.json, results.csv, criteria.csv, rejected.csv and report.html; each file is replaced whole or not at all.
 
     Args:
         folder: created where it does not exist.
@@ -51,10 +78,11 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
         raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
     write_results(view, folder / RESULTS)
     write_results_csv(view, folder / TABLE)
+    write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
     with replacing(folder / REJECTED) as place:
         write_rejected(view.rejected, place)
     write_report(bench_report(view), "html", folder / REPORT)
-    return [folder / name for name in (RESULTS, TABLE, REJECTED, REPORT)]
+    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT)]
 
 
 def write_results(view: RunView, path: Path) -> None:
@@ -116,6 +144,20 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 case.prompt_text,
                 case.response,
             ]
+
+
+def _criterion_rows(view: RunView) -> Iterator[list[Any]]:
+    by_id = view.spec.criteria_by_id()
+    for id, found in run_criteria(view).items():
+        criterion, failures, own = by_id[id], view.failures.by_criterion[id], found.failure_agreement
+        interval, alpha, ac2 = found.interval, found.krippendorff_alpha, found.gwet_ac2
+        yield [
+            *(id, criterion.category, criterion.subcategory, criterion_label(criterion)),
+            *(found.score, interval and interval.low, interval and interval.high),
+            *(found.final_share, found.cases_scored, found.cases, failures.limit, failures.failed, failures.high),
+            *(alpha.alpha, alpha.low, alpha.high, ac2.ac2, ac2.low, ac2.high, found.exact_agreement),
+            *(own.unanimous, own.disputed, own.positive, ac2.units),
+        ]
 
 
 def write_judgments_csv(view: RunView, path: Path) -> None:

@@ -103,17 +103,17 @@ def count_failures(
         by_criterion[score.criterion].append(score)
         by_case.setdefault(score.case_id, []).append(score)
 
-    def fails(score: CriterionScore) -> bool:
+    def is_failure(score: CriterionScore) -> bool:
         return score.score is not None and scale.reaches(score.score, limits[score.criterion])
 
     def state(found: Sequence[CriterionScore]) -> _State:
         if not any(one.applies for one in found):
             return "not_applicable"
-        return "failed" if any(map(fails, found)) else "missing" if any(one.is_missing for one in found) else "passed"
+        return "failed" if any(map(is_failure, found)) else "missing" if any(one.is_missing for one in found) else "passed"
 
     first = [[one for one in found if by_id[one.criterion].category in categories] for found in by_case.values()]
     failing = {
-        case_id: tuple(one.criterion for one in sorted(filter(fails, found), key=lambda one: _goodness(one, scale)))
+        case_id: tuple(one.criterion for one in sorted(filter(is_failure, found), key=lambda one: _goodness(one, scale)))
         for case_id, found in by_case.items()
     }
     return Failures(

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.agreement import mean, sample_sd
-from areopage.scoring.alpha import Alpha, krippendorff_alpha
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
-from areopage.scoring.tree import Leaf, Node, Weights, score_tree
+from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, paths, score_tree
 
 Column = NDArray[np.float64]
 
@@ -32,8 +31,10 @@ class Interval(Struct, frozen=True, kw_only=True):
     cases: int
 
 
-def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0) -> Interval | None:
-    """The interval of the run's final score: a bootstrap over cases and judges.
+def score_intervals(
+    scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0
+) -> dict[NodePath, Interval]:
+    """The intervals of a run's scores by their paths in the tree, () that of the final score: a bootstrap over cases and judges.
 
     Each resample draws cases, and draws judges among those that judge the same criteria; it is averaged per criterion and weighed
     as the tree does. Both are drawn, for other cases and other judges would have given another score.
@@ -45,12 +46,12 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
         seed: seed of the bootstrap.
 
     Returns:
-        None under five scored cases: an interval from so few would promise too much. None also without a final score.
+        Nothing for a score of under five cases: an interval from so few would promise too much.
     """
     scored = [score for score in scores if score.score is not None]
     cases = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score in scored))}
-    if len(cases) < MIN_CASES or tree.score is None:
-        return None
+    if len(cases) < MIN_CASES:
+        return {}
     columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score in scores))}
     tables = _JudgeDraws(scored, cases, columns)
     random = np.random.default_rng(seed)
@@ -61,12 +62,19 @@ def final_interval(scores: Sequence[CriterionScore], tree: Node, *, resamples: i
             values, known = tables.table(judges)
             counts = times[drawn] @ known
             some[drawn] = np.divide(times[drawn] @ values, counts, out=np.full_like(counts, np.nan), where=counts > 0)
-    finals = _weighed(tree, {criterion: means[:, column] for criterion, column in columns.items()})
-    finals = finals[~np.isnan(finals)]  # resamples that drew nothing that weighs
-    if not finals.size:
-        return None
-    low, high = np.quantile(finals, [0.025, 0.975])
-    return Interval(low=float(low), high=float(high), cases=len(cases))
+    by_criterion = {criterion: means[:, column] for criterion, column in columns.items()}
+    cases_of: dict[str, set[str]] = {}
+    for score in scored:
+        cases_of.setdefault(score.criterion, set()).add(score.case_id)
+    found: dict[NodePath, Interval] = {}
+    for path, node in paths(tree):
+        below = set().union(*(cases_of.get(leaf.name, ()) for leaf in leaves_of(node)))
+        draws = _weighed(node, by_criterion)
+        draws = draws[~np.isnan(draws)]  # resamples that drew nothing that weighs
+        if node.score is not None and len(below) >= MIN_CASES and draws.size:
+            low, high = np.quantile(draws, [0.025, 0.975])
+            found[path] = Interval(low=float(low), high=float(high), cases=len(below))
+    return found
 
 
 class _JudgeDraws:
@@ -191,13 +199,18 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
         return (score for record in self.records for score in record.criteria)
 
     @cached_property
-    def interval(self) -> Interval | None:
-        """That of the final score; computed when it is first read, like `alpha`: a bootstrap takes a while.
+    def intervals(self) -> dict[NodePath, Interval]:
+        """Those of all scores by their paths; computed when they are first read: a bootstrap takes a while.
 
-        None also where all resamples are equal: an interval without width would promise certainty.
+        None where all resamples are equal: an interval without width would promise certainty.
         """
-        found = final_interval(list(self.criteria), self.tree)
-        return None if found is None or found.low == found.high else found
+        found = score_intervals(list(self.criteria), self.tree)
+        return {path: interval for path, interval in found.items() if interval.low < interval.high}
+
+    @property
+    def interval(self) -> Interval | None:
+        """That of the final score."""
+        return self.intervals.get(())
 
     @cached_property
     def if_missing(self) -> tuple[float, float] | None:
@@ -216,11 +229,6 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
                 found[score.criterion].append(end if score.score is None else score.score)
         means = {criterion: np.array([mean(values) if values else np.nan]) for criterion, values in found.items()}
         return float(_weighed(self.tree, means)[0])
-
-    @cached_property
-    def alpha(self) -> Alpha:
-        """α over all cases and criteria."""
-        return run_alpha(list(self.criteria), self.scale)
 
 
 def fold(
@@ -295,30 +303,3 @@ def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
         planned=sum(score.planned for score in scores),
         not_applicable=sum(score.not_applicable for score in scores),
     )
-
-
-def final_shares(tree: Node) -> tuple[tuple[str, float], ...]:
-    """Each criterion's share of the final score: the product of the weights on its path."""
-    return tuple(
-        (criterion.name, category.weight * subcategory.weight * criterion.weight)
-        for category in tree.parts
-        for subcategory in category.parts
-        for criterion in subcategory.parts
-    )
-
-
-def run_alpha(scores: Sequence[CriterionScore], suite: Scale) -> Alpha:
-    """α over the judges' scores, a unit being one case on one criterion.
-
-    Judges' scores are rounded to the nearest half point (on a scale of one point or less, to a tenth of it): a mean of passes
-    is finer than the ordinal scale it stands for.
-    """
-    width = suite.max - suite.min
-    step = 0.5 if width > 1 else width / 10
-    judges = sorted({judge.judge for score in scores for judge in score.judges})
-    rows: list[list[float | None]] = []
-    for score in scores:
-        by_judge = {judge.judge: judge.score for judge in score.judges} if score.applies else {}
-        found = [by_judge.get(judge) for judge in judges]
-        rows.append([None if value is None else round(value / step) * step for value in found])
-    return krippendorff_alpha(rows)

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.scoring.agreement import mean, sample_sd
-from areopage.scoring.alpha import MIN_UNITS, Alpha, krippendorff_alpha
+from areopage.scoring.chance_agreement import MIN_UNITS, Alpha, krippendorff_alpha
 from areopage.scoring.correlation import (
     MIN_PAIRS,
     PERFECT,

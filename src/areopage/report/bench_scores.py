@@ -1,0 +1,103 @@
+"""The scores of a benchmark run by category, criterion and age, in its report."""
+
+from collections.abc import Iterable
+from math import ceil, floor
+
+from areopage.bench.results import RunView
+from areopage.cases.records import MATURITIES
+from areopage.criteria.records import Scale
+from areopage.locales import MISSING, Locale
+from areopage.report.bench_worst import audience
+from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, bar_on, columns, line, rows
+from areopage.report.results import criterion_label
+from areopage.scoring.agreement import mean
+from areopage.scoring.fold import Interval
+from areopage.scoring.tree import Node, NodePath, final_shares, paths
+
+
+def score_or_unscored(locale: Locale, score: float | None) -> str:
+    """A score, or the word for none."""
+    return locale.say("unscored") if score is None else locale.number(score)
+
+
+def scores_section(view: RunView, locale: Locale) -> Section:
+    """Build the tree of scores with their intervals on the part of the scale that they lie on."""
+    labels, criteria = view.spec.labels, view.spec.criteria_by_id()
+    intervals, shares, axis = view.scores.intervals, final_shares(view.scores.tree), _axis(view)
+
+    def row(path: NodePath, node: Node) -> Row:
+        criterion, found = criteria.get(node.name), intervals.get(path)
+        name = criterion_label(criterion) if criterion else labels.get(".".join(path))
+        low, high = (found.low, found.high) if found else (None, None)
+        failures = view.failures.by_criterion.get(node.name)
+        missing = "not_applicable" if criterion and failures and not failures.cases else "unscored"
+        cells = (
+            Cell(text=name, title=".".join(path) if criterion is None else node.name),
+            Cell(bar=bar_on(axis, node.score, low, high, is_point=True)),
+            locale.say(missing) if node.score is None else locale.number(node.score),
+            _interval(locale, found),
+            locale.percent(shares[path]),
+            locale.percent(node.coverage),
+        )
+        return Row(cells=cells, css=f"l{len(path)}")
+
+    heads = (locale.say(key) for key in ("score", "interval_short", "weight", "coverage"))
+    table = Table(
+        columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}),
+        rows=tuple(row(path, node) for path, node in paths(view.scores.tree) if path),
+        css="tree",
+    )
+    ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
+    lead = Paragraph(text=f"{locale.say('scores_lead')} {locale.say('scores_axis', **ends)}", look="soft")
+    return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
+
+
+def _interval(locale: Locale, found: Interval | None) -> str:
+    return MISSING if found is None else locale.say("range", low=locale.number(found.low), high=locale.number(found.high))
+
+
+def _axis(view: RunView) -> Scale:
+    """The part of the scale between whole points that holds all scores and intervals."""
+    scale, nodes = view.spec.scale, [node for _, node in paths(view.scores.tree) if node.score is not None]
+    values = [node.score for node in nodes if node.score is not None]
+    values += [end for found in view.scores.intervals.values() for end in (found.low, found.high)]
+    if not values or scale.max - scale.min <= 1:
+        return scale
+    low, high = max(scale.min, float(floor(min(values)))), min(scale.max, float(ceil(max(values))))
+    if scale.higher_is_better:
+        return Scale(min(low, scale.max - 1), scale.max, higher_is_better=True)
+    return Scale(scale.min, max(high, scale.min + 1), higher_is_better=False)
+
+
+def ages_section(view: RunView, locale: Locale) -> Section | None:
+    """Build the scores by age; None where no case states one."""
+    finals = {record.case_id: record.tree.score for record in view.scores.records}
+    by_maturity: dict[str, list[float | None]] = {}
+    failed: dict[str, int] = {}
+    for case in view.cases:
+        by_maturity.setdefault(case.maturity, []).append(finals.get(case.id))
+        failed[case.maturity] = failed.get(case.maturity, 0) + (case.id in view.failures.by_case)
+    if not any(by_maturity):
+        return None
+
+    def row(maturity: str) -> tuple[Cell | str, ...]:
+        scores = by_maturity[maturity]
+        known = [score for score in scores if score is not None]
+        score = mean(known) if known else None
+        persona = view.spec.personas.get(maturity)
+        ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
+        cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
+        name = line(audience(locale, maturity), Span(ages, "soft"))
+        fails = locale.whole(failed[maturity])
+        return Cell(text=name), Cell(bar=bar_on(view.spec.scale, score)), score_or_unscored(locale, score), fails, cases
+
+    keys = ("score", "cases_failed", "cases_heading")
+    heads = columns(None, *map(locale.say, keys), first=locale.say("audience"), css={2: "score"})
+    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="grades")
+    lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
+    return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
+
+
+def _young_to_old(found: Iterable[str]) -> list[str]:
+    names = set(found)
+    return [name for name in MATURITIES if name in names] + sorted(names - set(MATURITIES))

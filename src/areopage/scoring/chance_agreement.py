@@ -1,0 +1,143 @@
+"""Agreement beyond chance among any number of judges, with missing values: Krippendorff's α and Gwet's AC2, both ordinal.
+
+α asks how far the judges follow the differences between the units. Where nearly all units are alike there is little to follow,
+and α is low however well the judges agree. AC2 does not depend on that: the two are read together.
+
+Sources: K. Krippendorff, "Content Analysis" (2004), chapter 11, ordinal difference function; K. L. Gwet, "Handbook of Inter-Rater
+Reliability" (4th edition, 2014), chapters 3 and 6, ordinal weights, after K. L. Gwet, "Computing inter-rater reliability and its
+variance in the presence of high agreement" (British Journal of Mathematical and Statistical Psychology 61, 2008).
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Ratings = Sequence[Sequence[float | None]]
+"""A row per unit (a case on a criterion), a column per judge; None where a judge gave no score."""
+
+MIN_UNITS = 5
+_PORTIONS = 10  # of the resamples, which keeps the tables of large runs small
+
+
+class Alpha(Struct, frozen=True, kw_only=True):
+    """α with its 95 % percentile bootstrap interval over units; None where it is not defined.
+
+    1 is perfect agreement, 0 is chance, negative is worse than chance. `units` counts the units rated at least twice.
+    """
+
+    alpha: float | None
+    low: float | None
+    high: float | None
+    units: int
+
+
+class Ac2(Struct, frozen=True, kw_only=True):
+    """AC2 with its interval, like `Alpha`; None without a unit that is rated twice."""
+
+    ac2: float | None
+    low: float | None
+    high: float | None
+    units: int
+
+
+def krippendorff_alpha(ratings: Ratings, *, resamples: int = 500, seed: int = 0) -> Alpha:
+    """Ordinal α; None where all ratings are equal.
+
+    Args:
+        ratings: the levels are those that occur.
+        resamples: bootstrap resamples of the units.
+        seed: seed of the bootstrap.
+    """
+    table = _table(ratings)
+    counts = _counts(table, np.unique(table[~np.isnan(table)]))
+    counts = counts[counts.sum(axis=1) >= 2]
+    value, low, high = _with_interval(counts, _alphas, resamples, seed)
+    return Alpha(alpha=value, low=low, high=high, units=counts.shape[0])
+
+
+def gwet_ac2(ratings: Ratings, levels: Sequence[float], *, resamples: int = 500, seed: int = 0) -> Ac2:
+    """AC2 = (p_a − p_e) / (1 − p_e) with ordinal weights.
+
+    Of q levels, two that are d steps apart agree with the weight w = 1 − d(d + 1) / (q(q − 1)). p_a is the mean over the units
+    rated at least twice of the weighted share of pairs of judges that agree. p_e is Σ w / (q(q − 1)) · Σ π(1 − π), where Σ w is
+    over all pairs of levels and π is a level's mean share of a unit's ratings.
+
+    Args:
+        ratings: values outside of `levels` are ignored.
+        levels: all levels of the scale, ascending, also those that do not occur; at least two.
+        resamples: bootstrap resamples of the units.
+        seed: seed of the bootstrap.
+    """
+    counts = _counts(_table(ratings), np.array(levels))
+    counts = counts[counts.sum(axis=1) >= 1]
+    value, low, high = _with_interval(counts, _ac2s, resamples, seed)
+    return Ac2(ac2=value, low=low, high=high, units=int((counts.sum(axis=1) >= 2).sum()))
+
+
+def _table(ratings: Ratings) -> Matrix:
+    return np.array([[np.nan if value is None else value for value in row] for row in ratings], dtype=np.float64)
+
+
+def _counts(table: Matrix, levels: Matrix) -> Matrix:
+    """How many judges gave each unit each level: units × levels."""
+    if not table.size or not levels.size:
+        return np.zeros((0, 1))
+    return np.stack([(table == level).sum(axis=1) for level in levels], axis=1).astype(np.float64)
+
+
+def _with_interval(
+    counts: Matrix, coefficients: Callable[[Matrix, Matrix], Matrix], resamples: int, seed: int
+) -> tuple[float | None, float | None, float | None]:
+    """A coefficient with the ends of its interval.
+
+    Args:
+        coefficients: by how often each resample draws each pattern of counts, and the patterns; NaN where not defined.
+    """
+    if not counts.shape[0]:
+        return None, None, None
+    patterns, times = np.unique(counts, axis=0, return_counts=True)
+    units = int(times.sum())
+    value = float(coefficients(times[None, :].astype(np.float64), patterns)[0])
+    if np.isnan(value) or (counts.sum(axis=1) >= 2).sum() < MIN_UNITS:
+        return (None if np.isnan(value) else value), None, None
+    drawn = np.random.default_rng(seed).multinomial(units, times / units, resamples).astype(np.float64)
+    draws = np.concatenate([coefficients(part, patterns) for part in np.array_split(drawn, _PORTIONS)])
+    draws = draws[~np.isnan(draws)]
+    if not draws.size:
+        return value, None, None
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return value, float(low), float(high)
+
+
+def _alphas(times: Matrix, patterns: Matrix) -> Matrix:
+    """α of each resample; NaN where only one level occurs."""
+    totals = times @ patterns
+    whole = totals.sum(axis=1)
+    ranks = np.cumsum(totals, axis=1) - totals / 2 - whole[:, None] / 2  # midranks of the levels, their mean is 0
+    expected = whole / (whole - 1) * (totals * ranks**2).sum(axis=1)
+    disputed = patterns[(patterns > 0).sum(axis=1) > 1]
+    sizes = disputed.sum(axis=1)
+    between = sizes * (ranks**2 @ disputed.T) - (ranks @ disputed.T) ** 2
+    observed = (times[:, (patterns > 0).sum(axis=1) > 1] / (sizes - 1) * between).sum(axis=1)
+    found: Matrix = 1.0 - np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
+    return found
+
+
+def _ac2s(times: Matrix, patterns: Matrix) -> Matrix:
+    """AC2 of each resample; NaN where no unit is rated twice."""
+    levels = patterns.shape[1]
+    pairs = levels * (levels - 1)
+    steps = np.abs(np.subtract.outer(np.arange(levels), np.arange(levels)))
+    weights = 1.0 - steps * (steps + 1) / pairs
+    sizes = patterns.sum(axis=1)
+    twice = sizes >= 2
+    of_pairs = ((patterns * (patterns @ weights)).sum(axis=1) - sizes)[twice] / (sizes * (sizes - 1))[twice]
+    rated = times[:, twice].sum(axis=1)
+    observed = np.divide(times[:, twice] @ of_pairs, rated, out=np.full_like(rated, np.nan), where=rated > 0)
+    shares = times @ (patterns / sizes[:, None]) / times.sum(axis=1, keepdims=True)
+    chance = weights.sum() / pairs * (shares * (1.0 - shares)).sum(axis=1)
+    found: Matrix = (observed - chance) / (1.0 - chance)
+    return found
