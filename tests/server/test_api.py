@@ -346,7 +346,8 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
     assert {one["label"] for one in week["criteria"]} == {"Exactitude", "Complétude", "Format APRES", "Sources"}
     assert len(week["days"]) == 7
     assert site.get("/v1/figures?source=nowhere").json["scored"] == 0
-    for query in ("days=0", "days=367", "days=x"):
+    assert (week["baseline"], site.get("/v1/figures?baseline=B").json["baseline"]) == ("A", "B")
+    for query in ("days=0", "days=367", "days=x", "baseline=C"):
         assert site.get(f"/v1/figures?{query}").code == "invalid"
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.days import Days
+from areopage.ledger.equal_answers import read_equals
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
@@ -39,7 +40,8 @@ from areopage.monitor.alerts.rules import (
 )
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, thresholds_of
-from areopage.scoring.counts import Tally
+from areopage.monitor.figures import repeats_of
+from areopage.scoring.counts import STEPS, Moments, Tally
 from areopage.suites.loader import Suite
 from areopage.work.handlers import ScheduledJob
 
@@ -155,13 +157,19 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
         until = now - timedelta(hours=hours) * back
         return Tally(lists.tally(until - timedelta(hours=hours), until, Scope()).get("", {}))
 
+    def moments(hours: float, back: int = 0) -> Moments:
+        until = now - timedelta(hours=hours) * back
+        equals = read_equals(alerting.ledger, until - timedelta(hours=hours), until, Scope())
+        step = (locale.scale.max - locale.scale.min) / STEPS
+        return tally(hours, back).moments(step, repeats_of(equals).get("", ()))
+
     if section.mean.enabled:
         found.append(mean_finding(tally(section.mean.hours), section.mean, limits, locale))
     if section.weak_share.enabled:
         found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, locale))
     if section.drop.enabled:
         hours = section.drop.hours
-        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, locale))
+        found.append(drop_finding(moments(hours), moments(hours, back=1), section.drop, limits.drop, locale))
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         evaluations = Evaluations(alerting.ledger)

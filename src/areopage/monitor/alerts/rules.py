@@ -19,7 +19,7 @@ from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.ledger.records import Evaluation, is_golden
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, DropRule, JudgeRule, MeanRule, QueueRule, Thresholds, WeakShareRule
-from areopage.scoring.counts import DECIMALS, Tally, compare
+from areopage.scoring.counts import DECIMALS, Moments, Tally, compare
 
 Delivery = Literal["pending", "none"]
 
@@ -249,12 +249,12 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
     return _finding(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
 
 
-def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
+def drop_finding(later: Moments, earlier: Moments, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
     """Bad for a significant drop of at least `points`; clear at half of it.
 
     Significant means p under `p_value` by Welch's test.
     """
-    change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
+    change = compare(later, earlier) if min(later.groups, earlier.groups) >= rule.minimum else None
     drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
     values = {
         "mean": locale.score(later.mean),

@@ -38,6 +38,9 @@ def figures(
     days: Annotated[int, Query(ge=1, le=366, description="Number of days up to today (UTC).")] = 7,
     source: Name = None,
     variant: Name = None,
+    baseline: Annotated[
+        str | None, Query(max_length=128, description="Variant that the others are compared with; default: the first by name.")
+    ] = None,
 ) -> Response:
     """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report.
 
@@ -49,7 +52,11 @@ def figures(
     suite = context.suite
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
-    return json_response(figures_for(actor, measure(context.ledger, period, scope, suite.scale, labels)))
+    found = measure(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
+    if baseline is not None and found.baseline != baseline:
+        known = ", ".join(repr(one.variant) for one in found.variants) or "none"
+        raise Refusal(422, "invalid", f"baseline: no answer of the variant {baseline!r} in these days: use one of {known}")
+    return json_response(figures_for(actor, found))
 
 
 def figures_for(actor: Actor, found: PeriodFigures) -> PeriodFigures:

@@ -81,6 +81,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
     grade: Grade | None = None
     criterion: str = ""
     text: str = ""
+    baseline: str | None = None
 
     @property
     def filters(self) -> Filters:
@@ -106,7 +107,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
     def parts(self) -> dict[str, str | None]:
         """The filters besides the period."""
         parts = {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
-        return parts | {"q": self.text or None}
+        return parts | {"q": self.text or None, "baseline": self.baseline}
 
 
 def chosen(request: Request, today: date, default: str, scope: Sequence[str]) -> Chosen:
@@ -133,6 +134,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
         period=period,
         source=source,
         variant=_scope_of(query, "variant"),
+        baseline=_scope_of(query, "baseline"),
         grade=choice_of(query, "grade", GRADES, "grade", ignored),
         criterion=criterion,
         text=query.get("q", "").strip()[:LONGEST_TEXT],

@@ -67,7 +67,7 @@ def overview_of(context: ServerContext, asked: Chosen, labels: Mapping[str, str]
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
-    figures = figures_for(reader, measure(ledger, period, scope, suite.scale, labels))
+    figures = figures_for(reader, measure(ledger, period, scope, suite.scale, labels, baseline=asked.baseline))
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
