@@ -112,8 +112,8 @@ ALTERATIONS = {
     ),
     "inserted label": (
         [
-            "INSERT INTO labels (number, answer_id, rater, criterion, score, sentences, note, origin, created_at) "
-            "SELECT 999, answer_id, 'eve', criterion, 5, sentences, note, origin, created_at FROM labels WHERE number = 1"
+            "INSERT INTO labels (number, answer_id, rater, criterion, score, sentences, note, blind, origin, created_at) "
+            "SELECT 999, answer_id, 'eve', criterion, 5, sentences, note, blind, origin, created_at FROM labels WHERE number = 1"
         ],
         r"labels 999: not in any chain: inserted",
     ),

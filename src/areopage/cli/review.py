@@ -15,6 +15,7 @@ from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
+from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
@@ -234,6 +235,8 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
     if reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id))):
+        if rater is not None:
+            Audit(ledger).note_scores_seen(rater, id)
         _print_comparison(ledger, rubric, id)
 
 

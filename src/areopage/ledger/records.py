@@ -382,6 +382,7 @@ class Label(Struct, frozen=True, kw_only=True):
         criterion: a criterion's path, on the suite's scale; "" for the overall score; "grounding" for whether the documents
             support the answer: 0 no, 1 partly, 2 yes.
         sentences: of a grounding label the indexes (in the decision) of the sentences that no document supports.
+        blind: the rater had not seen the judges' scores of the answer.
         origin: how it was given.
     """
 
@@ -391,6 +392,7 @@ class Label(Struct, frozen=True, kw_only=True):
     score: float
     sentences: tuple[int, ...] = ()
     note: str = ""
+    blind: bool = True
     origin: Literal["web", "api", "cli", "import"]
     created_at: datetime
 

@@ -67,6 +67,7 @@ def label_of(row: Row[Any]) -> Label:
         score=row.score,
         sentences=msgspec.json.decode(row.sentences, type=tuple[int, ...]),
         note=row.note,
+        blind=row.blind,
         origin=row.origin,
         created_at=aware(row.created_at),
     )

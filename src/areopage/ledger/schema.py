@@ -8,6 +8,7 @@ The index of words over answers is not among them: it differs by database (see `
 """
 
 from sqlalchemy import (
+    Boolean,
     Column,
     Date,
     DateTime,
@@ -421,6 +422,7 @@ labels = Table(
     # the JSON of the indexes of the sentences that no document supports
     Column("sentences", Text, nullable=False),
     Column("note", Text, nullable=False),
+    Column("blind", Boolean, nullable=False),
     Column("origin", String(16), nullable=False),
     Column("created_at", DateTime, nullable=False),
     Index("ix_labels_answer", "answer_id", "criterion", "rater"),

@@ -209,6 +209,11 @@ def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = 
     Audit(ledger).note(actor.name, action, subject, detail, key_id=actor.key_id)
 
 
+def note_scores_seen(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:
+    """Append to the audit log that an actor (under a rater's name) reads an answer with the judges' scores of it."""
+    Audit(ledger).note_scores_seen(rater or actor.name, id, key_id=actor.key_id)
+
+
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:
     """A FastAPI dependency (`actor: Annotated[Actor, Depends(require("read"))]`): the actor, whose role includes one of these.
 

@@ -132,6 +132,7 @@ def store_review(
             rubric=rubric,
             storage=storage,
             key_id=actor.key_id,
+            actor=actor.name,
         )
     except StorageError:
         raise
@@ -152,7 +153,7 @@ def agreement(
     actor: Reader,
     days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
     judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
-    sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
+    sample_only: Annotated[bool, Query(description="Use only answers of the random sample; all others settle nothing.")] = True,
 ) -> Response:
     """Correlations with 95 % intervals, weighted κ, bias, whether the correlation exceeds 0.8, and the largest disagreements."""
     context = context_of(request)
