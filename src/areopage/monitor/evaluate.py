@@ -258,12 +258,13 @@ class Evaluator:
         return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
-        """Write the score and the alert."""
+        """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         alert = due_answer_alert(self._alerting, evaluation, now)
         storage = self._config.storage
         kept = None if storage.text == "full" else stored_answer(answer, storage.text, storage.max_chars)
-        self._evaluations.finish(evaluation, _keys_of(found), kept, alert)
+        if self._evaluations.finish(evaluation, _keys_of(found), kept, alert) and alert is not None:
+            LOG.warning("%s", " | ".join([alert.title, *alert.body.splitlines()]))
 
     def _stored_judgment(self, judgment: Judgment) -> Judgment:
         return stored_judgment(judgment, self._config.storage.text, self._config.storage.max_chars)
