@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.ledger.labels import Labels
-from areopage.ledger.records import Label
+from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.records import Label, ReviewItem
 from areopage.ledger.store import Ledger
 from server.samples import SAMPLES
 from servers.command import Command
@@ -23,7 +23,10 @@ EXACT = "quality.answer.exactitude"
 
 @pytest.fixture
 def labelled(tmp_path: Path) -> Command:
-    """The command, in a folder whose ledger holds 24 answers, all labelled by Anne, half of them by Bruno too."""
+    """The command, in a folder whose ledger holds 24 answers of the random sample and another one.
+
+    Anne has labelled all of them, Bruno half of the sample.
+    """
     command = Command(tmp_path)
     ledger_file(command.outputs / "ledger.db", fill)
     return command
@@ -32,9 +35,10 @@ def labelled(tmp_path: Path) -> Command:
 def fill(ledger: Ledger) -> None:
     ledger.create_run(run_of(NOW), [])
     drawn = random.Random(1)
-    for number in range(24):
+    for number in range(25):
         judged(ledger, f"a{number:02d}", NOW - timedelta(days=1), SAMPLES[number % 5], drift=drawn.random())
-    jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(24)])
+    jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(25)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="sample", created_at=NOW) for id in sorted(jury)[:24]])
     for number, (id, found) in enumerate(sorted(jury.items())):
         for rater in ("Anne", "Bruno")[: 1 + number % 2]:
             at = NOW - timedelta(days=2 if number < 12 else 20)
@@ -60,8 +64,14 @@ def test_the_text_says_in_plain_words_whether_it_is_over_the_bound(labelled: Com
     assert "Does the correlation with people exceed 0.8?" in text
     assert "  Overall: Yes. Confidence: " in text
     assert "Agreement between raters" in text
-    assert "Labelled answers of the random sample: 0. The other answers were labelled because" in text
+    assert "Only the random sample" in text and "1 further labelled answer was not drawn at random" in text
     assert "$" not in text
+
+
+def test_other_answers_than_the_random_sample_settle_nothing(labelled: Command) -> None:
+    text = labelled("agreement", "--all", "--lang", "en").out
+    assert "25 answers labelled" in text and "Labelled answers of the random sample: 24. The other answers" in text
+    assert "  Overall: Undecided: only answers of the random sample can decide." in text
 
 
 def test_the_monitors_language_is_spoken_unless_another_is_wanted(labelled: Command) -> None:
@@ -119,7 +129,7 @@ def test_a_table_of_ratings_needs_no_ledger(tmp_path: Path) -> None:
         (("--format", "xml"), "--format 'xml': use one of text, json, csv"),
         (("--lang", "de"), "--lang 'de': use one of en, fr"),
         (("--ratings", "no.csv"), "no.csv: no such file"),
-        (("--ratings", "no.csv", "--days", "3"), "--days and --sample-only apply to labels of the ledger"),
+        (("--ratings", "no.csv", "--days", "3"), "--days and --all apply to labels of the ledger"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

@@ -108,3 +108,11 @@ def test_it_takes_the_folder_of_the_configuration_for_its_start(monitor: Command
     elsewhere.folder.mkdir()
     (monitor.folder / "areopage.yml").write_text("monitor: {suite: answer_quality}\n", encoding="utf-8")
     assert elsewhere("monitor", "report", "--until", UNTIL, "--config", str(monitor.folder / "areopage.yml")).code == 0
+
+
+def test_the_variant_that_others_are_compared_with_can_be_chosen(monitor: Command) -> None:
+    report = ("monitor", "report", "--until", UNTIL, "--lang", "en")
+    assert "Against a" in monitor(*report).out
+    chosen = monitor(*report, "--baseline", "b").out
+    assert "Against b" in chosen and "--baseline b" in chosen
+    assert "use one of a, b" in monitor(*report, "--baseline", "c").refused()

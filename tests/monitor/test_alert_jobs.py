@@ -84,13 +84,19 @@ def run_job(job: ScheduledJob, due: datetime) -> None:
     asyncio.run(run())
 
 
-def fill(ledger: Ledger, prefix: str, value: float | None, count: int, hours_ago: float = 0.5) -> None:
+def fill(ledger: Ledger, prefix: str, value: float | None, count: int, hours_ago: float = 0.5, **fields: str) -> None:
     moment = MOMENT - timedelta(hours=hours_ago)
     store_scores(
         ledger,
         [
             quality_score(
-                value, id=f"{prefix}-{n}", timestamp=moment, evaluated_at=moment, scored=int(value is not None), planned=1
+                value,
+                id=f"{prefix}-{n}",
+                timestamp=moment,
+                evaluated_at=moment,
+                scored=int(value is not None),
+                planned=1,
+                **fields,
             )
             for n in range(count)
         ],
@@ -126,6 +132,34 @@ def test_without_addresses_nothing_is_to_be_delivered(ledger: Ledger) -> None:
     assert {alert.rule for alert in Alerts(ledger).list()} == {"mean", "weak_share"}
     assert Alerts(ledger).undelivered(MOMENT) == []
     assert [job.name for job in alert_jobs(ledger, config_of(Path(), urls=[]))] == ["alert-windows"]
+
+
+def test_a_bad_source_opens_its_own_alert_where_all_answers_together_are_fine(ledger: Ledger) -> None:
+    alerting = alerting_of(ledger)
+    fill(ledger, "good", 9.0, 100, source="site")
+    fill(ledger, "bad", 4.0, 20, source="phone")
+    check_windows(alerting, MOMENT)
+    (alert,) = by_rule(ledger, "mean")
+    assert (alert.subject, alert.title) == ("source:phone", "The mean is poor: 4.0 of 10 (Source: phone)")
+    assert [one.subject for one in by_rule(ledger, "weak_share")] == ["source:phone"]
+    fill(ledger, "better", 9.0, 200, source="phone")
+    check_windows(alerting, MOMENT + timedelta(minutes=1))
+    assert by_rule(ledger, "mean")[0].state == "closed"
+
+
+def test_the_alert_about_all_answers_names_where_they_are_worst_and_is_the_only_one(ledger: Ledger) -> None:
+    alerting = alerting_of(ledger)
+    fill(ledger, "before", 9.0, 40, hours_ago=30, source="site", variant="a")
+    fill(ledger, "before-b", 8.0, 40, hours_ago=30, source="phone", variant="b")
+    for number in range(6):
+        fill(ledger, f"bad-{number}", 2.0 + number % 2, 20, source=f"phone-{number}", variant="b")
+    fill(ledger, "after", 8.5, 20, source="site", variant="a")
+    check_windows(alerting, MOMENT)
+    (mean,) = by_rule(ledger, "mean")
+    assert mean.subject == "all" and "Where it is worst:" in mean.body
+    assert "- Source: phone-0: mean 2.0 of 10 over 20 answers" in mean.body and "Criterion: Accuracy" in mean.body
+    (drop,) = by_rule(ledger, "drop")
+    assert "Variant: b: mean 2.5 of 10 over 120 answers (−5.50 points)" in drop.body and "Criterion" not in drop.body
 
 
 def test_a_drop_against_the_window_before_is_alerted_on(ledger: Ledger) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
+from areopage.ledger.records import CriterionResult
 from areopage.monitor.alerts.rules import answer_alert, gathered, is_late, paced
 from areopage.monitor.alerts.texts import alert_locale, plain
 from areopage.monitor.config import AlertsSection
@@ -50,6 +51,7 @@ def test_it_says_question_score_weaknesses_suggestions_and_where_to_look() -> No
         "- Citer la convention",
         f"Juges{WIDE}: jamais examinés",
         f"Source{WIDE}: chat",
+        f"Réponse donnée{WIDE}: {MOMENT:%Y-%m-%d %H:%M} UTC",
         f"Voir{WIDE}: https://quality.example/monitor/answers/a%2F1%20%C3%A9",
     ]
 
@@ -138,3 +140,17 @@ def test_plain_text_is_one_bounded_printable_line(text: str, limit: int) -> None
     line = plain(text, limit)
     assert len(line) <= limit
     assert all(char.isprintable() for char in line)
+
+
+def test_a_criterion_at_its_floor_raises_one_that_names_it_whatever_the_global_score() -> None:
+    exact = "quality.answer.exactitude"
+    floors = {exact: 1.0}
+    locale = alert_locale("en", scale=TEN, labels={exact: "Accuracy"})
+    low, fine = (
+        quality_score(6.1, criteria=(CriterionResult(criterion=exact, score=score, grade="weak"),)) for score in (1.0, 1.01)
+    )
+    alert = answer_alert(low, 6.0, SECTION, MOMENT, locale, floors)
+    assert alert is not None and alert.title == "Weak answer: Accuracy 1.0 of 10"
+    assert "Accuracy is at its floor (1) or worse" in alert.body
+    assert answer_alert(low, None, SECTION, MOMENT, locale, floors) is not None
+    assert answer_alert(fine, 6.0, SECTION, MOMENT, locale, floors) is None

@@ -19,6 +19,7 @@ from areopage.ledger.queries import Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
+from areopage.monitor.figures import measure
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of
 from areopage.work.handlers import Handler, Retry
@@ -137,6 +138,20 @@ def test_an_answer_without_a_score_can_be_judged_again_and_leaves_the_counts_mea
     after = Days(kept).totals(always, Scope()), Days(kept).judges(always)
     assert [one.calls for one in before[1]] == [one.calls for one in after[1]]
     assert [one.outcomes for one in before[1]] == [one.outcomes for one in after[1]]
+
+
+def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger) -> None:
+    given = [submission_of("Q ?", "The same.", id=f"same-{n}", variant="a") for n in range(4)]
+    given += [submission_of(f"Q {n} ?", f"B {n}.", id=f"b-{n}", variant="b") for n in range(4)]
+    Intake(kept).submit(given)
+    Steps(monitored, kept).step()
+    suite, day = monitored.config.load_suite(), datetime.now(UTC).date()
+    period = Period(start=day - timedelta(days=1), end=day + timedelta(days=1))
+    figures = measure(kept, period, Scope(suite=suite.name), suite.scale, {})
+    a, b = figures.variants
+    assert (a.overall.answers, a.overall.low, b.overall.answers, b.change.certain) == (4, None, 4, None)
+    assert b.overall.low is not None and b.overall.high is not None and b.overall.low < b.overall.high
+    assert a.criteria["quality.answer.format"].low is None and figures.overall.mean.low is not None
 
 
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:

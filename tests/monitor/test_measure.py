@@ -13,6 +13,7 @@ from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
 from areopage.monitor.submit import Intake, submission_of
+from areopage.scoring.counts import critical_t
 from areopage.suites.loader import load_suite
 from servers.monitored import opened
 from servers.quality_ledger import SCALE, TODAY, USE, answered, filled
@@ -28,10 +29,15 @@ def fold(tmp_path: Path) -> Iterator[Fold]:
     opened: list[Ledger] = []
 
     def run(
-        scores: list[Evaluation], *uses: JudgeUse, period: Period = WEEK, scale: Scale = SCALE, **scope: str
+        scores: list[Evaluation],
+        *uses: JudgeUse,
+        period: Period = WEEK,
+        scale: Scale = SCALE,
+        baseline: str | None = None,
+        **scope: str,
     ) -> PeriodFigures:
         opened.append(filled(tmp_path / f"{len(opened)}.db", scores, uses or (USE,)))
-        return measure(opened[-1], period, Scope(suite="answer_quality", **scope), scale, LABELS)
+        return measure(opened[-1], period, Scope(suite="answer_quality", **scope), scale, LABELS, baseline=baseline)
 
     yield run
     for ledger in opened:
@@ -91,8 +97,17 @@ def test_means_are_of_the_scores_as_they_were_given(fold: Fold) -> None:
 def test_answers_that_all_have_one_score_differ_in_nothing_whatever_binary_fractions_add_up_to(fold: Fold) -> None:
     scores = [answered(n, 7.1) for n in range(7)] + [answered(100 + n, 7.1, days_ago=7) for n in range(3)]
     overall = fold(scores).overall
-    assert overall.mean.low == overall.mean.high == overall.mean.mean
-    assert overall.change.p_value == 1.0
+    half = critical_t(6) / 7  # as if one of seven were a point off
+    assert overall.mean.mean and (overall.mean.low, overall.mean.high) == pytest.approx((7.1 - half, 7.1 + half))
+    assert (overall.change.p_value, overall.change.difference) == (1.0, 0.0)
+
+
+def test_variants_are_compared_with_the_one_that_is_chosen(fold: Fold) -> None:
+    scores = [answered(n, 6.0 + n % 2, variant="a") for n in range(20)]
+    scores += [answered(100 + n, 8.0 + n % 2, variant="b") for n in range(20)]
+    chosen, unknown = fold(scores, baseline="b"), fold(scores, baseline="c")
+    assert (chosen.baseline, chosen.variants[0].change.difference, chosen.variants[1].change.difference) == ("b", -2.0, None)
+    assert (unknown.baseline, fold([]).baseline) == ("a", None)
 
 
 def test_what_sampling_left_out_is_named_and_lowers_no_coverage(fold: Fold, tmp_path: Path) -> None:

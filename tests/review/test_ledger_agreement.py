@@ -27,6 +27,7 @@ def give(ledger: Ledger, id: str, rater: str, scores: dict[str, float], days_ago
 
 def test_the_jury_is_measured_on_every_criterion_and_overall(ledger: Ledger, rubric: Rubric) -> None:
     jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(30)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="sample", created_at=NOW) for id in jury])
     for number, (id, by_suite) in enumerate(sorted(jury.items())):
         scores = by_suite["answer_quality"]
         give(ledger, id, "Anne", {path: min(10.0, scores[path] + (number % 2) * 0.5) for path in rubric.paths})

@@ -2,7 +2,6 @@
 
 import math
 import statistics
-import warnings
 from collections import Counter
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import Tally, compare, critical_t, grade_of, two_sided_p
+from areopage.scoring.counts import Repeat, Tally, compare, critical_t, grade_of, two_sided_p
 
 TEN = Scale(min=0.0, max=10.0)
 scores = st.integers(min_value=0, max_value=1000).map(lambda hundredths: hundredths / 100)
@@ -37,7 +36,8 @@ def test_statistics_of_counts_are_those_of_the_expanded_list(values: list[float]
     assert found.variance == pytest.approx(statistics.variance(values), abs=1e-9)
     assert found.interval is not None
     sd = statistics.stdev(values)
-    half = scipy.stats.t.ppf(0.975, len(values) - 1) * sd / math.sqrt(len(values))
+    error = sd / math.sqrt(len(values)) if sd > 1e-6 else 1.0 / len(values)  # else as if one were a point off
+    half = scipy.stats.t.ppf(0.975, len(values) - 1) * error
     assert found.interval == pytest.approx((found.mean - half, found.mean + half), abs=1e-6)
 
 
@@ -123,12 +123,10 @@ def test_the_quantile_is_where_the_tail_is_five_percent(freedom: float) -> None:
 
 @given(st.lists(scores, min_size=2, max_size=40), st.lists(scores, min_size=2, max_size=40))
 def test_a_comparison_is_welchs_test(later: list[float], earlier: list[float]) -> None:
-    assume(statistics.variance(later) + statistics.variance(earlier) > 1e-6)
-    found = compare(tally(later), tally(earlier))
+    assume(statistics.variance(later) > 1e-6 and statistics.variance(earlier) > 1e-6)
+    found = compare(tally(later).moments(), tally(earlier).moments())
     assert found is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of a side without spread
-        expected = scipy.stats.ttest_ind(later, earlier, equal_var=False)
+    expected = scipy.stats.ttest_ind(later, earlier, equal_var=False)
     low, high = expected.confidence_interval()
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-6)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
@@ -136,13 +134,29 @@ def test_a_comparison_is_welchs_test(later: list[float], earlier: list[float]) -
 
 
 def test_a_comparison_needs_two_answers_on_either_side() -> None:
-    assert compare(Tally({5.0: 1}), Tally({5.0: 9, 6.0: 1})) is None
-    assert compare(Tally({5.0: 2}), Tally()) is None
+    assert compare(Tally({5.0: 1}).moments(), Tally({5.0: 9, 6.0: 1}).moments()) is None
+    assert compare(Tally({5.0: 2}).moments(), Tally().moments()) is None
 
 
-def test_sides_without_spread_differ_for_certain_or_not_at_all() -> None:
-    same, other = compare(Tally({5.0: 3}), Tally({5.0: 9})), compare(Tally({5.0: 3}), Tally({8.0: 9}))
-    assert same is not None
-    assert other is not None
-    assert (same.difference, same.p_value) == (0.0, 1.0)
-    assert (other.difference, other.low, other.high, other.p_value) == (-3.0, -3.0, -3.0, 0.0)
+def test_sides_without_spread_differ_for_certain_where_answers_are_many() -> None:
+    few, many = Tally({5.0: 3}).moments(), Tally({5.0: 40}).moments()
+    same, apart = compare(few, Tally({5.0: 9}).moments()), compare(many, Tally({8.0: 40}).moments())
+    assert same is not None and apart is not None
+    assert (same.difference, same.p_value) == (0.0, 1.0) and same.low < 0.0 < same.high
+    assert apart.difference == -3.0 and apart.low < -3.0 < apart.high and apart.p_value < 0.001
+
+
+def test_equal_answers_are_one_group_of_the_error_and_each_of_them_counts_in_the_mean() -> None:
+    plain, clustered = (Tally({6.0: 4, 8.0: 4}).moments(1.0, repeats) for repeats in ((), (Repeat(4, 6.0),)))
+    assert (plain.groups, clustered.groups, plain.mean, clustered.mean) == (8, 5, 7.0, 7.0)
+    assert plain.squared_error == pytest.approx(1 / 7)
+    assert clustered.squared_error == pytest.approx((4 * 4 + 4) / 64 * 5 / 4)
+    alike = Tally({6.1: 30}).moments(1.0, (Repeat(30, 6.1),))
+    assert (alike.mean, alike.interval, compare(alike, plain)) == (pytest.approx(6.1), None, None)
+
+
+def test_no_interval_is_without_width() -> None:
+    low, high = Tally({6.1: 30}).interval or (0.0, 0.0)
+    assert (low, high) == pytest.approx((6.1 - critical_t(29) / 30, 6.1 + critical_t(29) / 30))
+    found = compare(Tally({5.0: 3}).moments(), Tally({5.5: 3}).moments())
+    assert found is not None and found.low < 0.0 < found.high - 0.5 and found.p_value > 0.05

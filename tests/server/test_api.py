@@ -346,7 +346,8 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
     assert {one["label"] for one in week["criteria"]} == {"Exactitude", "Complétude", "Format APRES", "Sources"}
     assert len(week["days"]) == 7
     assert site.get("/v1/figures?source=nowhere").json["scored"] == 0
-    for query in ("days=0", "days=367", "days=x"):
+    assert (week["baseline"], site.get("/v1/figures?baseline=B").json["baseline"]) == ("A", "B")
+    for query in ("days=0", "days=367", "days=x", "baseline=C"):
         assert site.get(f"/v1/figures?{query}").code == "invalid"
 
 
@@ -375,7 +376,7 @@ def test_a_label_is_that_of_the_key_and_counts_for_agreement(site: Live, seeded:
         "quality.answer.exactitude": 9.0,
         "quality.answer.sources": 7.25,
     }
-    before = site.get("/v1/agreement", write).json["labelled"]
+    before = site.get("/v1/agreement?sample_only=false", write).json["labelled"]
     assert before == 2
     assert site.post("/v1/labels", sent | {"rater": "Bea"}, write).code == "forbidden"
     assert site.post("/v1/labels", sent | {"rater": "Bea"}, admin).json["rater"] == "Bea"

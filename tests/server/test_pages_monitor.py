@@ -267,6 +267,14 @@ def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
     assert "No answer matches these filters" in page_at(context, "/monitor/answers?source=elsewhere").text
 
 
+def test_the_variant_that_others_are_compared_with_is_chosen_on_the_page(context: ServerContext, seeded: list[str]) -> None:
+    first = client_of(context).get("/monitor?period=7").text
+    assert "Against A" in first and "baseline=B#variants" in first
+    chosen = client_of(context).get("/monitor?period=7&baseline=B").text
+    assert "Against B" in chosen and 'name="baseline" value="B"' in chosen
+    assert "Against A" in page_at(context, "/monitor?period=7&baseline=nobody").text
+
+
 def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext, seeded: list[str]) -> None:
     for query in (
         "before=x",

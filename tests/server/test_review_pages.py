@@ -107,6 +107,30 @@ def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerCo
     assert entry.actor == "Chloé"
 
 
+def test_only_scores_given_before_the_judges_were_seen_count_for_agreement(client: TestClient, context: ServerContext) -> None:
+    def labels(rater: str) -> list[tuple[float, bool]]:
+        return [(one.score, one.blind) for one in Labels(context.ledger).of(WEAK_ID) if one.rater == rater]
+
+    def counted() -> tuple[int, int, int]:
+        found = client.get("/v1/agreement?sample_only=false").json()
+        return found["labelled"], found["agreement"]["labels"], found["unblind"]
+
+    before = counted()
+    send(client, WEAK_ID, {FIELD: "4", "rater": "Chloé", "then": "see"})
+    client.get(f"/review/{WEAK_ID}")  # compares the scores
+    send(client, WEAK_ID, {FIELD: "2", "rater": "Chloé"}, to=f"/review/{WEAK_ID}?edit")
+    assert labels("Chloé") == [(4.0, True), (2.0, False)]
+    assert counted() == (before[0], before[1] + 1, before[2])
+    _, key = ApiKeys(context.ledger).create("Bob", "write")
+    headers = {"authorization": f"Bearer {key}"}
+    assert client.get(f"/monitor/answers/{WEAK_ID}", headers=headers).status_code == 200
+    sent = {"answer_id": WEAK_ID, "scores": {EXACT: 3}}
+    assert client.post("/v1/labels", json=sent, headers=headers).status_code == 201
+    assert labels("Bob") == [(3.0, False)]
+    report = client.get("/v1/agreement?sample_only=false", headers=headers).json()
+    assert (report["agreement"]["labels"], report["unblind"]) == (before[1] + 1, before[2] + 1)
+
+
 def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: TestClient, context: ServerContext) -> None:
     ReviewQueue(context.ledger).add([ReviewItem(answer_id=f"answer-00-0{at}", why="sample", created_at=NOW) for at in (1, 2)])
     seen = []
@@ -117,7 +141,7 @@ def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: Test
             break
         seen.append(place.removeprefix("/review/"))
         _, place = send(client, seen[-1], {FIELD: "5", "rater": "Chloé", "then": "next"})
-    assert seen == [WEAK_ID, "answer-00-01", "answer-00-02"]
+    assert seen == ["answer-00-01", "answer-00-02", WEAK_ID]  # the random sample comes first
     assert "The review queue is empty" in client.get(place).text
 
 
@@ -198,7 +222,7 @@ def test_with_keys_the_rater_is_the_key_and_a_reader_may_not_label(client: TestC
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, context: ServerContext, lang: str) -> None:
-    empty = text_of(client.get("/agreement?only=sample", headers={"accept-language": lang}).text)
+    empty = text_of(client.get("/agreement", headers={"accept-language": lang}).text)
     assert ("No labels match this selection" if lang == "en" else "Aucune note ne correspond à cette sélection") in empty
     jury = Labels(context.ledger).panel_scores([f"answer-{day:02d}-{place:02d}" for day in range(9) for place in range(6)])
     Labels(context.ledger).add(
@@ -209,6 +233,7 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
             for path, score in scores["answer_quality"].items()
         ]
     )
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id=id, why="sample", created_at=NOW) for id in jury])
     page = client.get("/agreement", headers={"accept-language": lang})
     shown = text_of(page.text)
     assert page.status_code == 200
@@ -216,7 +241,10 @@ def test_agreement_says_in_words_what_its_figures_mean(client: TestClient, conte
     assert ("Yes. Confidence: over 99.9%." if lang == "en" else "Oui. Confiance : plus de 99,9 %.") in shown
     assert ("Accuracy 0 to 10" if lang == "en" else "Exactitude 0 à 10") in shown
     assert not re.search(r"\bNone\b|Undefined|\$[a-z]|nan", shown)
-    assert f'href="/monitor/answers/{WEAK_ID}"' in page.text  # Claire differs there
+    every = client.get("/agreement?only=all", headers={"accept-language": lang})
+    assert f'href="/monitor/answers/{WEAK_ID}"' in every.text  # Claire differs there
+    undecided = "only answers of the random sample can decide" if lang == "en" else "seules les réponses de l’échantillon"
+    assert undecided in text_of(every.text) and "Confidence: over 99.9%" not in text_of(every.text)
 
 
 def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: TestClient) -> None:
@@ -229,7 +257,7 @@ def test_agreement_takes_what_makes_no_sense_in_an_address_for_nothing(client: T
 
 
 def test_the_api_gives_the_same_figures(client: TestClient) -> None:
-    found = json.loads(client.get("/v1/agreement?days=30").text)
+    found = json.loads(client.get("/v1/agreement?days=30&sample_only=false").text)
     assert found["labelled"] == 2
     assert found["agreement"]["criteria"][0]["claim"]["verdict"] == "not_settled"
     assert client.get("/v1/agreement?judge=nobody").status_code == 422
@@ -288,7 +316,7 @@ def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, ad
         page.wait_for_selector(".compared")
         assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
         assert "pwned" not in page.title()
-        page.goto(f"{address}/agreement")
+        page.goto(f"{address}/agreement?only=all")
         shown = page.inner_text("main").replace("\u202f", " ").replace("\xa0", " ")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         browser.close()

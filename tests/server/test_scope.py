@@ -96,7 +96,17 @@ def addresses(path: str, source: str) -> list[str]:
     """The addresses of a route about a source: for each of its answers, and with every way to ask for the source."""
     if "{" in path:
         return [re.sub(r"\{.*\}", id, path) for id in ids_of(source)]
-    asked = ("", "days=366", "period=all", "state=open", "state=closed", "limit=200", "id=" + ids_of(source)[0])
+    asked = (
+        "",
+        "days=366",
+        "period=all",
+        "state=open",
+        "state=closed",
+        "limit=200",
+        "only=all",
+        "sample_only=false",
+        "id=" + ids_of(source)[0],
+    )
     question = QUESTIONS[source]
     named = (f"source={source}", f"collection={source}", f"q={question}", f"text={question}", f"prompt={question}")
     alike = (f"question={question}", f"question={question}&collection={source}", f"source={source}&period=all&days=366")
@@ -135,7 +145,7 @@ def test_a_key_limited_to_a_source_reads_all_of_its_own(client: TestClient, cont
     assert (figures["scored"], figures["failed"], figures["judges"], figures["cost"]) == (1, 1, [], {})
     alerts = client.get("/v1/alerts", headers=limited).json()
     assert ([one["subject"] for one in alerts["items"]], alerts["open"]) == (["alpha-1"], {"answer": 1})
-    assert client.get("/v1/agreement", headers=limited).json()["labelled"] == 1
+    assert client.get("/v1/agreement?sample_only=false", headers=limited).json()["labelled"] == 1
 
 
 def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(client: TestClient, context: ServerContext) -> None:

@@ -35,7 +35,9 @@ def agreement(
             "--judge", metavar="NAME", help="Measure one judge instead of the jury; with --ratings, the name of the judge."
         ),
     ] = "",
-    sample_only: Annotated[bool, typer.Option("--sample-only", help="Use only answers of the random sample.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Use all labelled answers, not only the random sample; they settle nothing.")
+    ] = False,
     ratings: Annotated[
         Path | None,
         typer.Option(
@@ -58,11 +60,11 @@ def agreement(
     one_of("--format", form, FORMATS)
     one_of("--lang", lang, LANGUAGES)
     if ratings is not None:
-        if days is not None or sample_only:
-            raise UserError("--days and --sample-only apply to labels of the ledger: remove them, or remove --ratings")
+        if days is not None or everything:
+            raise UserError("--days and --all apply to labels of the ledger: remove them, or remove --ratings")
         report, language = table_agreement(ratings, judge), report_locale(lang or "en")
     else:
-        report, spoken = _measured(find_config(config), days, judge, lang, suite, sample_only=sample_only)
+        report, spoken = _measured(find_config(config), days, judge, lang, suite, sample_only=not everything)
         language = report_locale(spoken)
     text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
     if out is None:

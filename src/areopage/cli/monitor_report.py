@@ -59,6 +59,9 @@ def report(
     ] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="NAME", help="Compare variants with this one. Default: the first by name.")
+    ] = None,
 ) -> None:
     """Write a quality report on the answers of a period.
 
@@ -70,7 +73,16 @@ def report(
     language = one_of("--lang", lang or None, LANGUAGES) or ""
     found = find_config(config)
     with open_ledger(found, or_empty=tell) as ledger:
-        figures = gather(ledger, found.monitor, last_days(days, last), now=now, language=language, source=source, variant=variant)
+        figures = gather(
+            ledger,
+            found.monitor,
+            last_days(days, last),
+            now=now,
+            language=language,
+            source=source,
+            variant=variant,
+            baseline=baseline,
+        )
         place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
         if figures.quotes:
             Audit(ledger).note(actor(), "export", place, f"report, text {figures.text}")

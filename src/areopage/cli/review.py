@@ -120,7 +120,7 @@ def label(
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     with open_ledger(settings) as ledger:
         now = datetime.now(UTC)
-        done = review_answer(ledger, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind)
+        done = review_answer(ledger, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         by = " ".join([*said, "by", " ".join(rater.split())])
@@ -247,6 +247,8 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
     typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
     if shown:
+        if rater is not None:
+            Audit(ledger).note_scores_seen(rater, id)
         _print_comparison(ledger, rubric, id)
 
 

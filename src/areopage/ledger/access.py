@@ -7,18 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, delete, exists, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UserError
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import ApiKey, AuditEntry, Role
-from areopage.ledger.rows import aware, json_text, naive, storable
+from areopage.ledger.rows import aware, chunks, json_text, naive, storable
 from areopage.ledger.schema import api_keys, audit, sessions
 from areopage.ledger.store import Ledger
 
 PREFIX = "areo_"
+SCORES = "with the judges' scores"
+"""The detail of an entry about an answer that was read with them."""
 SESSION_LIFE = timedelta(hours=12)
 CLOCKS_DIFFER = timedelta(minutes=5)
 """A session that was opened farther in the future is refused: nobody can open one that lasts longer than `SESSION_LIFE`."""
@@ -143,16 +145,18 @@ class Audit:
             number = connection.execute(insert(audit).returning(audit.c.number), [row]).scalar_one()
             seal(connection, "added", "audit", [row | {"number": number}])
 
-    def has(self, actor: str, action: str, subject: str, details: Sequence[str]) -> bool:
-        """Whether there is an entry of an actor with one of these details."""
-        found = exists().where(
-            audit.c.subject == storable(subject),
-            audit.c.actor == storable(actor),
-            audit.c.action == action,
-            audit.c.detail.in_([storable(one) for one in details]),
-        )
+    def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
+        """Append that somebody reads an answer with the judges' scores of it."""
+        self.note(actor, "read", answer_id, SCORES, key_id=key_id)
+
+    def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
+        """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
+        found: set[tuple[str, str]] = set()
+        seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail == SCORES).distinct()
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return bool(connection.execute(select(found)).scalar_one())
+            for part in chunks([storable(id) for id in answer_ids]):
+                found |= {(row.subject, row.actor) for row in connection.execute(seen.where(audit.c.subject.in_(part)))}
+        return found
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""

@@ -76,7 +76,7 @@ class Alerts:
 
         Args:
             state, rule: only those; None and "": all.
-            sources: only alerts about single answers of these; () for all alerts.
+            sources: only alerts about these and their answers; () for all alerts.
             first: rules whose alerts come before all others, in this order.
             before: only those with a smaller number.
             skip: leave so many out.
@@ -90,13 +90,13 @@ class Alerts:
         return self._alerts(query.limit(limit).offset(skip))
 
     def counts(self, state: str = "open", sources: Sequence[str] = ()) -> dict[str, int]:
-        """Count the alerts of each rule; those about single answers of some sources, () for all alerts."""
+        """Count the alerts of each rule; those about some sources and their answers, () for all alerts."""
         query = select(alerts.c.rule, func.count()).where(alerts.c.state == state, *_of_sources(sources)).group_by(alerts.c.rule)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
 
     def count_undelivered(self, sources: Sequence[str] = ()) -> int:
-        """Count the open alerts whose delivery fails; those about single answers of some sources, () for all alerts."""
+        """Count the open alerts whose delivery fails; those about some sources and their answers, () for all alerts."""
         failing = or_(alerts.c.delivery == "given_up", and_(alerts.c.delivery == "pending", alerts.c.delivery_error != ""))
         query = select(func.count()).where(alerts.c.state == "open", failing, *_of_sources(sources))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -168,8 +168,10 @@ def open_alert(connection: Connection, alert: Alert) -> bool:
 
 
 def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
-    theirs = select(answers.c.id).where(answers.c.source.in_([storable(one) for one in sources]))
-    return [alerts.c.answer_id.in_(theirs)] if sources else []
+    names = [storable(one) for one in sources]
+    theirs = select(answers.c.id).where(answers.c.source.in_(names))
+    subjects = [f"source:{name}" for name in names]
+    return [or_(alerts.c.answer_id.in_(theirs), alerts.c.subject.in_(subjects))] if sources else []
 
 
 def _alert_row(alert: Alert) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from areopage.ledger.alerts import open_alert
 from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
+from areopage.ledger.equal_answers import note_equals
 from areopage.ledger.erasure import erase_late
 from areopage.ledger.evaluation_rows import (
     WHOLE_EVALUATIONS,
@@ -374,6 +375,7 @@ def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, key
     insert_scores(connection, {found.number: evaluation.criteria})
     add_words(connection, {found.number: index_words(evaluation)})
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
+    note_equals(connection, found.number, evaluation.run_id, keys)
     counts = DayCounts()
     if found.state == "failed":
         counts.take_back(counted_place(found))

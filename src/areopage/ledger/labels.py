@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, insert, or_, select, true, update
 
 from areopage.cases.records import Document
 from areopage.ledger.answers import prompt_key, text_key
@@ -29,6 +29,9 @@ from areopage.ledger.schema import (
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
 
+FIRST = ("sample", "held")
+"""Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
+
 
 class ReviewQueue:
     """The table `review_items`. Each method is one transaction."""
@@ -42,16 +45,21 @@ class ReviewQueue:
             return insert_items(connection, items)
 
     def open_items(self, rater: str | None = None, *, limit: int = 50, after: int = 0) -> Sequence[ReviewItem]:
-        """Return open items in order of arrival.
+        """Return open items in order of arrival: first the random sample and held answers, then the others.
 
-        With a rater: items without this rater's label, or whose answer waits for release.
+        Args:
+            rater: only items without this rater's label, or whose answer waits for release.
+            after: the number of the item behind which to begin.
         """
-        query = select(review_items).where(review_items.c.state == "open", review_items.c.number > after)
+        turn = case((review_items.c.why.in_(FIRST), 0), else_=1)
+        last = select(turn).where(review_items.c.number == after).scalar_subquery()
+        beyond = or_(turn > last, and_(turn == last, review_items.c.number > after)) if after else true()
+        query = select(review_items).where(review_items.c.state == "open", beyond)
         if rater is not None:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return [_item_of(row) for row in connection.execute(query.order_by(review_items.c.number).limit(limit))]
+            return [_item_of(row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))]
 
     def item(self, answer_id: str) -> ReviewItem | None:
         """Return the item of an answer."""
@@ -92,13 +100,15 @@ class Labels:
         query = select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
         return list(self._labels(query))
 
-    def current(self, since: datetime | None = None) -> Sequence[Label]:
+    def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
         """Return the latest label of each answer, rater and criterion.
 
         Args:
             since: only those given at or after this moment.
+            blind: only those of raters who had not seen the judges' scores; a later label that is not blind replaces none.
         """
         latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+        latest = latest.where(labels.c.blind) if blind else latest
         query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
         return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
 

@@ -93,18 +93,28 @@ class EvaluationLists:
 
         The criterion "" is the global score; scores are rounded as the days' counts are.
         """
-        inside = [*_EVALUATED, *between(since, until), *in_scope(scope)]
-        overall = select(COLUMNS.score_global, func.count()).where(*inside, COLUMNS.score_global.is_not(None))
-        criteria = evaluation_scores.c
-        joined = evaluations.join(evaluation_scores, criteria.evaluation == COLUMNS.number)
-        each = select(criteria.criterion, criteria.score, func.count()).select_from(joined)
-        each = each.where(*inside, criteria.score.is_not(None))
         found: dict[str, dict[float, int]] = {}
+        for by_criterion in self.tallies(since, until, scope).values():
+            for criterion, counts in by_criterion.items():
+                tally = found.setdefault(criterion, {})
+                for score, answers in counts.items():
+                    tally[score] = tally.get(score, 0) + answers
+        return found
+
+    def tallies(self, since: datetime, until: datetime, scope: Scope) -> dict[tuple[str, str], dict[str, dict[float, int]]]:
+        """Count answers like `tally`, by source and variant."""
+        inside = [*_EVALUATED, *between(since, until), *in_scope(scope)]
+        place, criteria = (COLUMNS.source, COLUMNS.variant), evaluation_scores.c
+        overall = select(*place, COLUMNS.score_global, func.count()).where(*inside, COLUMNS.score_global.is_not(None))
+        joined = evaluations.join(evaluation_scores, criteria.evaluation == COLUMNS.number)
+        each = select(*place, criteria.criterion, criteria.score, func.count()).select_from(joined)
+        each = each.where(*inside, criteria.score.is_not(None)).group_by(*place, criteria.criterion, criteria.score)
+        found: dict[tuple[str, str], dict[str, dict[float, int]]] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            rows = [("", *row) for row in connection.execute(overall.group_by(COLUMNS.score_global))]
-            rows += [tuple(row) for row in connection.execute(each.group_by(criteria.criterion, criteria.score))]
-        for criterion, score, answers in rows:
-            tally = found.setdefault(criterion, {})
+            rows = [(*row[:2], "", *row[2:]) for row in connection.execute(overall.group_by(*place, COLUMNS.score_global))]
+            rows += [tuple(row) for row in connection.execute(each)]
+        for source, variant, criterion, score, answers in rows:
+            tally = found.setdefault((source, variant), {}).setdefault(criterion, {})
             tally[rounded(score)] = tally.get(rounded(score), 0) + answers
         return found
 

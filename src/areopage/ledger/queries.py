@@ -191,7 +191,7 @@ def in_scope(scope: Scope) -> Conditions:
 
 def in_period(period: Period) -> Conditions:
     """Build a period's conditions on `evaluations`."""
-    return between(_midnight(period.start), _midnight(period.end))
+    return between(midnight(period.start), midnight(period.end))
 
 
 def between(since: datetime, until: datetime) -> Conditions:
@@ -200,7 +200,7 @@ def between(since: datetime, until: datetime) -> Conditions:
     return [timestamp >= naive(since), timestamp < naive(until)]
 
 
-def _midnight(day: date) -> datetime:
+def midnight(day: date) -> datetime:
     """The moment in UTC when a day begins."""
     return datetime.combine(day, time(), UTC)
 

@@ -397,7 +397,7 @@ class Label(Struct, frozen=True, kw_only=True):
     sentences: tuple[int, ...] = ()
     note: str = ""
     origin: Literal["web", "api", "cli", "import"]
-    blind: bool = False
+    blind: bool = True
     created_at: datetime
 
     @property

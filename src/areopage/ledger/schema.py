@@ -256,6 +256,16 @@ answer_judgments = Table(
     sqlite_with_rowid=False,
 )
 
+# the evaluations of answers with equal texts, but for those without an equal one; `first` is one of each set
+equal_answers = Table(
+    "equal_answers",
+    metadata,
+    Column("evaluation", Integer, ForeignKey("evaluations.number"), primary_key=True, autoincrement=False),
+    Column("first", Integer, nullable=False),
+    Column("timestamp", DateTime, nullable=False),
+    Index("ix_equal_answers_timestamp", "timestamp"),
+)
+
 _BY_NAME = """(SELECT s.score FROM evaluation_scores s WHERE s.evaluation = e.number AND '.' || s.criterion LIKE '%.{name}'
     ORDER BY s.position LIMIT 1) AS {name}"""
 

@@ -15,6 +15,7 @@ from areopage.suites.loader import Suite, load_suite
 Auto = Annotated[Literal["auto"], Tag("[auto]")]
 
 ANSWER_UNDER = WEAK_UNDER
+FLOOR = 0.1
 MEAN_UNDER, MEAN_CLEAR = 0.65, 0.7
 """Shares of the scale, from its bad end."""
 
@@ -125,13 +126,16 @@ class QueueRule(Section):
 class AlertsSection(Section):
     """Which alerts are raised, and where they go. Each of `urls` is an Apprise URL, or `env:NAME` for an environment variable.
 
-    `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `link` is the
-    address of the live page, for the links in alerts.
+    `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `floor` is that of
+    a criterion (at it, or worse), whatever the global score; `floors` replaces it by criterion. `link` is the address of the
+    live page, for the links in alerts.
     """
 
     urls: list[str] = []
     link: str = ""
     threshold: Level | None = "auto"
+    floor: Level | None = "auto"
+    floors: dict[str, Level | None] = {}
     per_hour: Count = 20
     mean: MeanRule = MeanRule()
     weak_share: WeakShareRule = WeakShareRule()
@@ -254,6 +258,26 @@ def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
         golden_drop=_points_of("auto" if section.golden is None else section.golden.drop, GOLDEN_DROP, scale),
         spread=_points_of(section.review.spread, SPREAD, scale),
     )
+
+
+def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
+    """The floors of a suite's criteria by path, without those that are switched off.
+
+    Raises:
+        ConfigError: a floor is not on the scale, or of no criterion of the suite.
+    """
+    alerts, scale = config.section.alerts, suite.scale
+    paths = {entry.path: entry.path for entry in suite.registry.entries.values()}
+    by_name = {path.rpartition(".")[2]: path for path in paths} | paths
+    levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
+    for name, level in alerts.floors.items():
+        if name not in by_name:
+            raise config.fault(f"the suite has no criterion {name!r}: use one of {', '.join(by_name)}", "alerts", "floors", name)
+        levels[by_name[name]] = level
+    for level in levels.values():
+        if isinstance(level, int | float) and not scale.contains(level):
+            raise config.fault(f"{level:g} is not on the suite's scale of {scale.min:g} to {scale.max:g}", "alerts", "floors")
+    return {path: _level_of(level, FLOOR, scale) for path, level in levels.items() if level is not None}
 
 
 def _clear_of(alerts: AlertsSection, mean: float, scale: Scale) -> float:

@@ -27,7 +27,7 @@ from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.scoring.outcome import Scored, outcome_name
+from areopage.scoring.outcome import Given, outcome_name
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, RateLimit, Retry
 
 LOG = logging.getLogger(__name__)
@@ -265,10 +265,11 @@ class Evaluator:
         return answer, _OnlyScores(self._judgments) if evaluation.run_id else self._judgments
 
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
-        """Write the score and the alert."""
+        """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         alert = due_answer_alert(self._alerting, evaluation, now)
-        self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
+        if self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert) and alert is not None:
+            LOG.warning("%s", " | ".join([alert.title, *alert.body.splitlines()]))
 
     def empty_log(self) -> None:
         """Overwrite in the database's log the texts that the storage policy removed; every few seconds, and if there are any."""
@@ -289,7 +290,7 @@ class Evaluator:
         storage = self._config.storage
         if storage.text == "none" and found is not None and reason:
             said = ((one.judge, verdict.outcome) for one in found.judgments for verdict in one.verdicts)
-            failed = (f"{judge} {outcome_name(outcome)}" for judge, outcome in said if not isinstance(outcome, Scored))
+            failed = (f"{judge} {outcome_name(outcome)}" for judge, outcome in said if not isinstance(outcome, Given))
             return ", ".join(dict.fromkeys(failed))
         return stored_text(reason, storage.text, storage.max_chars)
 

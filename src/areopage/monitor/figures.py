@@ -11,12 +11,13 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.ledger.days import Days
+from areopage.ledger.equal_answers import EqualAnswers, read_equals
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope
+from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope, midnight
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.scoring.counts import Moments, Tally, compare
+from areopage.scoring.counts import STEPS, Moments, Repeat, Tally, compare
 from areopage.suites.loader import Suite
 
 GLOBAL = ""
@@ -77,7 +78,7 @@ class DayFigures(Struct, frozen=True, kw_only=True):
 
 
 class VariantFigures(Struct, frozen=True, kw_only=True):
-    """One side of an A/B test; `change` is its global mean minus that of the first variant by name (empty for that one)."""
+    """One side of an A/B test; `change` is its global mean minus that of the baseline (empty for the baseline)."""
 
     variant: str
     overall: Mean
@@ -102,7 +103,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
 
     `coverage` is scored / (scored + unscored + failed + still waiting), None where there is none of them. Answers that
     sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
-    for any period. `cost` is by currency.
+    for any period. `cost` is by currency. `baseline` is the variant that the others are compared with; None without variants.
     """
 
     period: Period
@@ -117,6 +118,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionFigures, ...]
     days: tuple[DayFigures, ...]
     variants: tuple[VariantFigures, ...]
+    baseline: str | None
     judges: tuple[JudgeFigures, ...]
     worst: tuple[Evaluation, ...]
     seconds: float
@@ -136,7 +138,15 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
         return self.left_out / (self.planned + self.left_out) if self.left_out else 0.0
 
 
-def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: Mapping[str, str]) -> PeriodFigures:
+def measure(
+    ledger: Ledger,
+    period: Period,
+    scope: Scope,
+    scale: Scale,
+    labels: Mapping[str, str],
+    *,
+    baseline: str | None = None,
+) -> PeriodFigures:
     """Compute a period's figures and the change from the previous period.
 
     Args:
@@ -144,13 +154,17 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         scale: the suite's.
         labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria that have scores
             and no label come after them.
+        baseline: the variant that the others are compared with; one without answers counts as None: the first by name.
 
     Raises:
         StorageError: the ledger cannot be read.
     """
     counts, lists = Days(ledger), EvaluationLists(ledger)
     sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
-    now, before = _moments(sums), _moments(counts.sums(previous_of(period), scope, scale))
+    equals = _equals(ledger, period, scope)
+    now = _moments(sums, equals, scale)
+    before = _moments(counts.sums(previous_of(period), scope, scale), _equals(ledger, previous_of(period), scope), scale)
+    base = baseline if baseline in sides else min(sides, key=_by_name, default=None)
     tallies = _total(sides)
     totals, judges = counts.totals(period, scope), counts.judges(period)
     backlog = Evaluations(ledger).backlog(() if scope.source is None else (scope.source,))
@@ -172,8 +186,9 @@ def measure(ledger: Ledger, period: Period, scope: Scope, scale: Scale, labels: 
         criteria=tuple(
             _criterion(path, label, tallies, now, before, scale) for path, label in _shown_criteria(now, before, labels).items()
         ),
-        days=_days(period, sums),
-        variants=tuple(_variants(sides, sums, scale)),
+        days=_days(period, sums, equals, scale),
+        variants=tuple(_variants(sides, base, sums, equals, scale)),
+        baseline=base,
         judges=tuple(_health(use) for use in judges),
         worst=tuple(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)),
         seconds=sum(day.seconds for day in totals),
@@ -195,18 +210,28 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    return _days(period, Days(ledger).sums(period, scope, scale))
+    return _days(period, Days(ledger).sums(period, scope, scale), _equals(ledger, period, scope), scale)
 
 
-def _days(period: Period, sums: Iterable[DaySums]) -> tuple[DayFigures, ...]:
+def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:
+    return read_equals(ledger, midnight(period.start), midnight(period.end), scope)
+
+
+def _days(period: Period, sums: Iterable[DaySums], equals: Iterable[EqualAnswers], scale: Scale) -> tuple[DayFigures, ...]:
     by_day: dict[date, list[DaySums]] = {}
     for one in sums:
         by_day.setdefault(one.day, []).append(one)
+    equal_by_day: dict[date, list[EqualAnswers]] = {}
+    for same in equals:
+        equal_by_day.setdefault(same.day, []).append(same)
     days = [period.start + timedelta(days=number) for number in range(period.days)]
     return tuple(
         DayFigures(
             day=day,
-            means={criterion: _mean(moments) for criterion, moments in _moments(by_day.get(day, ())).items()},
+            means={
+                criterion: _mean(moments)
+                for criterion, moments in _moments(by_day.get(day, ()), equal_by_day.get(day, ()), scale).items()
+            },
             weak=sum(one.weak for one in by_day.get(day, ()) if one.criterion == GLOBAL),
         )
         for day in days
@@ -238,11 +263,26 @@ def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
     return total
 
 
-def _moments(sums: Iterable[DaySums]) -> dict[str, Moments]:
+def _moments(sums: Iterable[DaySums], equals: Iterable[EqualAnswers], scale: Scale) -> dict[str, Moments]:
+    repeats, step = repeats_of(equals), (scale.max - scale.min) / STEPS
     found: dict[str, Moments] = {}
     for one in sums:
-        found[one.criterion] = found.get(one.criterion, Moments()).plus(one.answers, one.total, one.squares)
+        known = found.get(one.criterion) or Moments(repeats=repeats.get(one.criterion, ()), step=step)
+        found[one.criterion] = known.plus(one.answers, one.total, one.squares)
     return found
+
+
+def repeats_of(equals: Iterable[EqualAnswers]) -> dict[str, tuple[Repeat, ...]]:
+    """Sum sets of equal answers over days and variants, by criterion."""
+    sums: dict[str, dict[int, tuple[int, float]]] = {}
+    for one in equals:
+        sets = sums.setdefault(one.criterion, {})
+        answers, total = sets.get(one.first, (0, 0.0))
+        sets[one.first] = (answers + one.answers, total + one.total)
+    return {
+        criterion: tuple(Repeat(answers, total / answers) for answers, total in sets.values() if answers > 1)
+        for criterion, sets in sums.items()
+    }
 
 
 def _mean(moments: Moments) -> Mean:
@@ -271,18 +311,27 @@ def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before:
     )
 
 
-def _variants(sides: Mapping[str, Tallies], sums: Sequence[DaySums], scale: Scale) -> Iterable[VariantFigures]:
-    """Every variant in order of names, answers without one last; each but the first is compared with the first."""
-    names = sorted(sides, key=lambda name: (not name, name))
-    means = {name: _moments(one for one in sums if one.variant == name) for name in names}
-    for name in names:
+def _by_name(variant: str) -> tuple[bool, str]:
+    """The order of variants: by name, answers without one last."""
+    return not variant, variant
+
+
+def _variants(
+    sides: Mapping[str, Tallies], base: str | None, sums: Sequence[DaySums], equals: Sequence[EqualAnswers], scale: Scale
+) -> Iterable[VariantFigures]:
+    """Every variant, compared with the baseline."""
+    means = {
+        name: _moments((one for one in sums if one.variant == name), (one for one in equals if one.variant == name), scale)
+        for name in sides
+    }
+    for name in sorted(sides, key=_by_name):
         overall = means[name].get(GLOBAL, Moments())
         yield VariantFigures(
             variant=name,
             overall=_mean(overall),
             criteria={criterion: _mean(moments) for criterion, moments in means[name].items() if criterion != GLOBAL},
             weak=sides[name].get(GLOBAL, Tally()).grades(scale)[2],
-            change=Change() if name == names[0] else _change(overall, means[names[0]].get(GLOBAL, Moments())),
+            change=Change() if base is None or name == base else _change(overall, means[base].get(GLOBAL, Moments())),
         )
 
 

@@ -16,6 +16,9 @@ SHOWN_WORST = 10
 EXCERPT = 60
 ALMOST = 0.999
 
+CLAIMLESS = {"constant": "people_constant", "selected": "people_only_sample_settles"}
+"""Messages about claims without a certainty, by the reason."""
+
 FIGURES = ("pearson", "spearman", "kappa")
 COLUMNS = (
     *("criterion", "name", "scale_low", "scale_high", "answers", "labels", "without_judge"),
@@ -61,7 +64,7 @@ def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
     """Describe whether the correlation exceeds the bound."""
     bound = locale.short(claim.bound)
     if claim.certainty is None:
-        return locale.say("people_constant" if claim.reason == "constant" else "people_few")
+        return locale.say(CLAIMLESS.get(claim.reason, "people_few"))
     if claim.verdict == "holds":
         return locale.say("people_holds", certainty=_certainty_text(locale, claim.certainty))
     if claim.verdict == "does_not_hold":
@@ -121,8 +124,11 @@ def remarks(report: AgreementReport, locale: Locale) -> list[str]:
         lines.append(locale.say("people_since", date=locale.date(report.since)))
     if report.sample_only:
         lines.append(locale.say("people_only_sample"))
+        lines += [locale.count("people_left_out", report.selected)] if report.selected else []
     elif report.at_random is not None and report.at_random < report.labelled:
         lines.append(f"{locale.count('people_at_random', report.at_random)}. {locale.say('people_selected')}")
+    if report.unblind:
+        lines.append(locale.count("people_unblind", report.unblind))
     if report.weighed:
         lines.append(locale.count("people_weighed", report.weighed))
     unscored = next((one.without_judge for one in found.criteria if not one.criterion), 0)

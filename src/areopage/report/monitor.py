@@ -273,7 +273,7 @@ def _variants(found: QualityFigures, locale: Locale) -> Section | None:
         )
         for side in sides
     )
-    first = _variant_name(sides[0].variant, locale)
+    first = _variant_name(found.figures.baseline or "", locale)
     heads = columns(
         None,
         *(locale.say(key) for key in ("global_score", "interval", "answers_heading")),
@@ -406,4 +406,6 @@ def _command(found: QualityFigures, days: int | None = None) -> str:
     parts += ["--until", found.last_day.isoformat()]
     parts += ["--source", scope.source] if scope.source is not None else []
     parts += ["--variant", scope.variant] if scope.variant is not None else []
+    shown = [one.variant for one in found.figures.variants]
+    parts += ["--baseline", found.figures.baseline or ""] if len(shown) > 1 and found.figures.baseline != shown[0] else []
     return shlex.join(parts)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage import __version__
 from areopage.criteria.records import Scale
+from areopage.errors import UserError, name_list
 from areopage.jury.judges import is_unfit
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
@@ -83,14 +84,17 @@ def gather(
     language: str = "",
     source: str | None = None,
     variant: str | None = None,
+    baseline: str | None = None,
 ) -> QualityFigures:
     """Read a report's data.
 
     Args:
         language: of the report; "" takes the configuration's, else the suite's own.
         source, variant: only these answers.
+        baseline: the variant that the others are compared with; None: the first by name.
 
     Raises:
+        UserError: the baseline has no answers.
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
         StorageError: the ledger cannot be read.
     """
@@ -98,7 +102,10 @@ def gather(
     section = config.section
     spoken = language or section.language or suite.own_language
     scope = Scope(suite=suite.name, source=source, variant=variant)
-    figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken))
+    figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken), baseline=baseline)
+    if baseline is not None and figures.baseline != baseline:
+        known = name_list([one.variant or '""' for one in figures.variants]) or "none"
+        raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {known}")
     storage = config.storage
     worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
     return QualityFigures(

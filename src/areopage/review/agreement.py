@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
 from areopage.ledger.answers import Answers
@@ -11,12 +11,13 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import GROUNDED, GROUNDING, Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
-from areopage.scoring.human_agreement import WORST, Disagreement, HumanAgreement, Rating, human_agreement
+from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import profile_named, reduce_judge
 from areopage.text.personal import Policy, stored_text
 
 SAMPLE = "sample"
+EVERY = "all"
 EXCERPT = 200
 GROUNDING_NAMES = {"en": "Grounding", "fr": "Ancrage"}
 
@@ -31,6 +32,8 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         sample_only: whether only answers that were queued at random count.
         labelled: answers with labels, whether the judge scored them or not.
         at_random: how many of them were queued at random.
+        selected: how many labelled answers were queued for another reason, or not at all.
+        unblind: how many labels do not count, as their raters had seen the judges' scores; 0 for a limited reader.
         weighed: how many overall scores were weighed up from a rater's scores of all criteria, as he gave none himself.
         names: what people call the criteria.
         scales: lowest and highest score of each criterion; empty for a table of ratings.
@@ -45,6 +48,8 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
     sample_only: bool = False
     labelled: int
     at_random: int | None = None
+    selected: int = 0
+    unblind: int = 0
     weighed: int = 0
     names: dict[str, str]
     scales: dict[str, tuple[float, float]] = {}
@@ -68,8 +73,9 @@ def ledger_agreement(
 ) -> AgreementReport:
     """Measure the jury, or one judge, against people.
 
-    Labels of grounding are measured against the gate. An answer that was judged by other suites only is left out: its labels are
-    on another scale.
+    Only labels count that raters gave before they saw the judges' scores. Only the random sample settles whether the correlation
+    is over the bound: it is not settled where other answers count too. Labels of grounding are measured against the gate. An
+    answer that was judged by other suites only is left out: its labels are on another scale.
 
     Args:
         language: of the criteria's names.
@@ -83,7 +89,8 @@ def ledger_agreement(
         UserError: no judge of that name judged a labelled answer.
     """
     store, suite = Labels(ledger), rubric.suite.name
-    labels = store.current(since)
+    labels = store.current(since, blind=True)
+    unblind = len(store.current(since)) - len(labels)
     if sources:
         known = Answers(ledger).sources(list(dict.fromkeys(label.answer_id for label in labels)))
         labels = [label for label in labels if known.get(label.answer_id) in sources]
@@ -91,10 +98,11 @@ def ledger_agreement(
     labels = [one for one in labels if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
     queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))
     drawn = {id for id, item in queued.items() if item.why == SAMPLE}
+    others = {label.answer_id for label in labels} - drawn
     kept = [label for label in labels if label.answer_id in drawn] if sample_only else labels
     ids = list(dict.fromkeys(label.answer_id for label in kept))
-    judges = store.judges_of(ids)
-    if judge and judge not in judges and ids:
+    judges = store.judges_of(list(drawn | others))
+    if judge and judge not in judges and labels:
         raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
     ratings, weighed = _ratings_of(kept, rubric)
     by_answer = _one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
@@ -109,6 +117,9 @@ def ledger_agreement(
         scales[GROUNDING] = (0.0, float(len(GROUNDED) - 1))
         items = len({rating.item for rating in ratings if rating.criterion in scales})
         found = _together(found, human_agreement(scores, ratings, (GROUNDING,)), scales, items)
+    if len(drawn) < len(ids):
+        unsettled = [structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria]
+        found = structs.replace(found, criteria=tuple(unsettled))
     read = {one.item: Answers(ledger).get(one.item) for one in found.worst}
     return AgreementReport(
         suite=suite,
@@ -117,6 +128,8 @@ def ledger_agreement(
         sample_only=sample_only,
         labelled=len(ids),
         at_random=len(drawn),
+        selected=len(others),
+        unblind=0 if sources else unblind,
         weighed=weighed,
         scales=scales,
         names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
@@ -126,6 +139,10 @@ def ledger_agreement(
         },
         judges=tuple(judges),
     )
+
+
+def _unsettled(claim: Claim) -> Claim:
+    return Claim(bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected")
 
 
 def _together(

@@ -178,6 +178,7 @@ def _usable(
 
 def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[list[Label], int]:
     current = Labels(ledger).current_of([row.answer for row in rows])
+    seen = Audit(ledger).scores_seen([row.answer for row in rows])
     new: list[Label] = []
     same = 0
     for row in rows:
@@ -193,6 +194,7 @@ def _fresh(ledger: Ledger, rows: Sequence[RatedRow], now: datetime) -> tuple[lis
                     criterion=criterion,
                     score=score,
                     note=row.note,
+                    blind=(row.answer, row.rater) not in seen,
                     origin="import",
                     created_at=now,
                 )

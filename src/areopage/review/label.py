@@ -78,7 +78,8 @@ def review_answer(
     rubric: Rubric | None = None,
     storage: Storage = KEEP_ALL,
     key_id: str = "",
-    blind: bool = False,
+    blind: bool | None = None,
+    actor: str = "",
 ) -> Reviewed:
     """Append a rater's labels of any answer, and settle it where that is asked for, with entries in the audit log.
 
@@ -89,7 +90,9 @@ def review_answer(
         rubric: what scores are given on.
         storage: what stays of a settled answer's own texts. What is released stays readable as it is.
         key_id: of the API key that acts, for the audit log; it may be another person's than the rater's.
-        blind: whether the rater had seen neither a judge's scores nor the gate's decision.
+        blind: whether the rater had seen neither a judge's scores nor the gate's decision; None: as the audit log tells, and
+            not blind where the gate decided, whose reply shows the decision.
+        actor: who acts; "" for the rater.
 
     Raises:
         UnknownAnswer: there is no such answer, or it was erased.
@@ -106,6 +109,8 @@ def review_answer(
     if given.grounded:
         scores, sentences = scores | {GROUNDING: _grounding_score(given)}, _marked_sentences(given, trace)
     release = None if given.settlement is None else _release_of(ledger, answer, name, given.settlement, now)
+    if blind is None:
+        blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
     labels = [
         Label(
             answer_id=answer.id,
@@ -114,8 +119,8 @@ def review_answer(
             score=score,
             sentences=sentences if criterion == GROUNDING else (),
             note=given.note.strip()[:MAX_NOTE],
-            origin=origin,
             blind=blind,
+            origin=origin,
             created_at=now,
         )
         for criterion, score in scores.items()
@@ -125,6 +130,11 @@ def review_answer(
         Audit(ledger).note(name, "label", id, ", ".join(_told(label) for label in labels), key_id=key_id)
     settled = 0 if release is None else _settle(ledger, answer, release, storage, key_id)
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
+
+
+def is_seen(ledger: Ledger, id: str, *, rater: str, actor: str) -> bool:
+    """Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it."""
+    return bool(Audit(ledger).scores_seen([id]) & {(id, rater), (id, actor)})
 
 
 def find_answer(ledger: Ledger, id: str) -> Answer:

@@ -1,20 +1,24 @@
 """Statistics over counted scores: how often each score was given is all that means, intervals, grades and comparisons need.
 
 Intervals are Student's (W. S. Gosset, 1908), comparisons of two means Welch's ("The generalization of Student's problem when
-several different population variances are involved", Biometrika 34, 1947). Both take answers as independent of each other.
+several different population variances are involved", Biometrika 34, 1947). Both take groups of equal answers, and the answers
+that have no equal, as independent of each other: the variance of a mean is that of clusters (K.-Y. Liang and S. L. Zeger, 1986).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
 
 Grade = Literal["excellent", "acceptable", "weak", "unscored"]
 """Over 80 % of the scale, from 60 % to 80 %, under 60 %: over 8, 6 to 8, under 6 on a scale of 0 to 10."""
+
+STEP = 1.0
+"""A tenth of a scale from 0 to 10."""
 
 DECIMALS = 2
 """Scores are counted, and put into grades, as they are shown: rounded to so many decimals."""
@@ -65,12 +69,14 @@ class Tally(Struct, frozen=True):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean, None under two answers.
+        """The 95 % interval of the mean, None under two answers; see `Moments.interval`."""
+        return self.moments().interval
 
-        It is not cut at the ends of the scale, which it may reach past where answers are few.
-        Answers that all have one score give an interval without width: Student's formula knows no more than them.
-        """
-        return _mean_interval(self.answers, self.mean, self.variance)
+    def moments(self, step: float = STEP, repeats: "Sequence[Repeat]" = ()) -> "Moments":
+        """The sums of these scores; see `Moments`."""
+        total = math.fsum(score * count for score, count in self.counts.items())
+        squares = math.fsum(score * score * count for score, count in self.counts.items())
+        return Moments(self.answers, total, squares, tuple(repeats), step)
 
     def grades(self, scale: Scale) -> tuple[int, int, int]:
         """How many answers are excellent, acceptable and weak; see `grade_of`."""
@@ -98,12 +104,26 @@ class Tally(Struct, frozen=True):
         return Tally(counts)
 
 
+class Repeat(NamedTuple):
+    """Several answers with equal texts: how many, and their mean score."""
+
+    answers: int
+    mean: float
+
+
 class Moments(Struct, frozen=True):
-    """How many answers there were, the sum of their scores, and the sum of their scores' squares, none of them rounded."""
+    """How many answers there were, the sum of their scores, and the sum of their scores' squares, none of them rounded.
+
+    Args:
+        repeats: which of them have equal texts.
+        step: a tenth of the scale.
+    """
 
     answers: int = 0
     total: float = 0.0
     squares: float = 0.0
+    repeats: tuple[Repeat, ...] = ()
+    step: float = STEP
 
     @property
     def mean(self) -> float | None:
@@ -120,21 +140,40 @@ class Moments(Struct, frozen=True):
         return spread / (self.answers - 1) if spread > _SUM_ERROR * self.squares else 0.0
 
     @property
+    def groups(self) -> int:
+        """How many different answers: equal ones count as one."""
+        return self.answers - sum(one.answers - 1 for one in self.repeats)
+
+    @property
+    def squared_error(self) -> float | None:
+        """The variance of the mean, None under two groups.
+
+        Where no group differs from another, it is as if one of them did by `step`: so few answers may hide such a one.
+        """
+        mean, variance, groups = self.mean, self.variance, self.groups
+        if mean is None or variance is None or groups < 2:
+            return None
+        alike = math.fsum(one.answers * (one.answers - 1) * (one.mean - mean) ** 2 for one in self.repeats)
+        spread = variance * (self.answers - 1) + alike
+        if spread <= _SUM_ERROR * self.squares:
+            return (self.step / groups) ** 2
+        return spread / self.answers**2 * groups / (groups - 1)
+
+    @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean, as `Tally.interval`."""
-        return _mean_interval(self.answers, self.mean, self.variance)
+        """The 95 % interval of the mean, None under two groups.
+
+        It is not cut at the ends of the scale, which it may reach past where answers are few.
+        """
+        mean, squared_error = self.mean, self.squared_error
+        if mean is None or squared_error is None:
+            return None
+        half = critical_t(self.groups - 1) * math.sqrt(squared_error)
+        return mean - half, mean + half
 
     def plus(self, answers: int, total: float, squares: float) -> "Moments":
         """With further answers."""
-        return Moments(self.answers + answers, self.total + total, self.squares + squares)
-
-
-def _mean_interval(answers: int, mean: float | None, variance: float | None) -> tuple[float, float] | None:
-    """The 95 % interval of a mean from its answers' sample variance; None without one."""
-    if mean is None or variance is None:
-        return None
-    half = critical_t(answers - 1) * math.sqrt(variance / answers)
-    return mean - half, mean + half
+        return structs.replace(self, answers=self.answers + answers, total=self.total + total, squares=self.squares + squares)
 
 
 def grade_of(score: float | None, scale: Scale) -> Grade:
@@ -154,22 +193,13 @@ def grade_limits(scale: Scale) -> tuple[float, float]:
     return start + WEAK_UNDER * width, start + EXCELLENT_ABOVE * width
 
 
-def compare(later: Tally | Moments, earlier: Tally | Moments) -> Comparison | None:
-    """How much the mean changed (later minus earlier), by Welch's test; None where either side has under two answers.
-
-    Where no answer differs from its own side's mean there is no spread to weigh the difference against: the interval has no
-    width then, and the p-value is 1 for no difference and 0 for any. Ask for a minimum of answers before believing it.
-    """
-    sides = [(tally.answers, tally.mean, tally.variance) for tally in (later, earlier)]
-    (n1, mean1, variance1), (n2, mean2, variance2) = sides
-    if mean1 is None or mean2 is None or variance1 is None or variance2 is None:
+def compare(later: Moments, earlier: Moments) -> Comparison | None:
+    """How much the mean changed (later minus earlier), by Welch's test; None where a side has under two groups of answers."""
+    mean1, mean2, part1, part2 = later.mean, earlier.mean, later.squared_error, earlier.squared_error
+    if mean1 is None or mean2 is None or part1 is None or part2 is None:
         return None
-    difference = mean1 - mean2
-    part1, part2 = variance1 / n1, variance2 / n2
-    squared_error = part1 + part2
-    if squared_error == 0.0:
-        same = math.isclose(mean1, mean2, rel_tol=_SUM_ERROR)
-        return Comparison(difference=difference, low=difference, high=difference, p_value=1.0 if same else 0.0)
+    difference = 0.0 if math.isclose(mean1, mean2, rel_tol=_SUM_ERROR) else mean1 - mean2
+    squared_error, n1, n2 = part1 + part2, later.groups, earlier.groups
     # Welch-Satterthwaite, in shares of the squared error so that tiny variances do not underflow
     share1, share2 = part1 / squared_error, part2 / squared_error
     freedom = 1.0 / (share1**2 / (n1 - 1) + share2**2 / (n2 - 1))

@@ -169,14 +169,14 @@ class Claim(Struct, frozen=True, kw_only=True):
         verdict: settled from 95 % on, either way, and never under 20 items.
         needed: how many items in all would settle it if the coefficient stayed; None where it is settled, where there is no
             coefficient, and where it lies so near the bound that 100,000 would not do.
-        reason: why there is no coefficient.
+        reason: why there is no coefficient; `selected`: other answers than those of a random sample count, which settle nothing.
     """
 
     bound: float
     certainty: float | None
     verdict: Verdict
     needed: int | None
-    reason: Missing = ""
+    reason: Missing | Literal["selected"] = ""
 
 
 class CriterionAgreement(Struct, frozen=True, kw_only=True):

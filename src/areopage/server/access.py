@@ -43,7 +43,6 @@ GRANTS: dict[Role, frozenset[Role]] = {
 }
 """The roles that each role includes."""
 
-DECISION_READ = "the decision"
 """What the audit log says of a reader to whom the gate's decision was shown."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -240,18 +239,9 @@ def note_shown(request: Request, ledger: Ledger, actor: Actor, detail: str, ids:
         note(ledger, actor, "read", "", detail)
 
 
-def note_decision_read(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:
-    """Note that the gate's decision on an answer was shown; `rater` is who looks on a server without keys, if known."""
-    note(ledger, actor, "read", id, _decision_read(actor, rater))
-
-
-def has_read_decision(ledger: Ledger, actor: Actor, id: str, rater: str) -> bool:
-    """Whether the gate's decision on an answer was shown to an actor before."""
-    return Audit(ledger).has(actor.name, "read", id, (DECISION_READ, _decision_read(actor, rater)))
-
-
-def _decision_read(actor: Actor, rater: str) -> str:
-    return f"{DECISION_READ}, as {rater}" if actor.keyless and rater else DECISION_READ
+def note_scores_seen(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:
+    """Note that an actor (under a rater's name) reads an answer with the judges' scores, or the gate's decision, on it."""
+    Audit(ledger).note_scores_seen(rater or actor.name, id, key_id=actor.key_id)
 
 
 def require(*roles: Role) -> Callable[[Request], Awaitable[Actor]]:

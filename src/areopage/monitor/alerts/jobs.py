@@ -24,22 +24,19 @@ from areopage.monitor.alerts.rules import (
     Finding,
     alert_of,
     answer_alert,
-    drop_finding,
     failing_of,
     gathered,
     hour_of,
     is_late,
     judge_finding,
-    mean_finding,
     new_alert,
     notice_of,
     paced,
     queue_finding,
-    weak_share_finding,
 )
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
-from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, thresholds_of
-from areopage.scoring.counts import Tally
+from areopage.monitor.alerts.windows import window_findings
+from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, floors_of, thresholds_of
 from areopage.suites.loader import Suite
 from areopage.work.handlers import ScheduledJob
 
@@ -63,6 +60,7 @@ class Alerting(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     section: AlertsSection
     thresholds: Thresholds
+    floors: Mapping[str, float] = {}
     locale: AlertLocale
     complaints: Complaints = field(default_factory=Complaints)
 
@@ -91,6 +89,7 @@ def alerting_of(ledger: Ledger, config: MonitorConfig, suite: Suite) -> Alerting
         ledger=ledger,
         section=config.section.alerts,
         thresholds=thresholds_of(config, suite.scale),
+        floors=floors_of(config, suite),
         locale=monitor_locale(config, suite),
     )
 
@@ -119,7 +118,7 @@ def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
 
 def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> Alert | None:
     """The alert to open about an answer, at the pace of `per_hour`; None where it is not weak or its alert is open."""
-    alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale)
+    alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale, alerting.floors)
     if alert is None or (alerts := Alerts(alerting.ledger)).is_open(ANSWER, alert.subject):
         return None
     limit = alerting.section.per_hour
@@ -148,20 +147,9 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
-    section, limits, locale, lists = alerting.section, alerting.thresholds, alerting.locale, EvaluationLists(alerting.ledger)
-    found: list[Finding] = []
-
-    def tally(hours: float, back: int = 0) -> Tally:
-        until = now - timedelta(hours=hours) * back
-        return Tally(lists.tally(until - timedelta(hours=hours), until, Scope()).get("", {}))
-
-    if section.mean.enabled:
-        found.append(mean_finding(tally(section.mean.hours), section.mean, limits, locale))
-    if section.weak_share.enabled:
-        found.append(weak_share_finding(tally(section.weak_share.hours), section.weak_share, locale))
-    if section.drop.enabled:
-        hours = section.drop.hours
-        found.append(drop_finding(tally(hours), tally(hours, back=1), section.drop, limits.drop, locale))
+    section, locale, lists = alerting.section, alerting.locale, EvaluationLists(alerting.ledger)
+    is_open = Alerts(alerting.ledger).is_open
+    found = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         evaluations = Evaluations(alerting.ledger)

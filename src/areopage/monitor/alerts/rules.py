@@ -16,10 +16,10 @@ from areopage.criteria.records import Scale
 from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, JudgeDays
-from areopage.ledger.records import Evaluation, is_golden
+from areopage.ledger.records import CriterionResult, Evaluation, is_golden
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, DropRule, JudgeRule, MeanRule, QueueRule, Thresholds, WeakShareRule
-from areopage.scoring.counts import DECIMALS, Tally, compare
+from areopage.scoring.counts import DECIMALS, Moments, Tally, compare
 
 Delivery = Literal["pending", "none"]
 
@@ -117,30 +117,44 @@ def _finding(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: s
 
 
 def answer_alert(
-    score: Evaluation, threshold: float | None, section: AlertsSection, now: datetime, locale: AlertLocale | None = None
+    score: Evaluation,
+    threshold: float | None,
+    section: AlertsSection,
+    now: datetime,
+    locale: AlertLocale | None = None,
+    floors: Mapping[str, float] = {},
 ) -> Alert | None:
-    """Build the alert of an answer with a global score below the threshold.
+    """Build the alert of a weak answer: its global score is worse than the threshold, or a criterion is at its floor or worse.
 
     An answer without a score is not a weak one, and golden questions have an alert of their own: None for both.
 
     Args:
         threshold: on the suite's scale; None raises none.
+        floors: by criterion, on the suite's scale.
         locale: by default in the answer's language, a scale of 0 to 10 and full texts.
     """
-    if threshold is None or score.score_global is None or is_golden(score.source):
+    if is_golden(score.source):
         return None
     locale = locale or alert_locale(score.language, scale=DEFAULT_SCALE, link=section.link)
-    if not is_worse(score.score_global, threshold, locale.scale):
+    low = [one for one in score.criteria if one.score is not None and _at_floor(one, floors, locale.scale)]
+    whole = score.score_global
+    if not low and (threshold is None or whole is None or not is_worse(whole, threshold, locale.scale)):
         return None
+    told = [locale.say("floor_title", criterion=locale.label(one.criterion), score=locale.score(one.score)) for one in low]
     return new_alert(
         ANSWER,
         score.id,
-        locale.say("answer_title", score=locale.score(score.score_global)),
-        _answer_body(score, threshold, locale),
+        "; ".join(told) or locale.say("answer_title", score=locale.score(whole)),
+        _answer_body(score, threshold, low, floors, locale),
         now,
         "pending" if section.urls else "none",
         answer_id=score.id,
     )
+
+
+def _at_floor(one: CriterionResult, floors: Mapping[str, float], scale: Scale) -> bool:
+    floor = floors.get(one.criterion)
+    return floor is not None and one.score is not None and not is_worse(floor, round(one.score, DECIMALS), scale)
 
 
 def question_line(alert: Alert) -> str:
@@ -154,16 +168,31 @@ def is_worse(value: float, than: float, scale: Scale) -> bool:
     return shown < than if scale.higher_is_better else shown > than
 
 
-def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> str:
+def _answer_body(
+    score: Evaluation,
+    threshold: float | None,
+    low: Sequence[CriterionResult],
+    floors: Mapping[str, float],
+    locale: AlertLocale,
+) -> str:
     grade = locale.messages[f"grade_{score.grade}"]
     criteria = " · ".join(
         locale.say("pair", name=locale.label(one.criterion), value=locale.mark(one.score)) for one in score.criteria
     )
     feedback = locale.kept(score.feedback, QUESTION_LENGTH)
-    shown = locale.say("scored", score=locale.score(score.score_global), grade=grade, threshold=locale.short(threshold))
+    shown = locale.say(
+        "scored",
+        score=locale.score(score.score_global),
+        grade=grade,
+        threshold="—" if threshold is None else locale.short(threshold),
+    )
     return lines(
         locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
         locale.line("score", shown),
+        *(
+            locale.say("floor_line", criterion=locale.label(one.criterion), floor=locale.short(floors[one.criterion]))
+            for one in low
+        ),
         criteria,
         locale.line("feedback", feedback) if feedback else "",
         listed(locale.messages["weaknesses"], remarks(score.weaknesses, locale)),
@@ -171,8 +200,13 @@ def _answer_body(score: Evaluation, threshold: float, locale: AlertLocale) -> st
         locale.line("qualification", _qualification_text(score.qualification, locale)) if score.qualification else "",
         locale.line("source", plain(score.source, 128)) if score.source else "",
         locale.line("variant", plain(score.variant, 64)) if score.variant else "",
+        locale.line("answered_at", f"{score.timestamp:%Y-%m-%d %H:%M} UTC"),
         locale.answer_page(score.id),
     )
+
+
+def _floor_line(one: CriterionResult, floors: Mapping[str, float], locale: AlertLocale) -> str:
+    return locale.say("floor_line", criterion=locale.label(one.criterion), floor=locale.short(floors[one.criterion]))
 
 
 def _qualification_text(qualification: str, locale: AlertLocale) -> str:
@@ -249,12 +283,12 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
     return _finding(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
 
 
-def drop_finding(later: Tally, earlier: Tally, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
+def drop_finding(later: Moments, earlier: Moments, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
     """Bad for a significant drop of at least `points`; clear at half of it.
 
     Significant means p under `p_value` by Welch's test.
     """
-    change = compare(later, earlier) if min(later.answers, earlier.answers) >= rule.minimum else None
+    change = compare(later, earlier) if min(later.groups, earlier.groups) >= rule.minimum else None
     drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
     values = {
         "mean": locale.score(later.mean),

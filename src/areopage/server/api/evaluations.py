@@ -18,7 +18,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
-from areopage.server.access import Actor, Admin, Reader, Submitter, note
+from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_seen
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
@@ -110,7 +110,10 @@ def show(request: Request, id: str, actor: Reader) -> Response:
     evaluation = Evaluations(ledger).get(id)
     if evaluation is None or not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
-    note(ledger, actor, "read", id)
+    if evaluation.state == "evaluated":
+        note_scores_seen(ledger, actor, id)
+    else:
+        note(ledger, actor, "read", id)
     return json_response(_view_of(evaluation))
 
 

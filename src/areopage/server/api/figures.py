@@ -41,6 +41,9 @@ def figures(
     days: Annotated[int, Query(ge=1, le=366, description="Number of days up to today (UTC).")] = 7,
     source: Name = None,
     variant: Name = None,
+    baseline: Annotated[
+        str | None, Query(max_length=128, description="Variant that the others are compared with; default: the first by name.")
+    ] = None,
 ) -> Response:
     """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report.
 
@@ -52,7 +55,11 @@ def figures(
     suite = context.suite
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
-    return json_response(figures_for(request, actor, measure(context.ledger, period, scope, suite.scale, labels)))
+    found = measure(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
+    if baseline is not None and found.baseline != baseline:
+        known = ", ".join(repr(one.variant) for one in found.variants) or "none"
+        raise Refusal(422, "invalid", f"baseline: no answer of the variant {baseline!r} in these days: use one of {known}")
+    return json_response(figures_for(request, actor, found))
 
 
 def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: bool = False) -> PeriodFigures:
@@ -124,7 +131,7 @@ def store_review(
     rater: str | None = None,
     *,
     origin: Origin = "api",
-    blind: bool = False,
+    blind: bool | None = None,
 ) -> Reviewed:
     """Store a review of an answer; blocks. The audit log names the actor.
 
@@ -156,6 +163,7 @@ def store_review(
             storage=storage,
             key_id=actor.key_id,
             blind=blind,
+            actor=actor.name,
         )
     except StorageError:
         raise
@@ -176,7 +184,7 @@ def agreement(
     actor: Reader,
     days: Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Use only labels of the last days.")] = None,
     judge: Annotated[str, Query(max_length=256, description="Name of a judge; default: the whole jury.")] = "",
-    sample_only: Annotated[bool, Query(description="Use only answers of the random sample.")] = False,
+    sample_only: Annotated[bool, Query(description="Use only answers of the random sample; all others settle nothing.")] = True,
 ) -> Response:
     """Correlations with 95 % intervals, weighted κ, bias, whether the correlation exceeds 0.8, and the largest disagreements."""
     context = context_of(request)

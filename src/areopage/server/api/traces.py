@@ -19,7 +19,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import explain
 from areopage.review.label import Given, Settlement
-from areopage.server.access import Actor, Admin, Writer, note, note_decision_read
+from areopage.server.access import Actor, Admin, Writer, note, note_scores_seen
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.figures import store_review
 from areopage.server.api.records import (
@@ -75,7 +75,7 @@ def show(request: Request, id: str, actor: Admin) -> Response:
     """Prompt, documents, response, delivered text, decision and labels; an erased trace has only figures."""
     context = context_of(request)
     trace = _found_by(context, actor, id)
-    note_decision_read(context.ledger, actor, id)
+    note_scores_seen(context.ledger, actor, id)
     return json_response(_view_of(context, trace))
 
 

@@ -19,10 +19,10 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.figures import criterion_labels
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
-from areopage.server.access import Reader, note
+from areopage.server.access import Reader, note, note_scores_seen
 from areopage.server.context import context_of
 from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
-from areopage.server.pages.rendering import language, render
+from areopage.server.pages.rendering import language, rater_of, render
 from areopage.suites.loader import Suite
 
 PER_PAGE = 50
@@ -64,7 +64,10 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     view = _answer_view(context.ledger, context.suite, id, spoken.code)
     if view is None or not reader.may_see(view.answer.source):
         return render(request, "missing.html.j2", status=404)
-    note(context.ledger, reader, "read", id)
+    if view.score is None:
+        note(context.ledger, reader, "read", id)
+    else:
+        note_scores_seen(context.ledger, reader, id, rater_of(request, reader))
     return render(request, "answer.html.j2", view=view, scale=context.suite.scale)
 
 

@@ -84,6 +84,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
     grade: Grade | None = None
     criterion: str = ""
     text: str = ""
+    baseline: str | None = None
 
     @property
     def filters(self) -> Filters:
@@ -109,7 +110,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
     def parts(self) -> dict[str, str | None]:
         """The filters besides the period."""
         parts = {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
-        return parts | {"q": self.text or None}
+        return parts | {"q": self.text or None, "baseline": self.baseline}
 
 
 def chosen(request: Request, today: date, default: str, scope: Sequence[str]) -> Chosen:
@@ -136,6 +137,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
         period=period,
         source=source,
         variant=_scope_of(query, "variant"),
+        baseline=_scope_of(query, "baseline"),
         grade=choice_of(query, "grade", GRADES, "grade", ignored),
         criterion=criterion,
         text=query.get("q", "").strip()[:LONGEST_TEXT],

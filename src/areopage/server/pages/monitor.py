@@ -25,7 +25,7 @@ from areopage.report.agreement import figure_text, name_of, range_text, remarks,
 from areopage.report.charts import STYLES, Series
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
-from areopage.review.agreement import SAMPLE
+from areopage.review.agreement import EVERY, SAMPLE
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
 from areopage.server.access import Form, Reader, Writer, note, note_shown
@@ -210,10 +210,10 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
     """The agreement over the labels of the last days, or over all labels; invalid parameters are ignored and named."""
     context, lang = context_of(request), language(request)
     since = context.now() - timedelta(days=int(days)) if days in SPANS else None
-    report = measured(request, reader, lang.code, since, judge, sample_only=only == SAMPLE, lenient=True)
+    report = measured(request, reader, lang.code, since, judge, sample_only=only != EVERY, lenient=True)
     checked = (
         ("agreement_period", days, ("", *SPANS)),
-        ("agreement_which", only, ("", SAMPLE)),
+        ("agreement_which", only, ("", SAMPLE, EVERY)),
         ("agreement_judge", judge, ("", report.judge)),
     )
     return render(

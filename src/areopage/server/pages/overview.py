@@ -73,7 +73,8 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     now, ledger, suite = context.now(), context.ledger, context.suite
     period = asked.period or last_days(now.date(), 1)
     scope = asked.scope(suite.name)
-    figures = figures_for(request, reader, measure(ledger, period, scope, suite.scale, labels), live=live)
+    measured = measure(ledger, period, scope, suite.scale, labels, baseline=asked.baseline)
+    figures = figures_for(request, reader, measured, live=live)
     long = period.days >= SHORTEST_TREND
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from msgspec import Struct
@@ -24,16 +24,24 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem, Trace
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, rater_name
+from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of
-from areopage.server.access import Actor, Form, Reader, Writer, has_read_decision, note, note_decision_read, note_shown
+from areopage.server.access import Actor, Form, Reader, Writer, note, note_scores_seen, note_shown
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.gate import decision_view
-from areopage.server.pages.rendering import YEAR_SECONDS, gate_url, language, language_code, render, review_url
+from areopage.server.pages.rendering import (
+    RATER_COOKIE,
+    YEAR_SECONDS,
+    gate_url,
+    language,
+    language_code,
+    rater_of,
+    render,
+    review_url,
+)
 
-RATER_COOKIE = "areopage_rater"
 FIELD = "score."
 SHOWN = 50
 MOST_STEPS = 10
@@ -122,7 +130,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 def show_queue(request: Request, reader: Reader) -> Response:
     """The answers that wait for this rater's label, and the held answers in the scope of the key."""
     ledger = context_of(request).ledger
-    queue, rater = ReviewQueue(ledger), _rater_of(request, reader)
+    queue, rater = ReviewQueue(ledger), rater_of(request, reader)
     lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
     note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
     waiting = len(lines) if reader.collections else queue.count_open()
@@ -134,7 +142,7 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
     """The answer of an id that cannot be part of a path, else the next answer of the queue for this rater."""
     if id:
         return show_answer(request, id, reader)
-    ledger, rater = context_of(request).ledger, _rater_of(request, reader)
+    ledger, rater = context_of(request).ledger, rater_of(request, reader)
     bounded = min(max(after, 0), 2**31 - 1)
     found = next(_lines_of(ledger, reader, rater, after=bounded), None) or next(_lines_of(ledger, reader, rater), None)
     return RedirectResponse(found.address if found else "/review", 303)
@@ -171,7 +179,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     rater = " ".join(sent.rater.split())
     own = _own_labels(context.ledger, id, rater)
-    blind = not own and not _on_gate_page(request) and not has_read_decision(context.ledger, writer, id, rater)
+    blind = not own and not _on_gate_page(request) and not is_seen(context.ledger, id, rater=rater, actor=writer.name)
     try:
         if given := _given_by(sent, own):
             store_review(context, writer, id, given, rater if writer.keyless else None, origin="web", blind=blind)
@@ -282,17 +290,16 @@ def _answer_page(
     request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     context, id = context_of(request), shown.answer.id
-    note(context.ledger, actor, "read", id)
-    rubric, code, rater = rubric_of(context.suite), language_code(request), _rater_of(request, actor)
+    rubric, code, rater = rubric_of(context.suite), language_code(request), rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
     own = _own_labels(context.ledger, id, rater)
     labelled = any(criterion != GROUNDING for criterion in own)
     blind = not own and not _on_gate_page(request)
-    if shown.trace is None or blind:
-        note(context.ledger, actor, "read", id)
+    if labelled or (shown.trace is not None and not blind):
+        note_scores_seen(context.ledger, actor, id, rater)
     else:
-        note_decision_read(context.ledger, actor, id, rater)
+        note(context.ledger, actor, "read", id)
     sent = sent or _sent_before(shown, own, rater)
     values: dict[str, Any] = {
         "answer": shown.answer,
@@ -361,10 +368,6 @@ def _comparison(
         "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
         "evaluation": evaluation if evaluation is not None and evaluation.state == "evaluated" else None,
     }
-
-
-def _rater_of(request: Request, actor: Actor) -> str:
-    return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 
 def _steps_of(scale: Scale) -> list[int]:

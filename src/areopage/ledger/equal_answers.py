@@ -1,0 +1,77 @@
+"""Sets of evaluated answers with equal texts: one panel judged them by the same judgments, so they are one observation.
+
+A frequent question, or a cache in front of the model, gives the same answer many times. Means count each of them; intervals and
+tests count the set once.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from msgspec import Struct
+from sqlalchemy import Connection, func, select
+
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.queries import Scope, between, in_scope
+from areopage.ledger.rows import insert_missing, naive
+from areopage.ledger.schema import answer_judgments, equal_answers, evaluation_scores, evaluations
+from areopage.ledger.store import Ledger
+
+COLUMNS = evaluations.c
+
+
+class EqualAnswers(Struct, frozen=True, kw_only=True):
+    """The answers of one set on one day under one variant that have a score on a criterion ("": the global one)."""
+
+    first: int
+    day: date
+    variant: str
+    criterion: str
+    answers: int
+    total: float
+
+
+def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence[str]) -> None:
+    """Put an evaluation into the set of those that rest on the same judgments; nothing where it is the only one."""
+    if not keys:
+        return
+    links = answer_judgments.c
+    other = (
+        select(COLUMNS.number, COLUMNS.timestamp, equal_answers.c.first)
+        .join(answer_judgments, (links.answer == COLUMNS.answer) & (links.run_id == COLUMNS.run_id))
+        .outerjoin(equal_answers, equal_answers.c.evaluation == COLUMNS.number)
+        .where(links.key == min(keys), COLUMNS.run_id == run_id, COLUMNS.number != number, COLUMNS.state == "evaluated")
+        .order_by(links.answer)
+        .limit(1)
+    )
+    found = connection.execute(other).one_or_none()
+    if found is None:
+        return
+    first = found.number if found.first is None else found.first
+    moment = connection.execute(select(COLUMNS.timestamp).where(COLUMNS.number == number)).scalar_one()
+    members = {found.number: found.timestamp, number: moment}
+    rows = [{"evaluation": one, "first": first, "timestamp": at} for one, at in members.items()]
+    insert_missing(connection, equal_answers, rows)
+
+
+def read_equals(ledger: Ledger, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
+    """Read the sets of answers with equal texts among those with timestamps in [since, until), by day, variant and criterion."""
+    equal, scores, day = equal_answers.c, evaluation_scores.c, func.date(COLUMNS.timestamp)
+    place = (equal.first, day, COLUMNS.variant)
+    inside = [equal.timestamp >= naive(since), equal.timestamp < naive(until), *between(since, until), *in_scope(scope)]
+    joined = equal_answers.join(evaluations, COLUMNS.number == equal.evaluation)
+    overall = select(*place, func.count(), func.sum(COLUMNS.score_global)).select_from(joined)
+    overall = overall.where(*inside, COLUMNS.score_global.is_not(None)).group_by(*place)
+    by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
+    each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
+    each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
+        rows += [tuple(row) for row in connection.execute(each)]
+    return [
+        EqualAnswers(first=first, day=_day(at), variant=variant, criterion=criterion, answers=answers, total=total)
+        for first, at, variant, criterion, answers, total in rows
+    ]
+
+
+def _day(value: date | str) -> date:
+    return value if isinstance(value, date) else date.fromisoformat(value)
