@@ -45,7 +45,7 @@ def opened(command: Command) -> Ledger:
 
 
 def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
-    listed = gate("review", "list").out.splitlines()
+    listed = gate("review", "list", "--reveal").out.splitlines()
     assert [line.split()[0] for line in listed] == ["id", HELD, trace_id(2), "a9"]
     assert "held" in listed[1]
     assert "Quel délai ?" in listed[1]
@@ -53,14 +53,14 @@ def test_what_is_held_back_is_listed_with_its_question(gate: Command) -> None:
 
 
 def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: Command) -> None:
-    shown = gate("review", "show", HELD).out
+    shown = gate("review", "show", HELD, "--reveal").out
     assert "--- prompt\nQuel délai ?" in shown
     assert "--- document d1: Délais\nUn délai de 10 jours." in shown
     assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (90% unsupported)" in shown
     assert "--- verdict: human_review" in shown
     assert "300 euros" in shown.partition("--- verdict")[2]
     assert "review: waiting" in shown
-    delivered = gate("review", "show", trace_id(3)).out
+    delivered = gate("review", "show", trace_id(3), "--reveal").out
     assert "held back" not in delivered
 
 
@@ -77,7 +77,9 @@ def test_an_answer_is_labelled_and_released_as_it_is(gate: Command) -> None:
     assert (label.sentences, label.note, label.origin) == ((1,), "Ok", "cli")
     ledger.close()
     assert HELD not in gate("review", "list").out
-    assert "Anne: grounded partly, sentences 2 Ok\nreview: released by Anne" in gate("review", "show", HELD).out
+    assert (
+        "Anne: grounded partly, sentences 2 Ok\nreview: released by Anne" in gate("review", "show", HELD, "--rater", "Anne").out
+    )
 
 
 def test_another_text_goes_out_or_none(gate: Command) -> None:
@@ -189,10 +191,10 @@ def test_one_verdict_is_for_all_equal_answers_that_wait(gate: Command) -> None:
     ledger = opened(gate)
     Traces(ledger).append([held_trace(number) for number in (11, 12)])
     ledger.close()
-    listed = gate("review", "list").out
+    listed = gate("review", "list", "--reveal").out
     assert "held (3 waiting)" in listed
     assert trace_id(11) not in listed
-    assert "review: waiting; the decision also applies to 2 equal answers" in gate("review", "show", HELD).out
+    assert "review: waiting; the decision also applies to 2 equal answers" in gate("review", "show", HELD, "--reveal").out
     done = gate("review", "label", HELD, "--rater", "Anne", "--grounded", "no", "--refuse").out
     assert done == f"refused: {HELD} and 2 equal ones (grounded: no, by Anne)\n"
     ledger = opened(gate)
@@ -269,8 +271,8 @@ def test_bad_cases_are_exported_without_personal_data_and_never_over_a_file(gate
 def test_labelled_cases_can_be_read_by_the_tuner(gate: Command) -> None:
     from areopage.review.labelled_answers import labels_of_files
 
-    gate("review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2")
-    gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes")
+    gate("review", "label", HELD, "--rater", "Anne", "--grounded", "partly", "--sentence", "2", "--blind")
+    gate("review", "label", trace_id(3), "--rater", "Anne", "--grounded", "yes", "--blind")
     gate("gate", "dataset", "export", "--output", "labelled.jsonl", "--labelled-only", "--text", "full")
     rows = labels_of_files([gate.folder / "labelled.jsonl"]).rows
     assert len(rows) == 2
