@@ -31,8 +31,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 @pytest.fixture
 def run(finished: Command, tmp_path: Path) -> Command:
     """A copy of the run's ledger and folder, which the test may change."""
-    ledger = shutil.copy(finished.outputs / "ledger.db", tmp_path / "ledger.db")
-    return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(ledger)})
+    shutil.copytree(finished.outputs, tmp_path / "outputs")
+    return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(tmp_path / "outputs" / "ledger.db")})
 
 
 def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
