@@ -30,9 +30,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 
 @pytest.fixture
 def run(finished: Command, tmp_path: Path) -> Command:
-    """A copy of the run's ledger and folder, which the test may change."""
-    shutil.copytree(finished.outputs, tmp_path / "outputs")
-    return Command(tmp_path, finished.environment)
+    """A copy of the run's ledger, which the test may change."""
+    ledger = shutil.copy(finished.outputs / "ledger.db", tmp_path / "ledger.db")
+    return Command(tmp_path, {**finished.environment, "AREOPAGE_LEDGER": str(ledger)})
+
+
+@pytest.fixture
+def whole(finished: Command, run: Command) -> Command:
+    """The same with the run's files."""
+    shutil.copytree(finished.outputs, run.outputs)
+    return run
 
 
 def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -44,12 +51,12 @@ def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], 
     return command.results(written.parent), command.results(written)
 
 
-def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> None:
-    weights = run.folder / "weights.yml"
+def test_other_weights_give_the_score_that_they_give_by_hand(whole: Command) -> None:
+    weights = whole.folder / "weights.yml"
     levels = {"categories": {"safety": 0.1, "tone": 0.9}, "subcategories": {"safety": {"harm": 1}, "tone": {"voice": 1}}}
     names = {"safety.harm": {"danger": 1, "insults": 0}, "tone.voice": {"warmth": 0.25, "plainness": 0.75}}
     weights.write_text(yaml.safe_dump({"weights": {**levels, "criteria": names}}), encoding="utf-8")
-    first, again = rescored(run, "--weights", weights)
+    first, again = rescored(whole, "--weights", weights)
     by_criterion: dict[str, list[float]] = {}
     for (_, criterion, _, _), one in passes_of(first).items():
         by_criterion.setdefault(criterion, []).append(one["given_score"])
@@ -59,10 +66,10 @@ def test_other_weights_give_the_score_that_they_give_by_hand(run: Command) -> No
     assert again["run"]["metadata"]["variant"] == "other weights"
 
 
-def test_weights_are_laid_over_those_of_the_run(run: Command) -> None:
-    weights = run.folder / "weights.yml"
+def test_weights_are_laid_over_those_of_the_run(whole: Command) -> None:
+    weights = whole.folder / "weights.yml"
     weights.write_text("criteria: {safety.harm: {danger: 0.9}}\n", encoding="utf-8")
-    first, again = rescored(run, "--weights", weights)
+    first, again = rescored(whole, "--weights", weights)
     assert again["run"]["metadata"]["weights"] == first["run"]["metadata"]["weights"] | {
         "criteria": {
             "safety.harm": pytest.approx({"danger": 0.9, "insults": 0.1}),
@@ -70,7 +77,7 @@ def test_weights_are_laid_over_those_of_the_run(run: Command) -> None:
         }
     }
     weights.write_text("categories: {tone: 1.0}\n", encoding="utf-8")
-    _, again = rescored(run, "--weights", weights)
+    _, again = rescored(whole, "--weights", weights)
     assert again["run"]["final_aggregate_score"] == first["run"]["category_scores"]["tone"]
     assert again["run"]["subcategory_scores"] == first["run"]["subcategory_scores"]
 
@@ -92,8 +99,8 @@ def test_weights_of_what_the_run_does_not_have_are_refused(run: Command, text: s
     assert said in run("bench", "rescore", "--weights", weights).refused()
 
 
-def test_a_judge_can_be_left_out(run: Command) -> None:
-    first, again = rescored(run, "--without-judge", "beta")
+def test_a_judge_can_be_left_out(whole: Command) -> None:
+    first, again = rescored(whole, "--without-judge", "beta")
     kept = {place: one for place, one in passes_of(first).items() if place[2] == "alpha"}
     assert {place: one["score"] for place, one in passes_of(again).items()} == {
         place: one["score"] for place, one in kept.items()
@@ -102,8 +109,8 @@ def test_a_judge_can_be_left_out(run: Command) -> None:
     assert [judge["name"] for judge in again["run"]["metadata"]["judges"]] == ["alpha"]
 
 
-def test_the_profile_of_v1_1_and_reparsing_change_nothing_where_nothing_failed(run: Command) -> None:
-    first, again = rescored(run, "--profile", "v1_1", "--reparse")
+def test_the_profile_of_v1_1_and_reparsing_change_nothing_where_nothing_failed(whole: Command) -> None:
+    first, again = rescored(whole, "--profile", "v1_1", "--reparse")
     assert scores_of(again) == scores_of(first)
     assert again["run"]["metadata"]["profile"]["name"] == "v1_1"
 
@@ -132,7 +139,7 @@ def test_v1_1_counts_a_failed_pass_as_nought_and_the_default_leaves_it_out(
     assert first["run"]["metadata"]["coverage"] == again["run"]["metadata"]["coverage"]
 
 
-def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(run: Command) -> None:
+def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(whole: Command) -> None:
     (folder,) = run.outputs.glob("small-*")
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     numbers = {int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")}

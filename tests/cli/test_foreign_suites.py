@@ -2,12 +2,19 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from areopage.bench.prepare import RunWishes
+from areopage.bench.start import prepare_benchmark
+from areopage.errors import ModelError
+from areopage.models.contacts import Contact, contact_of_endpoint
+from areopage.models.settings import Endpoint, ModelSettings
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import PROMPT, write_cases, write_config
@@ -47,6 +54,42 @@ def test_the_plan_names_each_address_and_each_variable_that_is_sent_there(
     assert f"calls to {server.openai_url}, with the value of AWS_SECRET_ACCESS_KEY: openai@lab:fake-target" in ended.err
     assert SECRET not in ended.err
     assert {call.authorization for call in server.calls} == {f"Bearer {SECRET}"}
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_who_is_asked_is_told_what_goes_where(
+    server: FakeServer, stranger: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    told: list[Contact] = []
+
+    def agree(asked: Sequence[Contact]) -> bool:
+        assert not server.calls
+        told.extend(asked)
+        return agrees
+
+    wishes = RunWishes(judges=("openai@lab:fake-a",), target="openai@lab:fake-target", limit=1)
+    with nullcontext() if agrees else pytest.raises(ModelError, match="AWS_SECRET_ACCESS_KEY"):
+        prepare_benchmark(str(stranger), wishes, agree=agree)
+    assert [(one.address, one.variables) for one in told] == [(server.openai_url, ("AWS_SECRET_ACCESS_KEY",))]
+
+
+@pytest.mark.parametrize(
+    ("variable", "address", "allowed"),
+    [
+        ("MISTRAL_API_KEY", "https://api.mistral.ai/v1", True),
+        ("MISTRAL_API_KEY", "http://api.mistral.ai/v1", False),
+        ("MISTRAL_API_KEY", "https://api.mistral.ai@evil.example/v1", False),
+        ("MISTRAL_API_KEY", "https://evil.example/@api.mistral.ai", False),
+        ("MISTRAL_API_KEY", "https://api.mistral.ai.evil.example", False),
+        ("OPENAI_API_KEY", "https://api.mistral.ai/v1", False),
+        ("HOME", "https://api.mistral.ai/v1", False),
+    ],
+)
+def test_a_providers_usual_key_may_go_to_that_provider_only(variable: str, address: str, allowed: bool) -> None:
+    settings = ModelSettings(environment={variable: "x"})
+    endpoint = Endpoint(provider="openai", base_url=address, api_key_env=variable, foreign=True)
+    assert (contact_of_endpoint(endpoint).not_allowed(settings) == ()) is allowed
 
 
 def test_the_users_own_configuration_allows_variables_and_defines_servers(

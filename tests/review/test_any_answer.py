@@ -67,7 +67,7 @@ def bench_answers(ledger: Ledger) -> list[str]:
 
 
 def say(ledger: Ledger, rubric: Rubric, id: str, **given: object) -> None:
-    review_answer(ledger, id, "Anne", Given(**given), origin="cli", now=NOW, rubric=rubric)  # type: ignore[arg-type]
+    review_answer(ledger, id, "Anne", Given(**given), origin="cli", now=NOW, rubric=rubric, blind=True)  # type: ignore[arg-type]
 
 
 def on(report: AgreementReport, criterion: str) -> CriterionAgreement:

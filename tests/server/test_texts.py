@@ -60,11 +60,11 @@ WHOLE = {
 REDUCED = {
     "/v1/figures": "",
     "/v1/alerts": "",
-    "/v1/agreement": "",
+    "/v1/agreement": "?sample_only=false",
     "/monitor": "?period=7",
     "/monitor/figures": "?period=7",
     "/monitor/alerts": "",
-    "/agreement": "",
+    "/agreement": "?only=all",
 }
 """Figures and alerts: `export_text`."""
 WITHOUT = {"/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css", "/monitor/golden", "/chat"}
@@ -78,7 +78,7 @@ OWN = {
 COMMANDS_WITH_TEXTS: dict[str, tuple[str, ...]] = {
     "monitor report": ("--until", NOW.date().isoformat()),
     "monitor export": ("--format", "jsonl", "--out", "-"),
-    "agreement": ("--format", "json"),
+    "agreement": ("--format", "json", "--all"),
     "gate report": ("--since", "2026-01-01", "--format", "json"),
     "gate dataset export": ("--output", "-"),
     "review list": (),

@@ -166,7 +166,7 @@ def run_folder(run: Run, out: Path, named: str = "") -> Path:
     if out.resolve() not in folder.parents and Path(named).resolve() != folder:
         if run.id in ("", ".", "..") or Path(run.id).name != run.id:
             raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
-        folder = out / run.id
+        folder = out.resolve() / run.id
     make_folder(folder)
     return folder
 
