@@ -187,30 +187,38 @@ def _kind_of(reason: str, *names: str) -> str:
 def _scores_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("score", "failed", "weight", "coverage"):
+    counts = view.failures.by_criterion
+    some_waived = any(count.not_applicable for count in counts.values())
+    for heading in ("score", "failed", *(("n/a",) if some_waived else ()), "weight", "coverage"):
         table.add_column(heading, justify="right", no_wrap=True)
     names = {key: criterion.name for key, criterion in view.spec.criteria_by_id().items()}
+
+    def add(node: Node, name: str, count: FailureCount | None = None, *, style: str = "") -> None:
+        failed, waived = ("", "") if count is None else _failed_cells(count)
+        style = "red" if count and count.failed else style
+        cells = (name, shown_score(node.score, count), failed, *((waived,) if some_waived else ()))
+        table.add_row(*(Text(cell, style=style) for cell in (*cells, f"{node.weight:.2f}", f"{node.coverage:.1%}")))
+
     for category in view.scores.tree.parts:
-        _add_row(table, category, view.spec.labels.get(category.name), style="bold")
+        add(category, view.spec.labels.get(category.name), style="bold")
         for subcategory in category.parts:
-            _add_row(table, subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}")
+            add(subcategory, f"  {view.spec.labels.get(f'{category.name}.{subcategory.name}')}")
             for criterion in subcategory.parts:
-                _add_row(table, criterion, f"    {names[criterion.name]}", view.failures.by_criterion[criterion.name])
+                add(criterion, f"    {names[criterion.name]}", counts[criterion.name])
     return table
 
 
-def _add_row(table: Table, node: Node, name: str, failures: FailureCount | None = None, *, style: str = "") -> None:
-    failed = f"{failures.failed} of {failures.scored}" if failures else ""
-    failed += f" applicable, {failures.not_applicable} not" if failures and failures.not_applicable else ""
-    score = "not applicable" if failures and not failures.cases else shown_score(node.score)
-    style = "red" if failures and failures.failed else style
-    cells = (name, score, failed, f"{node.weight:.2f}", f"{node.coverage:.1%}")
-    table.add_row(*(Text(cell, style=style) for cell in cells))
+def _failed_cells(count: FailureCount) -> tuple[str, str]:
+    """The failures of a criterion, and the cases that it does not apply to."""
+    told = f"{count.failed} of {count.scored}"
+    return (f"{told} applicable", str(count.not_applicable)) if count.not_applicable else (told, "")
 
 
 def _health_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "qualification", "scored", "not applicable", "failed", "repaired", "s/call", "tokens", "cost"):
+    some_waived = any(health.outcomes["not_applicable"] for health in view.health)
+    waived = ("n/a",) if some_waived else ()
+    for heading in ("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)
@@ -218,16 +226,21 @@ def _health_table(view: RunView) -> Table:
             Text(health.judge),
             "unfit" if health.unfit else "never examined",
             f"{health.outcomes['scored']}/{health.planned}",
-            str(health.outcomes["not_applicable"]),
+            *((str(health.outcomes["not_applicable"]),) if some_waived else ()),
             failed or "0",
             str(health.repaired_heuristic + health.repaired_model),
             f"{health.seconds:.2f}",
             f"{health.prompt_tokens + health.completion_tokens:,}",
             "" if health.cost is None else f"{health.cost:.4f} {health.currency}",
         )
+    if some_waived:
+        table.caption = "n/a: the criterion does not apply to the case"
+        table.caption_justify = "left"
     return table
 
 
-def shown_score(score: float | None) -> str:
-    """A score with two decimals, or `unscored`."""
-    return "unscored" if score is None else f"{score:.2f}"
+def shown_score(score: float | None, count: FailureCount | None = None) -> str:
+    """A score with two decimals, `unscored`, or `n/a` where a criterion applies to none of the cases that were counted."""
+    if score is not None:
+        return f"{score:.2f}"
+    return "n/a" if count and not count.cases else "unscored"
