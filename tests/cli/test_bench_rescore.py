@@ -140,11 +140,11 @@ def test_v1_1_counts_a_failed_pass_as_nought_and_the_default_leaves_it_out(
 
 
 def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_time(whole: Command) -> None:
-    (folder,) = run.outputs.glob("small-*")
+    (folder,) = whole.outputs.glob("small-*")
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     numbers = {int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")}
     for _ in range(2):
-        run("bench", "rescore", "--without-judge", "alpha")
+        whole("bench", "rescore", "--without-judge", "alpha")
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
     assert len({int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")} - numbers) == 2
 

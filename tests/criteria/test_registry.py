@@ -19,6 +19,7 @@ criteria:
     description: {en: No danger, fr: Aucun danger}
     file: safety/danger.prompt
     tags: [one, 2]
+    may_not_apply: true
   safety.harm.insults__v1_0:
     version: 1.0
     category: safety
@@ -46,6 +47,7 @@ def test_entries_presets_and_labels_are_read(tmp_path: Path) -> None:
     danger = registry.entries["safety.harm.danger__v1_2"]
     assert (danger.category, danger.subcategory, danger.name, danger.version) == ("safety", "harm", "danger", "1.2")
     assert (danger.version_number, danger.path, danger.tags) == ((1, 2), "safety.harm.danger", ("one", "2"))
+    assert danger.may_not_apply
     assert registry.presets["all"].criteria == ("safety.harm.danger__v1_2", "safety.harm.insults__v1_0")
 
 
@@ -79,6 +81,7 @@ def test_all_faults_of_a_registry_are_named_at_once_with_their_lines(tmp_path: P
     file: ../../etc/passwd
   safety.harm.absolute__v1_0: {file: /etc/passwd}
   safety.harm.tags__v1_0: {file: x.prompt, tags: 5}
+  safety.harm.applies__v1_0: {file: x.prompt, may_not_apply: sometimes}
 presets:
   empty: {}
   unknown:
@@ -90,7 +93,7 @@ presets:
     assert list(registry.entries) == ["safety.harm.good__v1_0"]
     assert registry.presets["unknown"].criteria == ("safety.harm.good__v1_0",)
     lines = [fault.line for fault in registry.faults]
-    assert lines == [3, 4, 5, 7, 8, 9, 11, 13, 14, 15, 17, 21]
+    assert lines == [3, 4, 5, 7, 8, 9, 11, 13, 14, 15, 16, 18, 22]
     assert all(str(fault).startswith(f"{tmp_path / 'registry.yml'}:{fault.line}: ") for fault in registry.faults)
     text = "\n".join(str(fault) for fault in registry.faults)
     for part in (
@@ -100,6 +103,7 @@ presets:
         "must name the prompt file",
         "must be inside the folder of prompt files",
         "must be a list",
+        "must be true or false",
         "must list its criteria under `criteria`",
         "'safety.harm.gone__v1_0' is not in the registry",
     ):

@@ -222,8 +222,7 @@ def _scores_table(view: RunView) -> Table:
         failed += [str(found.not_applicable) if found else ""] if waived else []
         interval, share = view.scores.intervals.get(path), f"{shares[path]:.1%}"
         spread = f"{interval.low:.2f}-{interval.high:.2f}" if interval else ""
-        score = "n/a" if found and not found.cases else shown_score(node.score)
-        cells = (score, spread, *failed, share, f"{node.coverage:.1%}", *_coefficients(view, node.name))
+        cells = (shown_score(node.score, found), spread, *failed, share, f"{node.coverage:.1%}", *_coefficients(view, node.name))
         style = "red" if found and found.failed else "bold" if len(path) == 1 else ""
         table.add_row(*(Text(cell, style=style) for cell in (f"{'  ' * (len(path) - 1)}{name}", *cells)))
     return table
@@ -238,7 +237,9 @@ def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:
 
 def _health_table(view: RunView) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("judge", "qualification", "scored", "n/a", "failed", "repaired", "s/call", "tokens", "cost"):
+    some_waived = any(health.outcomes["not_applicable"] for health in view.health)
+    waived = ("n/a",) if some_waived else ()
+    for heading in ("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)
@@ -246,16 +247,21 @@ def _health_table(view: RunView) -> Table:
             Text(health.judge),
             "unfit" if health.unfit else "never examined",
             f"{health.outcomes['scored']}/{health.planned}",
-            str(health.outcomes["not_applicable"]),
+            *((str(health.outcomes["not_applicable"]),) if some_waived else ()),
             failed or "0",
             str(health.repaired_heuristic + health.repaired_model),
             f"{health.seconds:.2f}",
             f"{health.prompt_tokens + health.completion_tokens:,}",
             "" if health.cost is None else f"{health.cost:.4f} {health.currency}",
         )
+    if some_waived:
+        table.caption = "n/a: the criterion does not apply to the case"
+        table.caption_justify = "left"
     return table
 
 
-def shown_score(score: float | None) -> str:
-    """A score with two decimals, or `unscored`."""
-    return "unscored" if score is None else f"{score:.2f}"
+def shown_score(score: float | None, count: FailureCount | None = None) -> str:
+    """A score with two decimals, `unscored`, or `n/a` where a criterion applies to none of the cases that were counted."""
+    if score is not None:
+        return f"{score:.2f}"
+    return "n/a" if count and not count.cases else "unscored"
