@@ -143,7 +143,7 @@ def _agreement(view: RunView) -> str:
         return "agreement unknown: no two judges scored the same answers"
     told = [f"mean agreement {average:.2f}", *([] if found.exact is None else [f"exact {found.exact:.0%}"])]
     coefficients = ("Krippendorff's alpha", found.alpha.alpha), ("Gwet's AC2", found.ac2.ac2)
-    return ", ".join([*told, *(f"{name} {value:.2f}" for name, value in coefficients if value is not None)])
+    return ", ".join([*told, *(f"{name} {value:z.2f}" for name, value in coefficients if value is not None)])
 
 
 def _failure_agreement(view: RunView) -> Iterator[str]:
@@ -227,7 +227,7 @@ def _scores_table(view: RunView) -> Table:
 def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:
     found = view.agreement.by_criterion.get(criterion)
     values = (None, None) if found is None else (found.alpha.alpha, found.ac2.ac2)
-    alpha, ac2 = ("" if value is None else f"{value:.2f}" for value in values)
+    alpha, ac2 = ("" if value is None else f"{value:z.2f}" for value in values)
     return alpha, ac2
 
 
