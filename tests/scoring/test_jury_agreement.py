@@ -50,7 +50,7 @@ def test_ac2_equals_the_formula_and_is_at_most_one(table: Table) -> None:
         assert found is None
     else:
         assert found == pytest.approx(expected, abs=1e-9)
-        assert found <= 1 + 1e-12
+        assert found is not None and found <= 1 + 1e-12
 
 
 @given(TABLES)

@@ -2,7 +2,9 @@
 
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -23,7 +25,7 @@ from areopage.bench.start import begin_run, carry_on, prepare_benchmark, reopen_
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
-from areopage.errors import ServerDown, StorageError, UserError, name_list
+from areopage.errors import ServerDown, StorageError, UserError, counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.run_files import write_run_files
@@ -114,7 +116,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", remark)
         try:
-            with progress(spec) as display:
+            with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]))
         except KeyboardInterrupt:
             log.write("WARNING", "interrupted by the user")
@@ -130,6 +132,19 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _exit_code(view: RunView, hint: str) -> int:
@@ -161,19 +176,21 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for remark in (*spec.remarks, *(spec.idle if verbose else ())):
         typer.echo(f"note: {remark}", err=True)
     if spec.idle and not verbose:
-        keys = "1 key" if len(spec.idle) == 1 else f"{len(spec.idle)} keys"
+        keys = counted(len(spec.idle), "key")
         typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
     target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
     typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
-    typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
+    criteria, judges = counted(size.criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
+    typer.echo(f"{counted(size.cases, 'case')}, {criteria}, {judges}:", err=True)
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
+        calls = f"{counted(size.judge_calls[judge.name], 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
+    calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
+    typer.echo(f"plan: {calls}, {tokens}, {counted(size.loads, 'model load')}", err=True)
 
 
 def _confirm(spec: RunSpec, *, yes: bool) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from areopage.bench.results import RunView, outcome_for, run_summaries
 from areopage.bench.spec import RunSpec
 from areopage.cli.options import visible
-from areopage.errors import name_list
+from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
@@ -117,7 +117,7 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     rejected = folder / REJECTED
     if view.rejected and rejected.is_file():
-        console.print(Text(f"{len(view.rejected)} rows are rejected: see {rejected}"), soft_wrap=True)
+        console.print(Text(f"rejected: {counted(len(view.rejected), 'row')}, see {rejected}"), soft_wrap=True)
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
@@ -149,17 +149,18 @@ def _agreement(view: RunView) -> str:
 def _failure_agreement(view: RunView) -> Iterator[str]:
     found = view.agreement.overall.failures
     if found.failed:
-        yield f"  all judges agree on {found.unanimous} of {found.failed} failing scores"
+        yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
     if found.disputed:
-        yield f"  judges dispute {found.disputed} failures: one judge sees a failure, and another does not"
+        yield f"  judges dispute {counted(found.disputed, 'failure')}: one judge sees it, and another does not"
 
 
 def _missing_counts(view: RunView) -> Iterator[str]:
     if view.refused_first:
-        of = " or ".join(view.failures.categories)
-        yield f"judges refused on {len(view.refused_first)} cases of {of} criteria: {name_list(map(visible, view.refused_first))}"
+        cases, of = counted(len(view.refused_first), "case"), " or ".join(view.failures.categories)
+        yield f"judges refused on {cases} of {of} criteria: {name_list(map(visible, view.refused_first))}"
     if view.unscored:
-        yield f"judged, and a criterion has no score: {len(view.unscored)} cases: {name_list(map(visible, view.unscored))}"
+        cases = counted(len(view.unscored), "case")
+        yield f"judged, and a criterion has no score: {cases}: {name_list(map(visible, view.unscored))}"
 
 
 def _failures(view: RunView) -> Iterator[str]:
