@@ -99,7 +99,7 @@ def print_view(view: RunView, folder: Path) -> None:
     for told in _lost(view):
         console.print(Text(told, style="bold red"))
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    for told in (*_failure_agreement(view), *_missing_counts(view)):
+    for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
     if states := view.answer_states():
         whole = states.pop("answered", 0)
@@ -138,12 +138,16 @@ def _qualifications(view: RunView) -> str:
 
 
 def _agreement(view: RunView) -> str:
-    found, average = view.agreement.overall, view.scores.consistency.judge_agreement_avg
-    if average is None:
-        return "agreement unknown: no two judges scored the same answers"
-    told = [f"mean agreement {average:.2f}", *([] if found.exact is None else [f"exact {found.exact:.0%}"])]
+    average = view.scores.consistency.judge_agreement_avg
+    return "agreement unknown: no two judges scored the same answers" if average is None else f"mean agreement {average:.2f}"
+
+
+def _beyond_chance(view: RunView) -> Iterator[str]:
+    found = view.agreement.overall
     coefficients = ("Krippendorff's alpha", found.alpha.alpha), ("Gwet's AC2", found.ac2.ac2)
-    return ", ".join([*told, *(f"{name} {value:z.2f}" for name, value in coefficients if value is not None)])
+    told = [f"{name} {value:z.2f}" for name, value in coefficients if value is not None]
+    if found.exact is not None:
+        yield f"  {', '.join([*told, f'same score {found.exact:.0%}'])}"
 
 
 def _failure_agreement(view: RunView) -> Iterator[str]:
