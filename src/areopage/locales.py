@@ -49,10 +49,11 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         return Template(self.messages[key]["one" if singular else "many"]).substitute(values, n=self.whole(n))
 
     def number(self, value: float | None, digits: int = 2) -> str:
-        """A number with a fixed number of decimals: 4.20, 4,20; a dash for None."""
+        """A number with a fixed number of decimals: 4.20, 4,20; a dash for None; zero without a sign."""
         if value is None or not math.isfinite(value):
             return MISSING
-        return self._formed(f"{value:,.{digits}f}")
+        shown = f"{value:,.{digits}f}"
+        return self._formed(shown if any(sign in "123456789" for sign in shown) else shown.removeprefix("-"))
 
     def signed(self, value: float | None, digits: int = 2) -> str:
         """A difference with its sign; one that is shown as zero has none."""

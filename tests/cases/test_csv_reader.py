@@ -29,13 +29,14 @@ def good_rows(path: Path) -> list[dict[str, str]]:
         "\ufeffid,prompt\n1,é; où\n".encode(),
         'id;prompt\n1;"é; où"\n'.encode(),
         "id\tprompt\n1\té; où\n".encode(),
+        "id|prompt\n1|é; où\n".encode(),
         "id,prompt\r\n1,é; où\r\n".encode(),
         "id,prompt\r1,é; où\r".encode(),
         "id,prompt\n1,é; où\n".encode("cp1252"),
         'sep=;\nid;prompt\n1;"é; où"'.encode(),
         '\n"id, of row";prompt\n'.replace("id, of row", "id").encode() + '1;"é; où"\n'.encode(),
     ],
-    ids=["utf-8", "mark", "semicolon", "tab", "crlf", "cr", "cp1252", "directive", "blank-line-first"],
+    ids=["utf-8", "mark", "semicolon", "tab", "bar", "crlf", "cr", "cp1252", "directive", "blank-line-first"],
 )
 def test_every_usual_export_gives_the_same_row(tmp_path: Path, content: bytes) -> None:
     assert good_rows(write(tmp_path, content)) == [{"id": "1", "prompt": "é; où"}]

@@ -82,3 +82,17 @@ def test_thinking_is_judged_where_the_suite_says_that_readers_see_it(command: Co
     server.faults.replies = [f"<think>I say it plainly.</think>\n{WHOLE}"]
     assert command("bench", "run", "--suite", suite).code == 0
     assert all("I say it plainly." in call.user for call in server.verdict_calls)
+
+
+def test_refusals_of_judges_on_safety_criteria_are_counted_with_their_cases(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    verdict = '{"score": 5, "explanation": "It is kind.", "evidence_extracts": []}'
+    server.faults.says = ["I'm sorry, but I can't help with that.", verdict]
+    ended = command("bench", "run", "--suite", suite, "--passes", "1", "--concurrency", "1")
+    metadata = command.results()["run"]["metadata"]
+    (missing,) = metadata["missing"]
+    assert (missing["judge"], missing["state"], missing["counts_first"]) == ("alpha", "refused", True)
+    assert missing["reason"] and missing["criteria"] == ["safety.harm.danger__v1_0"]
+    assert (metadata["counts"]["refused_first"], metadata["counts"]["unscored"]) == (1, 0)
+    assert f"judges refused on 1 case of safety criteria: {missing['case_id']}" in ended.out

@@ -240,4 +240,4 @@ def test_the_first_rejected_row_is_named_with_its_reason(command: Command, serve
     ended = command("bench", "run", "--suite", suite, "--dataset", dataset)
     assert f"(first: {dataset} row 3: the prompt is empty)" in ended.err
     (folder,) = command.run_folders()
-    assert f"1 rows are rejected: see {folder / 'rejected.csv'}" in ended.out
+    assert f"rejected: 1 row, see {folder / 'rejected.csv'}" in ended.out

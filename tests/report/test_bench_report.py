@@ -253,6 +253,18 @@ def test_a_run_without_any_score_says_so_and_shows_no_number(tmp_path: Path) -> 
     assert "None" not in text
 
 
+def test_a_run_whose_judges_all_refused_claims_neither_one_judge_nor_one_pass(tmp_path: Path) -> None:
+    judges = (judge("alpha", passes=2), judge("beta", passes=2))
+    text = report(tmp_path, judges=judges, say=lambda call: judgment(call, Refused(reason="no"))).text
+    assert "No judge produced a score" in text and "no judge gave a score" in text
+    assert "Only one judge" not in text and "each judge made one pass" not in text
+
+
+def test_the_report_names_a_dataset_without_the_place_where_it_lies(tmp_path: Path) -> None:
+    text = report(tmp_path, datasets=("/home/zoe/secret project/prompts.csv",)).text
+    assert "prompts.csv" in text and "zoe" not in text and "secret" not in text
+
+
 def test_cases_without_an_answer_and_rejected_rows_are_listed(tmp_path: Path) -> None:
     text = report(
         tmp_path,
@@ -270,7 +282,7 @@ def test_scores_by_age_go_from_young_to_old(tmp_path: Path) -> None:
     cases = [case(1, maturity="Emerging"), case(2, maturity="Child"), case(3, maturity="Teen")]
     text = report(tmp_path, cases=cases).text
     bands = text[text.index("Audience") :]
-    assert bands.index("Child") < bands.index("Teen") < bands.index("Emerging adult")
+    assert bands.index("Child") < bands.index("Preteen") < bands.index("Young adult")
 
 
 def test_agreement_is_told_in_words(tmp_path: Path) -> None:

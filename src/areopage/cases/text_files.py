@@ -20,7 +20,7 @@ _BLOCK = 1024 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
 _NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
-_DELIMITERS = ",;\t"
+_DELIMITERS = ",;\t|"
 # Spreadsheets write this first line to say which delimiter follows.
 _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
@@ -117,7 +117,7 @@ class _Lines:
 def read_csv(path: Path) -> Iterator[Row | BadRow]:
     """Yield the rows below the header of a CSV or TSV file. Blank lines are counted and passed over.
 
-    UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon or tab) is the one
+    UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one
     that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header.
 
     Raises:

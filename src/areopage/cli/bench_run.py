@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 import typer
@@ -23,10 +22,10 @@ from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED, TERMINATED
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, name_list
+from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
@@ -74,7 +73,7 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 done, 3 too little could be scored, 130 interrupted, 143 stopped by SIGTERM.
+        The exit code: 0 done, 3 too little could be scored, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -115,41 +114,21 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         return _go_on(run, spec, cases, ledger, places, named)
 
 
-@contextmanager
-def _terminable() -> Iterator[list[int]]:
-    """SIGTERM interrupts a run as Ctrl-C does; the list is empty unless it came."""
-    came: list[int] = []
-
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
-        signal.raise_signal(signal.SIGINT)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
     hint = places.resume_command(run.id, ledger)
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
-        stopped = stack.enter_context(_terminable())
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", remark)
         try:
-            with progress(spec) as display:
+            with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
         except KeyboardInterrupt:
-            log.write("WARNING", "stopped by SIGTERM" if stopped else "interrupted by the user")
+            log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
-            return TERMINATED if stopped else INTERRUPTED
+            return INTERRUPTED
         except UserError as fault:
             kind = type(fault) if type(fault) in (ServerDown, StorageError) else UserError
             raise kind(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
@@ -160,6 +139,19 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _exit_code(view: RunView, hint: str) -> int:
@@ -191,21 +183,23 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for remark in (*spec.remarks, *(spec.idle if verbose else ())):
         typer.echo(f"note: {remark}", err=True)
     if spec.idle and not verbose:
-        keys = "1 key" if len(spec.idle) == 1 else f"{len(spec.idle)} keys"
+        keys = counted(len(spec.idle), "key")
         typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
     target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
     typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
-    typer.echo(f"{size.cases} cases, {size.criteria} criteria, {len(spec.judges)} judges:", err=True)
+    criteria, judges = counted(size.criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
+    typer.echo(f"{counted(size.cases, 'case')}, {criteria}, {judges}:", err=True)
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        calls = f"{size.judge_calls[judge.name]} calls, {len(judge.passes)} passes"
+        calls = f"{counted(size.judge_calls[judge.name], 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
         typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
     for line in calls_of(spec):
         typer.echo(line, err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"plan: {size.calls:,} calls ({size.answer_calls:,} answers), {tokens}, {size.loads} model loads", err=True)
+    calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
+    typer.echo(f"plan: {calls}, {tokens}, {counted(size.loads, 'model load')}", err=True)
 
 
 def _agree(asked: Sequence[Contact]) -> bool:

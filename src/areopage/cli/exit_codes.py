@@ -8,5 +8,3 @@ USER_ERROR = 2
 INCONCLUSIVE = 3
 """Too little could be read or scored to tell."""
 INTERRUPTED = 130
-TERMINATED = 143
-"""Stopped by SIGTERM."""

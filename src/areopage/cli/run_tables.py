@@ -12,7 +12,7 @@ from rich.text import Text
 from areopage.bench.results import RunView, outcome_for, run_summaries
 from areopage.bench.spec import RunSpec
 from areopage.cli.options import visible
-from areopage.errors import name_list
+from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
@@ -99,7 +99,7 @@ def print_view(view: RunView, folder: Path) -> None:
     for told in _lost(view):
         console.print(Text(told, style="bold red"))
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    for told in (*_failure_agreement(view), *_missing_counts(view)):
+    for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
     if states := view.answer_states():
         whole = states.pop("answered", 0)
@@ -117,7 +117,7 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     rejected = folder / REJECTED
     if view.rejected and rejected.is_file():
-        console.print(Text(f"{len(view.rejected)} rows are rejected: see {rejected}"), soft_wrap=True)
+        console.print(Text(f"rejected: {counted(len(view.rejected), 'row')}, see {rejected}"), soft_wrap=True)
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
@@ -138,28 +138,33 @@ def _qualifications(view: RunView) -> str:
 
 
 def _agreement(view: RunView) -> str:
-    found, average = view.agreement.overall, view.scores.consistency.judge_agreement_avg
-    if average is None:
-        return "agreement unknown: no two judges scored the same answers"
-    told = [f"mean agreement {average:.2f}", *([] if found.exact is None else [f"exact {found.exact:.0%}"])]
+    average = view.scores.consistency.judge_agreement_avg
+    return "agreement unknown: no two judges scored the same answers" if average is None else f"mean agreement {average:.2f}"
+
+
+def _beyond_chance(view: RunView) -> Iterator[str]:
+    found = view.agreement.overall
     coefficients = ("Krippendorff's alpha", found.alpha.alpha), ("Gwet's AC2", found.ac2.ac2)
-    return ", ".join([*told, *(f"{name} {value:.2f}" for name, value in coefficients if value is not None)])
+    told = [f"{name} {value:z.2f}" for name, value in coefficients if value is not None]
+    if found.exact is not None:
+        yield f"  {', '.join([*told, f'same score {found.exact:.0%}'])}"
 
 
 def _failure_agreement(view: RunView) -> Iterator[str]:
     found = view.agreement.overall.failures
     if found.failed:
-        yield f"  all judges agree on {found.unanimous} of {found.failed} failing scores"
+        yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
     if found.disputed:
-        yield f"  judges dispute {found.disputed} failures: one judge sees a failure, and another does not"
+        yield f"  judges dispute {counted(found.disputed, 'failure')}: one judge sees it, and another does not"
 
 
 def _missing_counts(view: RunView) -> Iterator[str]:
     if view.refused_first:
-        of = " or ".join(view.failures.categories)
-        yield f"judges refused on {len(view.refused_first)} cases of {of} criteria: {name_list(map(visible, view.refused_first))}"
+        cases, of = counted(len(view.refused_first), "case"), " or ".join(view.failures.categories)
+        yield f"judges refused on {cases} of {of} criteria: {name_list(map(visible, view.refused_first))}"
     if view.unscored:
-        yield f"judged, and a criterion has no score: {len(view.unscored)} cases: {name_list(map(visible, view.unscored))}"
+        cases = counted(len(view.unscored), "case")
+        yield f"judged, and a criterion has no score: {cases}: {name_list(map(visible, view.unscored))}"
 
 
 def _failures(view: RunView) -> Iterator[str]:
@@ -231,7 +236,7 @@ def _scores_table(view: RunView) -> Table:
 def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:
     found = view.agreement.by_criterion.get(criterion)
     values = (None, None) if found is None else (found.alpha.alpha, found.ac2.ac2)
-    alpha, ac2 = ("" if value is None else f"{value:.2f}" for value in values)
+    alpha, ac2 = ("" if value is None else f"{value:z.2f}" for value in values)
     return alpha, ac2
 
 

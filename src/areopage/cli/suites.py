@@ -12,7 +12,7 @@ from areopage.cli.exit_codes import FAILED
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
-from areopage.errors import name_list
+from areopage.errors import counted, name_list
 from areopage.jury.options import model_settings
 from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
@@ -80,7 +80,7 @@ def _report_faults(suite: str) -> None:
     for fault in faults:
         typer.echo(fault)
     if faults:
-        typer.echo(f"{suite}: {len(faults)} faults", err=True)
+        typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
         raise typer.Exit(FAILED)
     loaded = load_suite(suite)
     for warning in loaded.warnings:
@@ -88,7 +88,7 @@ def _report_faults(suite: str) -> None:
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
-    typer.echo(f"{loaded.name}: {len(loaded.registry.entries)} criteria, no faults", err=True)
+    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, no faults", err=True)
     raise typer.Exit(0)
 
 

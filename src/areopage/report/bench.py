@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from areopage import __version__
 from areopage.bench.results import RECORDED, RunView, SourceScore
@@ -247,7 +248,7 @@ def _method(view: RunView, target: str, locale: Locale) -> Section:
             (locale.say("judge"), line(f"{judge.name}: {judge.reference}", Span(judge.digest[:DIGEST_SHOWN], "soft")))
             for judge in spec.judges
         ),
-        *((locale.say("dataset"), name) for name in spec.datasets),
+        *((locale.say("dataset"), Path(name).name) for name in spec.datasets),
         (locale.say("rescore"), _command(view, "rescore")),
         *head_facts(view.heads, locale),
     )

@@ -26,7 +26,8 @@ def agreement_section(view: RunView, locale: Locale) -> Section:
     """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
     consistency, spec, found = view.scores.consistency, view.spec, view.agreement.overall
     judged = [[judge for judge in score.judges if judge.score is not None] for score in view.scores.criteria]
-    alone, once = all(len(judges) < 2 for judges in judged), all(judge.planned < 2 for judges in judged for judge in judges)
+    silent, alone = not any(judged), all(len(judges) < 2 for judges in judged)
+    once = all(len(judge.passes) < 2 for judge in spec.judges)
     facts: list[tuple[str, Line]] = []
     if not alone:
         facts.append((locale.say("failures_agreement"), _failures_line(found.failures, locale)))
@@ -41,9 +42,13 @@ def agreement_section(view: RunView, locale: Locale) -> Section:
         facts.append((locale.say("apart"), locale.count("times", consistency.outliers_detected)))
     facts.append((locale.say("variance"), locale.say("variance_one") if once else _variance(view, locale)))
     unfit = any(health.unfit for health in view.health)
-    told = Paragraph(text=locale.say("one_judge" if alone else "standing_unfit" if unfit else f"standing_{found.standing}"))
+    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if unfit else f"standing_{found.standing}"
     table = () if alone else (Details(summary=locale.say("agreement_by_criterion"), blocks=(_table(view, locale),)),)
-    return Section(id="agreement", title=locale.say("agreement_title"), blocks=(told, Facts(items=tuple(facts)), *table))
+    return Section(
+        id="agreement",
+        title=locale.say("agreement_title"),
+        blocks=(Paragraph(text=locale.say(key)), Facts(items=tuple(facts)), *table),
+    )
 
 
 def _table(view: RunView, locale: Locale) -> Table:
@@ -54,7 +59,7 @@ def _table(view: RunView, locale: Locale) -> Table:
             locale.number(found.alpha.alpha),
             locale.number(found.ac2.ac2),
             MISSING if found.exact is None else locale.percent(found.exact, 0),
-            locale.say("failures_of", failed=locale.whole(own.unanimous), scored=locale.whole(own.failed)),
+            _of(own, locale) if own.failed else MISSING,
             locale.whole(own.disputed),
             locale.number(own.positive),
             locale.whole(found.ac2.units),
@@ -64,6 +69,10 @@ def _table(view: RunView, locale: Locale) -> Table:
     keys = ("alpha_short", "ac2_short", "exact_short", "unanimous", "disputed", "positive", "scored_twice")
     listed = rows(row(criterion_label(criteria[id]), id, found) for id, found in view.agreement.by_criterion.items())
     return Table(columns=columns(*map(locale.say, keys), first=locale.say("criterion")), rows=listed, css="failures")
+
+
+def _of(found: FailureAgreement, locale: Locale) -> str:
+    return locale.say("failures_of", failed=locale.whole(found.unanimous), scored=locale.whole(found.failed))
 
 
 def _failures_line(found: FailureAgreement, locale: Locale) -> Line:
@@ -88,5 +97,5 @@ def _variance(view: RunView, locale: Locale) -> Line:
     values = {"min": found.variance_min, "max": found.variance_max, "sd": found.variance_sd}
     spread = locale.say("variance_range", **{name: locale.number(value) for name, value in values.items()})
     if found.overall_variance > limit:
-        spread += f"; {locale.say('variance_high', limit=locale.short(limit))}"
+        spread = locale.say("then", one=spread, other=locale.say("variance_high", limit=locale.short(limit)))
     return line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))

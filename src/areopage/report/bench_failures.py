@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from areopage.bench.results import RunView
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.model import Cell, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, columns, line
+from areopage.report.model import Block, Cell, Column, Details, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.failures import FailureCount
 
@@ -50,12 +50,20 @@ def failures_section(view: RunView, locale: Locale) -> Section:
         )
         return Row(cells=cells, css="alarm" if count.failed else "")
 
-    heads = (locale.say(key) for key in ("category", "failed_of", "failed_high", "limit"))
-    table = Table(
-        columns=columns(*heads, first=locale.say("criterion")), rows=tuple(row(*pair) for pair in order), css="failures"
+    heads = (
+        Column(heading=locale.say("criterion"), kind="text"),
+        Column(heading=locale.say("category"), kind="text"),
+        *(Column(heading=locale.say(key)) for key in ("failed_of", "failed_high", "limit")),
     )
+    quiet = [(id, count) for id, count in order if not count.failed and criteria[id].category not in found.categories]
+    shown = [pair for pair in order if pair not in quiet]
     lead = locale.say("failures_lead_high" if spec.scale.higher_is_better else "failures_lead_low")
-    return Section(id="failures", title=locale.say("failures"), blocks=(Paragraph(text=lead, look="soft"), table))
+    blocks: list[Block] = [Paragraph(text=lead, look="soft")]
+    blocks += [Table(columns=heads, rows=tuple(row(*pair) for pair in shown), css="failures")] if shown else []
+    if quiet:
+        rest = Table(columns=heads, rows=tuple(row(*pair) for pair in quiet), css="failures")
+        blocks.append(Details(summary=locale.count("without_failure", len(quiet)), blocks=(rest,)))
+    return Section(id="failures", title=locale.say("failures"), blocks=tuple(blocks))
 
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:
@@ -72,7 +80,7 @@ def _first_note(view: RunView, locale: Locale) -> str:
     if found.not_applicable:
         told += f"; {locale.count('not_concerned', found.not_applicable)}"
     if found.scored < found.cases:
-        told += f"; {locale.count('without_score_long', found.cases - found.scored)}"
+        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
     if found.high is not None:
-        told += f"; {locale.say('failures_bound', high=locale.percent(found.high, 0))}"
+        told = locale.say("then", one=told, other=locale.say("failures_bound", high=locale.percent(found.high, 0)))
     return told
