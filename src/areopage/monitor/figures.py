@@ -236,8 +236,8 @@ def _days(period: Period, sums: Iterable[DaySums], equals: Iterable[EqualAnswers
 
 
 def previous_of(period: Period) -> Period:
-    """The preceding period of the same length."""
-    return Period(start=period.start - timedelta(days=period.days), end=period.start)
+    """The preceding period of the same length, as far as the calendar reaches."""
+    return Period(start=date.fromordinal(max(1, period.start.toordinal() - period.days)), end=period.start)
 
 
 def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:

@@ -197,6 +197,10 @@ def period_of(
     return name, None if name == ALL else last_days(today, SPANS[name])
 
 
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+"""Days of other years are not accepted: a page computes figures for every day of its period, and for as many days before."""
+
+
 def last_days(today: date, days: int) -> Period:
     """So many days, today included."""
     return Period(start=today - timedelta(days=days - 1), end=today + timedelta(days=1))
@@ -206,7 +210,7 @@ def _day_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignor
     value = query.get(name, "")
     with suppress(ValueError):
         day = date.fromisoformat(value) if value else None
-        if day != date.max:  # a period ends on the day after
+        if day is None or FIRST_YEAR <= day.year <= LAST_YEAR:
             return day
     ignored.append(Ignored(field=field, value=value))
     return None
