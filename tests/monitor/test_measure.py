@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from areopage.criteria.records import Scale
 from areopage.ledger.queries import Period, Scope
@@ -113,7 +114,7 @@ def test_variants_are_compared_with_the_one_that_is_chosen(fold: Fold) -> None:
 def test_what_sampling_left_out_is_named_and_lowers_no_coverage(fold: Fold, tmp_path: Path) -> None:
     fold([answered(1, 8.0), answered(2, None)])
     with opened(str(tmp_path / "0.db")) as ledger:
-        given = [submission_of("Q ?", "A.", id=f"n{number}", answered_at=TODAY) for number in range(6)]
+        given = [structs.replace(submission_of("Q ?", "A.", id=f"n{number}"), answered_at=TODAY) for number in range(6)]
         Intake(ledger, 0.0).submit(given)
         figures = measure(ledger, WEEK, Scope(suite="answer_quality"), SCALE, LABELS)
         before = measure(ledger, previous_of(WEEK), Scope(suite="answer_quality"), SCALE, LABELS)

@@ -290,7 +290,7 @@ def test_without_rows_the_report_says_so_and_what_to_do(make: Make, language: st
 
 def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Path) -> None:
     ledger = filled(tmp_path / "ledger.db", [answered(1, None, format=None)])
-    given = [submission_of("q", "r", (), id=name, language="fr", answered_at=TODAY) for name in ("w", "f")]
+    given = [replace(submission_of("q", "r", (), id=name, language="fr"), answered_at=TODAY) for name in ("w", "f")]
     Evaluations(ledger).submit(given)
     Evaluations(ledger).give_up("f", "no judge")
     report = gather(ledger, config(tmp_path), last_days(7, TODAY.date()), now=TODAY, language="en")

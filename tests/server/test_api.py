@@ -216,6 +216,7 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": "a", "response": "b", "variant": "' + b"v" * 65 + b'"}', 422, "$.variant"),
         (b'{"prompt": "a", "response": "b", "answered_at": "yesterday"}', 422, "$.answered_at"),
         (b'{"prompt": "a", "response": "b", "answered_at": "0001-01-01T00:00:00+14:00"}', 422, "$.answered_at"),
+        (b'{"prompt": "a", "response": "b", "answered_at": "2099-01-01T00:00:00Z"}', 422, "in the future"),
         (b'{"prompt": "a", "response": "b", "answered_at": "9999-12-31T23:59:59-14:00"}', 422, "$.answered_at"),
         (b'{"prompt": "a", "response": "b", "documents": [{}]}', 422, "document 1"),
         (b'{"prompt": "a", "response": "b", "documents": ["a", " "]}', 422, "document 2"),

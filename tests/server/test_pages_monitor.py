@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
+from msgspec import structs
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
@@ -208,7 +209,7 @@ def test_the_overview_covers_the_chosen_period_and_scope(
 @pytest.mark.parametrize(("lang", "words"), [("en", "not sampled ("), ("fr", "hors échantillon (")])
 def test_what_sampling_left_out_stands_beside_coverage(context: ServerContext, seeded: list[str], lang: str, words: str) -> None:
     assert words not in page_at(context, "/monitor", lang=lang).text
-    given = [submission_of("Q ?", "A.", id=f"left-{number}", answered_at=NOW) for number in range(4)]
+    given = [structs.replace(submission_of("Q ?", "A.", id=f"left-{number}"), answered_at=NOW) for number in range(4)]
     Intake(context.ledger, 0.0).submit(given)
     page = page_at(context, "/monitor", lang=lang)
     assert f"4 {words}" in page.text
@@ -273,6 +274,13 @@ def test_the_variant_that_others_are_compared_with_is_chosen_on_the_page(context
     chosen = client_of(context).get("/monitor?period=7&baseline=B").text
     assert "Against B" in chosen and 'name="baseline" value="B"' in chosen
     assert "Against A" in page_at(context, "/monitor?period=7&baseline=nobody").text
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_a_day_outside_of_the_calendar_of_answers_is_ignored(context: ServerContext, seeded: list[str], day: str) -> None:
+    for name in ("from", "to"):
+        shown = page_at(context, f"/monitor?from=2026-11-01&to=2026-11-20&{name}={day}")
+        assert f"“{day}”" in shown.text
 
 
 def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext, seeded: list[str]) -> None:

@@ -17,6 +17,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.run_files import REJECTED, REPORT
+from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
 

@@ -7,7 +7,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from areopage.ledger.store import Ledger
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
+CLOCKS_DIFFER = timedelta(days=1)
+"""How far ahead of this computer's clock a client's may be, with a wrong time zone."""
 MAX_ID = 128
 MAX_SOURCE = 128
 MAX_VARIANT = 64
@@ -150,6 +152,9 @@ def submission_of(
         metadata=dict(metadata or {}),
     )
     moment = answered_at or now
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment > now + CLOCKS_DIFFER:
+        raise SubmissionError(f"answered_at: {moment:%Y-%m-%d %H:%M} UTC is in the future")
     return checked(
         Answer(
             id=case.id,
@@ -159,7 +164,7 @@ def submission_of(
             variant=_text(variant, "variant"),
             language=_text(language, "language"),
             received_at=now,
-            answered_at=moment if moment.tzinfo else moment.replace(tzinfo=UTC),
+            answered_at=moment,
         )
     )
 

@@ -168,11 +168,10 @@ def _of_part(found: Finding, part: Part, locale: AlertLocale) -> Finding:
 
 def _worst(later: Window, earlier: Window | None, locale: AlertLocale) -> str:
     """Where means are worst, or fell most: sources and variants, and criteria."""
-    places = {
-        part.title(locale): (later.tally(part), earlier and earlier.tally(part)) for part in later.parts() if not part.alone
-    }
+    parts = [part for part in later.parts() if not part.alone]
+    places = {part.title(locale): (later.tally(part), earlier.tally(part) if earlier else None) for part in parts}
     criteria = {
-        locale.line("criterion", locale.label(one)): (later.tally(ALL, one), earlier and earlier.tally(ALL, one))
+        locale.line("criterion", locale.label(one)): (later.tally(ALL, one), earlier.tally(ALL, one) if earlier else None)
         for one in later.criteria()
     }
     return listed(locale.messages["where_worst"], [*_worst_of(places, locale), *_worst_of(criteria, locale)])
