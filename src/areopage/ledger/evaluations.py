@@ -316,12 +316,7 @@ _PUT_LOCK = 0x0A5E0C
 
 
 _LOCKED: Select[Any] = (
-    select(
-        *PLACE,
-        evaluations.c.answer,
-        evaluations.c.state,
-        (answers.c.origin == "monitor").label("submitted"),  # else the gate's own storage policy holds
-    )
+    select(*PLACE, evaluations.c.answer, evaluations.c.state)
     .join(answers, answers.c.number == evaluations.c.answer)
     .where(answers.c.id == bindparam("of"), MONITOR)
     .with_for_update(of=evaluations)
