@@ -258,8 +258,8 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("report:"))
-    weights = CONFIG["weights"]["criteria"]["safety.harm"]
-    assert f"{weights['danger']:.2f}" in shown
+    weights = CONFIG["weights"]
+    assert f"{weights['categories']['safety'] * weights['criteria']['safety.harm']['danger']:.1%}" in shown
 
 
 def test_rescoring_by_a_profile_keeps_the_quorum_of_the_suite(command: Command, server: FakeServer, suite: Path) -> None:
