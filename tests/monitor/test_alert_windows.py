@@ -11,14 +11,12 @@ from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.ledger.records import Evaluation
 from areopage.monitor.alerts.rules import (
     Finding,
-    drop_finding,
     failing_of,
     judge_finding,
-    mean_finding,
     queue_finding,
-    weak_share_finding,
 )
 from areopage.monitor.alerts.texts import alert_locale
+from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
 from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
 from areopage.scoring.counts import Tally
 from servers.quality import MOMENT, quality_score

@@ -1,8 +1,7 @@
-"""The rules of alerts: what each finds, and the alert of a finding.
+"""The rules of alerts: what each finds, and the alert of a finding; those over windows of hours are in `windows`.
 
-Single weak answers have an hourly limit. The rules over the last hours (mean, share of weak answers, drop of the mean) count only
-answers with a score; those without one belong to the rule about judges. The rule about the queue is how long the oldest answer
-has been waiting.
+Single weak answers have an hourly limit. An answer without a score belongs to the rule about judges. The rule about the queue is
+how long the oldest answer has been waiting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +17,8 @@ from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.ledger.records import CriterionResult, Evaluation, is_golden
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, DropRule, JudgeRule, MeanRule, QueueRule, Thresholds, WeakShareRule
-from areopage.scoring.counts import DECIMALS, Moments, Tally, compare
+from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule
+from areopage.scoring.counts import DECIMALS
 
 Delivery = Literal["pending", "none"]
 
@@ -103,8 +102,8 @@ def hour_after(moment: datetime) -> datetime:
     return hour_of(moment) + timedelta(hours=1)
 
 
-def _finding(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: str, bad: bool, clear: bool) -> Finding:
-    """A finding with the messages of its rule; `more` are further lines of the alert's text."""
+def finding_of(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: str, bad: bool, clear: bool) -> Finding:
+    """Build a finding with the messages of its rule; `more` are further lines of the alert's text."""
     page = locale.page()
     return Finding(
         rule=rule,
@@ -251,70 +250,6 @@ def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tup
     )
 
 
-def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
-    """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
-    enough = tally.answers >= rule.minimum and tally.mean is not None
-    mean = tally.mean or 0.0
-    values = {
-        "mean": locale.score(tally.mean),
-        "answers": locale.whole(tally.answers),
-        "hours": locale.hours(rule.hours),
-        "threshold": locale.short(limits.mean),
-        "clear": locale.short(limits.mean_clear),
-    }
-    bad = enough and is_worse(mean, limits.mean, locale.scale)
-    return _finding(MEAN, values, locale, bad=bad, clear=enough and not is_worse(mean, limits.mean_clear, locale.scale))
-
-
-def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
-    """Bad strictly over the threshold, clear at `clear` or less."""
-    weak = tally.grades(locale.scale)[2]
-    enough = tally.answers >= rule.minimum
-    share = weak / tally.answers if tally.answers else 0.0
-    values = {
-        "share": locale.percent(share, trim=True),
-        "weak": locale.whole(weak),
-        "answers": locale.whole(tally.answers),
-        "hours": locale.hours(rule.hours),
-        "threshold": locale.percent(rule.threshold, trim=True),
-        "clear": locale.percent(rule.clear, trim=True),
-    }
-    bad = enough and share > rule.threshold
-    return _finding(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
-
-
-def drop_finding(later: Moments, earlier: Moments, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
-    """Bad for a significant drop of at least `points`; clear at half of it.
-
-    Significant means p under `p_value` by Welch's test.
-    """
-    change = compare(later, earlier) if min(later.groups, earlier.groups) >= rule.minimum else None
-    drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
-    values = {
-        "mean": locale.score(later.mean),
-        "answers": locale.whole(later.answers),
-        "earlier": locale.score(earlier.mean),
-        "before": locale.whole(earlier.answers),
-        "hours": locale.hours(rule.hours),
-        "difference": locale.signed(change.difference) if change else locale.number(None),
-        "low": locale.signed(change.low) if change else locale.number(None),
-        "high": locale.signed(change.high) if change else locale.number(None),
-        "p": _p_text(change.p_value, locale) if change else locale.number(None),
-    }
-    bad = change is not None and drop >= points and change.p_value < rule.p_value
-    return _finding(DROP, values, locale, bad=bad, clear=change is not None and drop < points * STILL_DROPPING)
-
-
-def _drop_of(difference: float, scale: Scale) -> float:
-    """By how many points a mean got worse, from the difference later minus earlier; negative where it got better."""
-    return -difference if scale.higher_is_better else difference
-
-
-def _p_text(p_value: float, locale: AlertLocale) -> str:
-    smallest = 0.001
-    return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"
-
-
 class Failing(Struct, frozen=True, kw_only=True):
     """Rates of failed judging: answers without a global score, verdicts without a score.
 
@@ -384,7 +319,7 @@ def judge_finding(failing: Failing, today: Sequence[JudgeDays], rule: JudgeRule,
     outage = locale.say("judge_outage", **values) if failing.latest > MOSTLY else ""
     by_judge = [locale.say("pair", name=plain(one.judge, 80), value=outcomes(one.outcomes, locale)) for one in today]
     bad = enough and failing.share > rule.failed_share
-    return _finding(
+    return finding_of(
         JUDGE,
         values,
         locale,
@@ -413,4 +348,4 @@ def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: Aler
         "failed": locale.whole(backlog.failed),
     }
     bad = waited > rule.minutes
-    return _finding(QUEUE, values, locale, bad=bad, clear=waited < rule.minutes * CAUGHT_UP)
+    return finding_of(QUEUE, values, locale, bad=bad, clear=waited < rule.minutes * CAUGHT_UP)

@@ -10,15 +10,16 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from areopage.criteria.records import Scale
 from areopage.ledger.equal_answers import read_equals
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.rules import Finding, drop_finding, mean_finding, weak_share_finding
+from areopage.monitor.alerts.rules import DROP, MEAN, STILL_DROPPING, WEAK_SHARE, Finding, finding_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, Thresholds
+from areopage.monitor.config import AlertsSection, DropRule, MeanRule, Thresholds, WeakShareRule
 from areopage.monitor.figures import repeats_of
-from areopage.scoring.counts import STEPS, Moments, Tally
+from areopage.scoring.counts import STEPS, Moments, Tally, compare
 
 MOST_PARTS = 3
 WORST = 3
@@ -91,6 +92,70 @@ class Window:
     def criteria(self) -> list[str]:
         """The criteria that have scores."""
         return sorted({criterion for found in self._by_place.values() for criterion in found} - {GLOBAL})
+
+
+def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: AlertLocale) -> Finding:
+    """Bad if the mean is worse than the threshold; clear at `mean_clear`."""
+    enough = tally.answers >= rule.minimum and tally.mean is not None
+    mean = tally.mean or 0.0
+    values = {
+        "mean": locale.score(tally.mean),
+        "answers": locale.whole(tally.answers),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.short(limits.mean),
+        "clear": locale.short(limits.mean_clear),
+    }
+    bad = enough and is_worse(mean, limits.mean, locale.scale)
+    return finding_of(MEAN, values, locale, bad=bad, clear=enough and not is_worse(mean, limits.mean_clear, locale.scale))
+
+
+def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
+    """Bad strictly over the threshold, clear at `clear` or less."""
+    weak = tally.grades(locale.scale)[2]
+    enough = tally.answers >= rule.minimum
+    share = weak / tally.answers if tally.answers else 0.0
+    values = {
+        "share": locale.percent(share, trim=True),
+        "weak": locale.whole(weak),
+        "answers": locale.whole(tally.answers),
+        "hours": locale.hours(rule.hours),
+        "threshold": locale.percent(rule.threshold, trim=True),
+        "clear": locale.percent(rule.clear, trim=True),
+    }
+    bad = enough and share > rule.threshold
+    return finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
+
+
+def drop_finding(later: Moments, earlier: Moments, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
+    """Bad for a significant drop of at least `points`; clear at half of it.
+
+    Significant means p under `p_value` by Welch's test.
+    """
+    change = compare(later, earlier) if min(later.groups, earlier.groups) >= rule.minimum else None
+    drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
+    values = {
+        "mean": locale.score(later.mean),
+        "answers": locale.whole(later.answers),
+        "earlier": locale.score(earlier.mean),
+        "before": locale.whole(earlier.answers),
+        "hours": locale.hours(rule.hours),
+        "difference": locale.signed(change.difference) if change else locale.number(None),
+        "low": locale.signed(change.low) if change else locale.number(None),
+        "high": locale.signed(change.high) if change else locale.number(None),
+        "p": _p_text(change.p_value, locale) if change else locale.number(None),
+    }
+    bad = change is not None and drop >= points and change.p_value < rule.p_value
+    return finding_of(DROP, values, locale, bad=bad, clear=change is not None and drop < points * STILL_DROPPING)
+
+
+def _drop_of(difference: float, scale: Scale) -> float:
+    """By how many points a mean got worse, from the difference later minus earlier; negative where it got better."""
+    return -difference if scale.higher_is_better else difference
+
+
+def _p_text(p_value: float, locale: AlertLocale) -> str:
+    smallest = 0.001
+    return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"
 
 
 def window_findings(
