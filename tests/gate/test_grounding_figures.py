@@ -4,7 +4,8 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.gate.grounding import claims as claims_module
-from areopage.gate.grounding.claims import MOST_WINDOWS, check_claims
+from areopage.gate.grounding.claims import check_claims
+from areopage.gate.grounding.places import MOST_WINDOWS
 from areopage.text.figures import Figure, FigureKind, all_figures
 
 

@@ -35,7 +35,7 @@ from areopage.gate.signals import (
     unsupported_claims,
 )
 from areopage.text.citations import Citations, citations_of
-from areopage.text.folding import lower_case, plain
+from areopage.text.folding import plain
 from areopage.text.language import language_of
 from areopage.text.numbers import DIGITS
 from areopage.text.readable import Readable
@@ -52,7 +52,7 @@ MOST_ROOM = 100  # characters beyond twice the question within which an answer m
 # Thai, Lao, Myanmar, Khmer, kana, Chinese characters: scripts that put no spaces between words.
 _UNSEGMENTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _MOST_UNSEGMENTED = 0.2  # share of an answer's characters in such scripts up to which its words are compared
-_BARE = re.compile(r"[\W_]*(?:oui|non|si|yes|no)\b[\W_]*(?:\[[^\[\]\n]{1,40}\][\W_]*)*")
+_BARE = re.compile(r"[\W_]*(?:oui|non|si|yes|no)\b[\W_]*(?:\[[^\[\]\n]{1,40}\][\W_]*)*", re.IGNORECASE)
 _VISIBLE = re.compile(r"[^\W_]")
 
 TO_FALLBACK = frozenset(["no_documents", "not_relevant", "empty_response", "no_claim", "no_citation", "other_language"])
@@ -161,7 +161,7 @@ def _findings(
         retrieval=retrieval,
         documents=len(used),
         unread=len(documents) - len(used),
-        bare="?" in prompt and _BARE.fullmatch(lower_case(response)) is not None,
+        bare="?" in prompt and _BARE.fullmatch(response) is not None,
         ids=tuple(document.id for document in used),
         citations=citations,
         overlap=overlap,

@@ -215,7 +215,9 @@ def _places(claims: Sequence[Claim]) -> list[Place]:
 def _names(sentence: SentenceGrounding) -> list[Place]:
     """The unsupported words with a capital that does not begin the sentence, and that are no part of a figure or reference."""
     capital = [place for place in sentence.unsupported if place.start > sentence.start and place.text[:1].isupper()]
-    covered = Covered([claim for claim in sentence.claims if claim.kind != "name"] if capital else ())
+    if not capital:
+        return []
+    covered = Covered([claim for claim in sentence.claims if claim.kind != "name"])
     return [place for place in capital if place.start not in covered]
 
 

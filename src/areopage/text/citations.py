@@ -18,7 +18,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at, plain
+from areopage.text.folding import lower_case, matches_at, plain, starts_of
 from areopage.text.sentences import Span
 
 _MOST_SPANS = 50
@@ -172,7 +172,7 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             yield from _if_found(match, names)
     low = lower_case(response)
-    starts = sorted(match.start() for word in _BARE_WORDS if word in low for match in re.finditer(word, low))
+    starts = sorted(start for word in _BARE_WORDS if word in low for start in starts_of(word, low))
     for match in matches_at(_BARE, response, starts):
         yield from _if_found(match, names)
 

@@ -235,7 +235,7 @@ def _code_start(text: str, digit: int) -> int:
 
 
 def numbers(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
-    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; `runs` are the text's digits."""
+    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; `runs`: where digits stand."""
     starts = [start for start, _ in runs]
     for match in matches_at(_RATIO, text, starts) if ":" in text else ():
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")

@@ -1,5 +1,7 @@
 """The language of a text, French or English, by its function words: enough to see that an answer is in another one."""
 
+from itertools import repeat
+
 from areopage.text import english, french
 
 _READ = 2_000  # characters: a language shows at the beginning
@@ -20,8 +22,8 @@ _FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FREN
 def language_of(text: str) -> str:
     """ "fr" or "en", or "" for too little text; reads the first 2,000 characters."""
     begin = text[:_READ].lower().replace("’", "'")
-    words = [word.strip(_EDGES) for word in begin.split()]
-    french = sum([_FOR_FRENCH[word] for word in words if word in _FOR_FRENCH])
+    words = list(map(str.strip, begin.split(), repeat(_EDGES)))
+    french = sum(map(_FOR_FRENCH.get, words, repeat(0.0)))
     english = sum(map(_ENGLISH.__contains__, words))
     signs = 0 if begin.isascii() else sum(map(begin.count, _ACCENTS))
     if "'" in begin:

@@ -117,7 +117,7 @@ class Readable:
 
 
 def _may_be_odd(text: str, clean: str | None) -> bool:
-    """Whether a text may have odd characters; a quick look, as most texts have none. Without its dashes and quotes it is quicker."""
+    """Whether a text may have odd characters: a quick look, as most have none; quicker without dashes and quotes (`clean`)."""
     if text.isascii():
         return False
     plain = text if clean is None else clean

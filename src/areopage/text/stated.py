@@ -155,7 +155,7 @@ def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:
     # L. 123-4, C-131/12, but not 1914-1918
     joined = end - start != 4 and "-" in (low[end : end + 1], low[max(0, start - 1) : start])
     first = max(0, start - BEFORE_LEGAL)
-    return joined or any([low.find(cue, first, start) >= 0 for cue in acts])
+    return joined or any(low.find(cue, first, start) >= 0 for cue in acts)
 
 
 def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> Iterator[tuple[int, int]]:

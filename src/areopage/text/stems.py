@@ -10,8 +10,10 @@ from areopage.text.lexicon import EMPTY_WORDS, LIGHT_WORDS, NEGATIONS
 
 # A letter may be written with its accents apart (NFD); what is invisible parts no word.
 WORD = re.compile(r"[\w\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+")
-# Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text.
+# Characters that part words. Replacing each by a space is seven times as fast as one regular expression over the text; replacing
+# all at once is faster in ASCII alone.
 _PARTING = "'’.,-()[]:;\"/*«»!?“”‘…–—‑|=+<>{}&%€$£#@\\`~^°•·"
+_SPACED = str.maketrans(dict.fromkeys(_PARTING, " "))
 _MOST_STEMS = 65_536
 _LONGEST_WORD = 60  # characters: the rest of a longer "word" is ignored
 _WRITTEN = (
@@ -77,6 +79,8 @@ def denies(low: str) -> bool:
 
 def parted(text: str) -> str:
     """The text with a space for every character that parts words: as long as the text, to be cut by `split`."""
+    if text.isascii():
+        return text.translate(_SPACED)
     for mark in _PARTING:
         text = text.replace(mark, " ")
     return text

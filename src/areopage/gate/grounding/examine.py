@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from math import log1p
 
@@ -12,6 +13,7 @@ from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
+from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.readable import WRITTEN_NUMBERS
 from areopage.text.refusals import is_refusal
 from areopage.text.sentences import Span, sentences
@@ -70,7 +72,10 @@ class Source:
         self.documents = documents
         wanted = frozenset(root for roots in answer for root in roots)
         self.pairs: set[tuple[str, str]] = set()
-        self._places: dict[str, list[int]] = {}
+        self._places: dict[str, list[int]] = {}  # the pairs of a stretch and the next one that have a word, by the first
+        # Shorter documents hold no word so often that it must be counted.
+        long = sum([len(document.text) for document in documents]) > MOST_PLACES * _STRETCH
+        self._counts: dict[str, int] | None = {} if long else None
         self._denying: dict[int, bool] = {}
         self._stretches: list[tuple[int, int, int]] = []
         self.clean = [parted(document.text) for document in documents]
@@ -99,7 +104,7 @@ class Source:
             ends.append(len(found))
             self._stretches.append((index, start, end))
         self.numbers.append(numbers if whole else WRITTEN_NUMBERS.intersection(clean.split()))
-        known, pairs = self._places, self.pairs
+        known, pairs, counts = self._places, self.pairs, self._counts
         number, before, last = 0, -2, ""
         for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
             while at >= ends[number]:
@@ -107,24 +112,19 @@ class Source:
             if before == at - 1:
                 pairs.add((last, root))
             before, last = at, root
-            places = known.get(root)
+            places, stretch = known.get(root), first + number
             if places is None:
-                known[root] = [first + number]
-            elif places[-1] != first + number and len(places) < MOST_PLACES:
-                places.append(first + number)
+                known[root] = [stretch - 1, stretch]
+            elif places[-1] != stretch and (counts is None or _counted(counts, root) <= MOST_PLACES):
+                # A word in two neighbouring stretches counts once in the pair that they make.
+                if places[-1] != stretch - 1:
+                    places.append(stretch - 1)
+                places.append(stretch)
         return wanted.intersection(found)
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
         """The stretch that holds most of these words together with the next one, and how many; (-1, 0) where none is held."""
-        votes: dict[int, int] = {}
-        for word in words:
-            before = -2
-            for stretch in self._places.get(word, ()):
-                # A word in two neighbouring stretches counts once in the pair that they make.
-                if stretch - 1 != before:
-                    votes[stretch - 1] = votes.get(stretch - 1, 0) + 1
-                votes[stretch] = votes.get(stretch, 0) + 1
-                before = stretch
+        votes = Counter(itertools.chain.from_iterable(filter(None, map(self._places.get, words))))
         if not votes:
             return -1, 0
         most = max(votes.values())
@@ -147,6 +147,12 @@ class Source:
             end = self._stretches[stretch + 1][2]
         document = self.documents[index]
         return Place(document=document.id, start=start, end=end, text=document.text[start:end])
+
+
+def _counted(counts: dict[str, int], root: str) -> int:
+    """In how many stretches a stem stands, with the one in which it has just been found."""
+    counts[root] = counts.get(root, 1) + 1
+    return counts[root]
 
 
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
@@ -332,7 +338,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     clean = _without_citations(response)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
-    claims = check_claims(prompt, clean, documents, source.clean, source.numbers)
+    claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
     answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
     examined = []
     taken = 0
@@ -354,11 +360,17 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     return Examined(examined, source)
 
 
+def _numbers_in(words: Sequence[Words]) -> Set[str] | None:
+    """The words of numbers that an answer has; None where they may be within other words."""
+    written = list(itertools.chain.from_iterable([own.written for own in words]))
+    return NUMBER_WORDS.intersection(map(str.lower, written)) if "".join(written).isalnum() else None
+
+
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
     capital = [word for word in unknown if word.start > span.start and word.written[0].isupper()]
     named = [word for word in capital if is_name(clean, word.start, word.written)]
-    covered = Covered(claims if named else ())
+    covered = Covered(claims) if named else ()
     for word in named:
         if word.start not in covered:
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
