@@ -162,7 +162,7 @@ REVIEW = LazyGroup(
     "review",
     "Human review of answers: a queue and labels.",
     commands={
-        "list": ("review:list_items", "List the held answers and those that need a label."),
+        "list": ("review:list_items", "List the answers that need a label; with --rater those without a label by this reviewer."),
         "show": ("review:show", "Show an answer for labelling."),
         "label": ("review:label", "Label an answer: scores, or whether its documents support it."),
         "fill": ("review:fill", "Queue answers for review."),

@@ -53,7 +53,6 @@ def list_items(
     reveal: RevealOption = False,
 ) -> None:
     """List the answers that need a label; with --rater those without a label by this reviewer, and held ones to release."""
-
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         _print_queue(ledger, rater, limit, reveal=reveal)

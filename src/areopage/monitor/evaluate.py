@@ -245,6 +245,7 @@ class Evaluator:
         """Give an answer up: its texts are reduced as a judged answer's are. The reason was, where it may quote texts."""
         answer = self._answers.get(id)
         self._evaluations.give_up(id, reason, None if answer is None or answer.erased else self._reduced(answer))
+        self._has_reduced = True  # only now, as `empty_log` may run at the same time
         self._progress.add("given_up")
 
     def _pending(self, after: int, limit: int) -> Sequence[Pending]:
@@ -268,21 +269,25 @@ class Evaluator:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         alert = due_answer_alert(self._alerting, evaluation, now)
-        if self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert) and alert is not None:
+        finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
+        self._has_reduced = True
+        if finished and alert is not None:
             LOG.warning("%s", " | ".join([alert.title, *alert.body.splitlines()]))
 
     def empty_log(self) -> None:
         """Overwrite in the database's log the texts that the storage policy removed; every few seconds, and if there are any."""
         now = time.monotonic()
-        if self._has_reduced and now - self._emptied_at >= LOG_PAUSE:
-            self._emptied_at, self._has_reduced = now, not empty_log(self._ledger, patience=LOG_PATIENCE)
+        if self._config.storage.text == "full" or not self._has_reduced or now - self._emptied_at < LOG_PAUSE:
+            return
+        self._emptied_at, self._has_reduced = now, False
+        if not empty_log(self._ledger, patience=LOG_PATIENCE):
+            self._has_reduced = True
 
     def _reduced(self, answer: Answer) -> Answer | None:
         """The answer with what stays of its texts; None where all of them do."""
         storage = self._config.storage
         if storage.text == "full":
             return None
-        self._has_reduced = True
         return stored_answer(answer, storage.text, storage.max_chars)
 
     def _stored_reason(self, reason: str, found: Evaluated | None = None) -> str:
