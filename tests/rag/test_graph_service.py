@@ -255,7 +255,8 @@ def test_answers_at_the_same_time_share_transactions(tmp_path: Path, monkeypatch
     append = Traces.append
 
     def slow_append(self: Traces, traces: Sequence[Trace]) -> None:
-        sizes.append(len(traces))
+        if str(tmp_path) in self._ledger.place:  # an earlier test's last answer may come late
+            sizes.append(len(traces))
         time.sleep(0.05)
         append(self, traces)
 
