@@ -8,11 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import text
 
 from areopage.errors import StorageError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
+from areopage.ledger.caches import equal_differences
 from areopage.ledger.days import Days, rebuild_days
+from areopage.ledger.equal_answers import rebuild_equals
 from areopage.ledger.erasure import ERASED, erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import Period, Scope
@@ -152,6 +155,13 @@ def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger)
     assert (a.overall.answers, a.overall.low, b.overall.answers, b.change.certain) == (4, None, 4, None)
     assert b.overall.low is not None and b.overall.high is not None and b.overall.low < b.overall.high
     assert a.criteria["quality.answer.format"].low is None and figures.overall.mean.low is not None
+    assert equal_differences(kept) == []
+    with kept.engine.begin() as connection:
+        connection.execute(text("DELETE FROM equal_answers WHERE evaluation < 4"))
+    assert len(equal_differences(kept)) == 3 + 1  # the lowest number of what is left has changed, too
+    rebuild_equals(kept)
+    assert equal_differences(kept) == []
+    assert measure(kept, period, Scope(suite=suite.name), suite.scale, {}) == figures
 
 
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:

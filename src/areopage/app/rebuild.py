@@ -24,6 +24,7 @@ from areopage.ledger.caches import (
     Orphans,
     count_evaluated,
     day_differences,
+    equal_differences,
     evaluated,
     orphans,
     rewrite,
@@ -31,6 +32,7 @@ from areopage.ledger.caches import (
     word_differences,
 )
 from areopage.ledger.days import rebuild_days
+from areopage.ledger.equal_answers import rebuild_equals
 from areopage.ledger.evaluation_rows import BLANK
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
@@ -91,7 +93,7 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     recomputing, differing = _Recomputing(ledger, progress), 0
     evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
     rounds = (one for _, found in _rounds(ledger) for one in found)
-    for found in (evaluations, rounds, day_differences(ledger)):
+    for found in (evaluations, rounds, day_differences(ledger), equal_differences(ledger)):
         for one in found:
             differs(one)
             differing += 1
@@ -113,6 +115,7 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
         if differences:
             GoldenRuns(ledger).save(computed)
     rebuild_days(ledger)
+    rebuild_equals(ledger)
     return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exis
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import computed_days
+from areopage.ledger.equal_answers import computed_equals, stored_equals
 from areopage.ledger.evaluation_rows import evaluation_row, insert_scores
 from areopage.ledger.held import is_held
 from areopage.ledger.records import Evaluation
@@ -170,6 +171,18 @@ def day_differences(ledger: Ledger) -> list[Difference]:
     with storage_errors(ledger.place), snapshot(ledger) as connection:
         computed = computed_days(connection)
         return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
+
+
+def equal_differences(ledger: Ledger) -> list[Difference]:
+    """Compare the sets of equal answers with the judgments that they rest on."""
+    with storage_errors(ledger.place), snapshot(ledger) as connection:
+        stored = stored_equals(connection)
+        computed = {number: first for number, (first, _) in computed_equals(connection).items()}
+    return [
+        Difference(subject=f"evaluation {one}", field="equal_answers.first", stored=stored.get(one), computed=computed.get(one))
+        for one in sorted({*stored, *computed})
+        if stored.get(one) != computed.get(one)
+    ]
 
 
 def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from msgspec import Struct
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.queries import Scope, between, in_scope
-from areopage.ledger.rows import insert_missing, naive
+from areopage.ledger.rows import chunks, insert_missing, naive
 from areopage.ledger.schema import answer_judgments, equal_answers, evaluation_scores, evaluations
 from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import exclusive
 
 COLUMNS = evaluations.c
 
@@ -51,6 +52,38 @@ def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence
     members = {found.number: found.timestamp, number: moment}
     rows = [{"evaluation": one, "first": first, "timestamp": at} for one, at in members.items()]
     insert_missing(connection, equal_answers, rows)
+
+
+def computed_equals(connection: Connection) -> dict[int, tuple[int, datetime]]:
+    """Compute the sets again: the first member's number and the timestamp by the number of each evaluation with an equal one."""
+    links = answer_judgments.c
+    judged = evaluations.join(answer_judgments, (links.answer == COLUMNS.answer) & (links.run_id == COLUMNS.run_id))
+    query = select(COLUMNS.number, COLUMNS.timestamp, COLUMNS.run_id, func.min(links.key)).select_from(judged)
+    query = query.where(COLUMNS.origin == "monitor", COLUMNS.state == "evaluated").group_by(COLUMNS.number)
+    sets: dict[tuple[str, str], list[tuple[int, datetime]]] = {}
+    for number, timestamp, run_id, key in connection.execute(query.order_by(COLUMNS.number)):
+        sets.setdefault((run_id, key), []).append((number, timestamp))
+    return {number: (found[0][0], at) for found in sets.values() if len(found) > 1 for number, at in found}
+
+
+def stored_equals(connection: Connection) -> dict[int, int]:
+    """The lowest number of each stored set by the number of each of its members."""
+    columns = equal_answers.c
+    rows = connection.execute(select(columns.evaluation, columns.first).order_by(columns.evaluation)).all()
+    lowest: dict[int, int] = {}
+    for number, first in rows:
+        lowest.setdefault(first, number)
+    return {number: lowest[first] for number, first in rows}
+
+
+def rebuild_equals(ledger: Ledger) -> None:
+    """Compute all sets of equal answers again."""
+    with storage_errors(ledger.place), exclusive(ledger) as connection:
+        computed = computed_equals(connection)
+        connection.execute(delete(equal_answers))
+        for part in chunks(list(computed)):
+            rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
+            connection.execute(insert(equal_answers), rows)
 
 
 def read_equals(ledger: Ledger, since: datetime, until: datetime, scope: Scope) -> list[EqualAnswers]:
