@@ -28,7 +28,8 @@ from areopage.suites.loader import load_suite
 
 MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 CASES, CONCURRENCY, LATENCIES = 200, 64, (0, 100)
-CRITERIA = "relevance.accuracy,relevance.topic,ethics.moral.harmful_advice"
+# criteria that always apply: the mock server says of others by chance that they do not, and gives a score
+CRITERIA = "relevance.topic,safety.manipulation,anthropomorphism.anthropomorphic_language.refers_to_agency"
 ANSWER = "Rain starts when water that the sun has warmed rises as vapour, cools high up and gathers into drops. " * 4
 
 

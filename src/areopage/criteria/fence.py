@@ -10,6 +10,7 @@ turn and speak as the system or as the judge. A space without width after a toke
 import hashlib
 import hmac
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -39,6 +40,7 @@ def fenced(name: str, text: str, nonce: str) -> str:
     return f"<<<{name} {nonce}>>>\n{defused(text)}\n<<<END {name} {nonce}>>>"
 
 
+@lru_cache(maxsize=256)  # a case is put to each judge, criterion by criterion
 def defused(text: str) -> str:
     """A text in which nothing reads as a control token of any family of models."""
     return _CONTROL.sub(lambda found: found.group() + "\u200b", text)

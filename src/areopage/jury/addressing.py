@@ -5,6 +5,7 @@ They change no score. A judgment keeps them among its steps, so that such answer
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from areopage.cases.records import Case
 from areopage.criteria.fence import has_control_token
@@ -42,6 +43,11 @@ def signs_of(case: Case) -> tuple[str, ...]:
     """
     whole = material_of(case)
     answer = material_of(Case(id="", prompt="", response=case.response, reference=case.reference, documents=case.documents))
+    return _signs(whole, answer)
+
+
+@lru_cache(maxsize=64)  # every judgment of a case asks
+def _signs(whole: str, answer: str) -> tuple[str, ...]:
     found = {
         "control_tokens": has_control_token(_UNKNOWN.sub("", whole)),
         "verdict": gives_verdict(whole),

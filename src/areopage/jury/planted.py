@@ -15,6 +15,7 @@ length or broken JSON therefore matter, and the time taken grows with the texts 
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from areopage.criteria.records import Scale
 from areopage.scoring.counts import grade_of
@@ -35,7 +36,7 @@ _SCORE_BEHIND = re.compile(r",score[:=]")
 
 
 class Material:
-    """The text under judgment, prepared for comparisons."""
+    """The text under judgment, prepared for comparisons; see `prepared`."""
 
     def __init__(self, text: str) -> None:
         """Prepare a text; see `areopage.jury.reader.material_of`."""
@@ -85,6 +86,12 @@ class Material:
         """Whether the material has this score under a key in quotation marks."""
         member = re.compile(rf"[\"'“]{re.escape(key)}[\"'”]\s*+[:=]\s*+[\"'“]?{_NUMBER}", re.ASCII)
         return any(score in _values(found[1]) for found in member.finditer(self._read))
+
+
+@lru_cache(maxsize=64)  # every judgment of a case asks
+def prepared(text: str) -> Material:
+    """The text under judgment, prepared once."""
+    return Material(text)
 
 
 def gives_verdict(text: str) -> bool:

@@ -35,7 +35,7 @@ from areopage.jury.parsing import (
     unique_keys,
     verdict_of,
 )
-from areopage.jury.planted import Material
+from areopage.jury.planted import prepared
 from areopage.ledger.records import Judgment, Repair
 from areopage.scoring.outcome import Given, NotApplicable, Outcome, Scored, Unparsed
 
@@ -328,7 +328,7 @@ def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _
     inapplicable = [name for name, one in found.verdicts.items() if isinstance(one.outcome, NotApplicable)]
     if not material or not (scored or inapplicable):
         return found.verdicts
-    text = Material(material)
+    text = prepared(material)
     objects = [name for name in scored if found.verdicts[name].is_object]
     bare = {name: outcome.score for name, outcome in scored.items() if name not in objects}
     planted = {name for name in objects if text.plants(scored[name], found.raw_of(name, asked.form), asked.scales[name])}

@@ -10,6 +10,7 @@ tokens that it can have; earlier replies of the same model tell how many more th
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from areopage.models.port import Message
 
@@ -18,8 +19,9 @@ ANSWER_ROOM = 16
 ROUND_WINDOWS = frozenset(1024 * 2**power for power in range(11))
 """Windows, in tokens, that servers are commonly started with."""
 
-_WORD = re.compile(r"[^\W\d_]+|\d+")
 _LONGEST_TOKEN = 16  # bytes of one word that one token may hold
+_PART = re.compile(rf"[^\W\d_]{{1,{_LONGEST_TOKEN}}}|\d{{1,{_LONGEST_TOKEN}}}")
+_WIDE = re.compile(r"(?<![^\W\d_])[a-zA-Z]*+[^\W\d_]+|(?<!\d)[0-9]*+\d+")  # words of which letters take more than a byte
 _FEWEST_PER_WORD = 0.6
 _TOLERANCE = 0.7  # one text has more tokens for each word than another
 _MIN_WORDS = 50
@@ -98,8 +100,16 @@ def window_of(value: object) -> int | None:
 
 def _words(messages: Sequence[Message]) -> int:
     """How many words and figures there are; of a long one, each part that one token may hold."""
-    return sum(
-        1 + (len(word if word.isascii() else word.encode("utf-8", "replace")) - 1) // _LONGEST_TOKEN
-        for message in messages
-        for word in _WORD.findall(message.content)
-    )
+    return sum(map(_words_in, (message.content for message in messages)))
+
+
+@lru_cache(maxsize=128)  # a prompt is counted several times, and instructions are those of every call
+def _words_in(text: str) -> int:
+    count = len(_PART.findall(text))
+    if text.isascii():
+        return count
+    return count + sum(_parts(len(word.encode("utf-8", "replace"))) - _parts(len(word)) for word in _WIDE.findall(text))
+
+
+def _parts(size: int) -> int:
+    return -(-size // _LONGEST_TOKEN)
