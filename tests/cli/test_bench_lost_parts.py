@@ -202,7 +202,7 @@ def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(
     price = {"input_per_million": 1.0, "output_per_million": 4.0}
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "price": price}, "beta": {"model": "fake-b"}}})
     run = ("bench", "run", "--suite", suite, "--limit", "1", "--passes", "1")
-    assert "alpha: these models cost money, and nobody can be asked here: give --yes" in command(*run).refused()
+    assert "alpha: these models cost money, and there is no terminal to ask on: give --yes" in command(*run).refused()
     assert not server.calls
     assert command(*run, "--judge", "beta").code == 0
     assert command(*run, "--yes").code == 0

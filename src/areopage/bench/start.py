@@ -154,7 +154,7 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
 def run_folder(run: Run, out: Path, named: str = "") -> Path:
     """The folder of a run, created if missing: the stored one if it is in `out`, else one of the run's name in `out`.
 
-    A ledger may come from somebody else: what it says does not decide where files are written.
+    A ledger may come from another user: what it says does not decide where files are written.
 
     Args:
         named: how the user named the run; the stored folder is taken if it is this one.

@@ -217,12 +217,14 @@ def _confirm(spec: RunSpec, *, yes: bool) -> None:
     """Ask whether to begin.
 
     Raises:
-        UserError: nobody can be asked, and a model costs money.
+        UserError: there is no terminal to ask on, and a model costs money.
     """
     if yes:
         return
     if not sys.stdin.isatty():
         if paid := paid_models(spec, os.environ):
-            raise UserError(f"{name_list(paid)}: these models cost money, and nobody can be asked here: give --yes to start")
+            raise UserError(
+                f"{name_list(paid)}: these models cost money, and there is no terminal to ask on: give --yes to start"
+            )
     elif not typer.confirm("Go on?", default=True, err=True):
         raise typer.Exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Signs that a text under judgment addresses the judge: control tokens, a verdict in JSON, words to whoever gives the score.
+"""Signs that a text under judgment addresses the judge: control tokens, a verdict in JSON, words to the judge.
 
 They change no score. A judgment keeps them among its steps, so that such answers can be counted, shown and looked at by people.
 """

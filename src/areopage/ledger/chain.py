@@ -1,7 +1,7 @@
 """Hash chains over what a ledger holds as evidence: panels, judgments, labels, decisions, releases, audit entries, erasures.
 
 A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
-of the link before. Whoever alters a row, or a link, would have to make all later links again, and the head of the chain would
+of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
 not be the one that results and reports name.
 
 A link is appended as the last statement before a commit. A chain has one writer at a time: in PostgreSQL, a transaction that

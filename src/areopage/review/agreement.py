@@ -89,13 +89,8 @@ def ledger_agreement(
         UserError: no judge of that name judged a labelled answer.
     """
     store, suite = Labels(ledger), rubric.suite.name
-    labels = store.current(since, blind=True)
-    unblind = len(store.current(since)) - len(labels)
-    if sources:
-        known = Answers(ledger).sources(list(dict.fromkeys(label.answer_id for label in labels)))
-        labels = [label for label in labels if known.get(label.answer_id) in sources]
-    by_suite = store.panel_scores(list(dict.fromkeys(label.answer_id for label in labels)))
-    labels = [one for one in labels if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
+    blind = store.current(since, blind=True)
+    labels, by_suite = _in_scope(ledger, blind, suite, sources)
     queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))
     drawn = {id for id, item in queued.items() if item.why == SAMPLE}
     others = {label.answer_id for label in labels} - drawn
@@ -120,7 +115,6 @@ def ledger_agreement(
     if len(drawn) < len(ids):
         unsettled = [structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria]
         found = structs.replace(found, criteria=tuple(unsettled))
-    read = {one.item: Answers(ledger).get(one.item) for one in found.worst}
     return AgreementReport(
         suite=suite,
         judge=judge,
@@ -129,16 +123,32 @@ def ledger_agreement(
         labelled=len(ids),
         at_random=len(drawn),
         selected=len(others),
-        unblind=0 if sources else unblind,
+        unblind=0 if sources else len(store.current(since)) - len(blind),
         weighed=weighed,
         scales=scales,
         names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
         agreement=found,
-        questions={
-            id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer
-        },
+        questions=_questions(ledger, [one.item for one in found.worst], policy, max_chars),
         judges=tuple(judges),
     )
+
+
+def _in_scope(
+    ledger: Ledger, labels: Sequence[Label], suite: str, sources: Sequence[str]
+) -> tuple[list[Label], dict[str, dict[str, dict[str, float]]]]:
+    """The labels of sources' answers that a suite judged, or of grounding; with the scores of the answers by id and suite."""
+    kept = list(labels)
+    if sources:
+        known = Answers(ledger).sources(list(dict.fromkeys(label.answer_id for label in kept)))
+        kept = [label for label in kept if known.get(label.answer_id) in sources]
+    by_suite = Labels(ledger).panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
+    kept = [one for one in kept if one.criterion == GROUNDING or suite in by_suite.get(one.answer_id, {suite: {}})]
+    return kept, by_suite
+
+
+def _questions(ledger: Ledger, ids: Sequence[str], policy: Policy, max_chars: int) -> dict[str, str]:
+    read = {id: Answers(ledger).get(id) for id in ids}
+    return {id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer}
 
 
 def _unsettled(claim: Claim) -> Claim:

@@ -78,7 +78,7 @@ class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Several answers: all are stored, or none."""
+    """Several answers. An id under which another answer is stored is refused (409); the other answers are stored."""
 
     items: Annotated[list[GivenAnswer], Meta(min_length=1, max_length=MOST_ITEMS)]
 
