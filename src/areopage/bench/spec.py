@@ -18,6 +18,7 @@ from areopage.ledger.records import Run
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.scoring.release import ReleaseFloors
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -64,6 +65,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         settings: how models are reached; stored without secrets.
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
+        release: the floors of the release verdict; None: there is no verdict.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
@@ -84,6 +86,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     log_level: str = "INFO"
     min_coverage: float = 0.0
     idle: tuple[str, ...] = ()
+    release: ReleaseFloors | None = None
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
 
@@ -103,6 +106,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.weights,
         spec.profile,
         spec.failures,
+        spec.release,
         spec.salt,
         cases,
     ]

@@ -19,10 +19,11 @@ from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
 from areopage.bench.estimate import estimate, paid_models
 from areopage.bench.prepare import RunWishes
+from areopage.bench.release import run_release
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
-from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
@@ -73,7 +74,7 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 done, 3 too little could be scored, 130 stopped.
+        The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE or too little could be scored, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -155,6 +156,9 @@ def _ended_like_ctrl_c() -> Iterator[None]:
 
 
 def _exit_code(view: RunView, hint: str) -> int:
+    release = run_release(view)
+    if release is not None and release.verdict == "FAIL":
+        return FAILED
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
         return INCONCLUSIVE
@@ -165,7 +169,7 @@ def _exit_code(view: RunView, hint: str) -> int:
     if coverage < least:
         typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
         return INCONCLUSIVE
-    return DONE
+    return INCONCLUSIVE if release is not None and release.verdict == "INCONCLUSIVE" else DONE
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from areopage.bench.release import run_release
 from areopage.bench.results import RunView, outcome_for, run_summaries
 from areopage.bench.spec import RunSpec
 from areopage.cli.options import visible
@@ -16,6 +17,8 @@ from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
+from areopage.report.bench_release import floor_lines, release_text
+from areopage.report.model import report_locale
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
@@ -95,6 +98,8 @@ def print_view(view: RunView, folder: Path) -> None:
     coverage = view.coverage
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
     headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
+    for told, style in _release(view):
+        console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
     for told in _lost(view):
@@ -122,6 +127,17 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _release(view: RunView) -> Iterator[tuple[str, str]]:
+    """The release verdict with the floors that are not met or open, and the style of each line."""
+    release, locale = run_release(view), report_locale("en")
+    if release is None:
+        return
+    style = {"PASS": "bold green", "FAIL": "bold red", "INCONCLUSIVE": "bold yellow"}[release.verdict]
+    yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
+    for told in floor_lines(view, release, locale):
+        yield f"  {told}", style
 
 
 def _lost(view: RunView) -> Iterator[str]:

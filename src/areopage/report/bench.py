@@ -13,6 +13,7 @@ from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
 from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
+from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
 from areopage.report.model import (
@@ -51,6 +52,7 @@ def bench_report(view: RunView) -> Report:
     """Build a run's report in its language, else English."""
     locale, spec, run = report_locale(view.spec.language), view.spec, view.run
     result = run_result(view)
+    release = result.release
     target = str(spec.target.reference) if spec.target else locale.say("given_responses")
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
@@ -64,6 +66,7 @@ def bench_report(view: RunView) -> Report:
     ]
     sections = (
         failures_section(view, locale),
+        release_section(view, release, locale) if release else None,
         scores_section(view, locale),
         ages_section(view, locale),
         _judges(view, locale),
@@ -81,7 +84,11 @@ def bench_report(view: RunView) -> Report:
         title=target,
         window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
-        notices=(*failures_notice(view, locale), *_notices(view, locale)),
+        notices=(
+            *([release_notice(view, release, locale)] if release else []),
+            *failures_notice(view, locale),
+            *_notices(view, locale),
+        ),
         headline=_headline(view, locale),
         sections=tuple(section for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),

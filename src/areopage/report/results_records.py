@@ -18,6 +18,7 @@ from areopage.scoring.failures import Failures
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.jury_agreement import FailureAgreement
 from areopage.scoring.reduce import Profile
+from areopage.scoring.release import Release
 from areopage.scoring.tree import Weights
 
 SCHEMA_NAME: Literal["areopage/results/1"] = "areopage/results/1"
@@ -312,8 +313,13 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """The results of the run: each criterion averaged over its cases, then weighed up."""
+    """The results of the run: each criterion averaged over its cases, then weighed up.
 
+    Args:
+        release: the verdict by the floors of the suite; null where it sets none.
+    """
+
+    release: Release | None
     final_aggregate_score: float | None
     category_scores: dict[str, float | None]
     subcategory_scores: dict[str, float | None]

@@ -4,7 +4,7 @@ Source of the bounds: C. J. Clopper, E. S. Pearson, "The use of confidence or fi
 binomial" (Biometrika 26, 1934).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -68,6 +68,19 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     high: float | None
 
 
+class FailingCases(Struct, frozen=True, kw_only=True):
+    """The cases that fail any of some criteria.
+
+    Args:
+        count: a case counts as scored if it fails, or if all of the criteria that apply to it have a score.
+        failed, missing: the ids of the cases that fail, and of those of which it is not known.
+    """
+
+    count: FailureCount
+    failed: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
 class Failures(Struct, frozen=True, kw_only=True):
     """The failures of a run.
 
@@ -94,34 +107,53 @@ def count_failures(
         scores: of every case and criterion.
         scale: that of the scores.
     """
-    by_id = {criterion.id: criterion for criterion in criteria}
-    limits = rules.limits(criteria, scale)
+    scores, limits = list(scores), rules.limits(criteria, scale)
     categories = rules.categories(criteria)
     by_criterion: dict[str, list[CriterionScore]] = {criterion.id: [] for criterion in criteria}
-    by_case: dict[str, list[CriterionScore]] = {}
+    failing: dict[str, list[CriterionScore]] = {}
     for score in scores:
         by_criterion[score.criterion].append(score)
-        by_case.setdefault(score.case_id, []).append(score)
-
-    def is_failure(score: CriterionScore) -> bool:
-        return score.score is not None and scale.reaches(score.score, limits[score.criterion])
-
-    def state(found: Sequence[CriterionScore]) -> _State:
-        if not any(one.applies for one in found):
-            return "not_applicable"
-        return "failed" if any(map(is_failure, found)) else "missing" if any(one.is_missing for one in found) else "passed"
-
-    first = [[one for one in found if by_id[one.criterion].category in categories] for found in by_case.values()]
-    failing = {
-        case_id: tuple(one.criterion for one in sorted(filter(is_failure, found), key=lambda one: _goodness(one, scale)))
-        for case_id, found in by_case.items()
-    }
+        if is_failure(score, limits, scale):
+            failing.setdefault(score.case_id, []).append(score)
     return Failures(
         categories=categories,
-        first=_count([state(found) for found in first if found], None),
-        by_criterion={id: _count([state([one]) for one in found], limits[id]) for id, found in by_criterion.items()},
-        by_case={case_id: found for case_id, found in failing.items() if found},
+        first=failing_cases(scores, [one.id for one in criteria if one.category in categories], limits, scale).count,
+        by_criterion={
+            id: _count([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()
+        },
+        by_case={
+            case_id: tuple(one.criterion for one in sorted(found, key=lambda one: _goodness(one, scale)))
+            for case_id, found in failing.items()
+        },
     )
+
+
+def failing_cases(
+    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+) -> FailingCases:
+    """Count the cases that fail any of some criteria.
+
+    Args:
+        scores: of every case and criterion.
+        criteria: the ids of those that are counted.
+        limits: the limit of each criterion by its id.
+        scale: that of the scores and the limits.
+    """
+    by_case: dict[str, list[CriterionScore]] = {}
+    for score in scores:
+        if score.criterion in criteria:
+            by_case.setdefault(score.case_id, []).append(score)
+    states = {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
+    return FailingCases(
+        count=_count(list(states.values()), None),
+        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
+        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
+    )
+
+
+def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale) -> bool:
+    """Whether a score lies at or beyond its limit; a missing one does not."""
+    return score.score is not None and scale.reaches(score.score, limits[score.criterion])
 
 
 def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion], scale: Scale, first: Sequence[str]) -> float:
@@ -131,6 +163,14 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
     """
     found = [_goodness(one, scale) for one in scores if criteria[one.criterion].category in first and one.score is not None]
     return min(found, default=float("inf"))
+
+
+def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> _State:
+    if not any(one.applies for one in found):
+        return "not_applicable"
+    if any(is_failure(one, limits, scale) for one in found):
+        return "failed"
+    return "missing" if any(one.is_missing for one in found) else "passed"
 
 
 def _goodness(score: CriterionScore, scale: Scale) -> float:

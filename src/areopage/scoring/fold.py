@@ -215,20 +215,29 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def if_missing(self) -> tuple[float, float] | None:
         """The final scores if every missing score were the worst, and if it were the best; None where none is missing."""
-        scores = list(self.criteria)
+        return self.if_missing_in(self.tree)
+
+    def if_missing_in(self, node: Node) -> tuple[float, float] | None:
+        """The scores of a node of the tree if every missing score below it were the worst, and if it were the best.
+
+        None where none is missing.
+        """
+        below = {leaf.name for leaf in leaves_of(node)}
+        scores = [score for score in self.criteria if score.criterion in below]
         if not any(score.is_missing for score in scores):
             return None
         ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
-        worst, best = (self._with_missing_at(end, scores) for end in ends)
+        worst, best = (_with_missing_at(end, scores, node) for end in ends)
         return worst, best
 
-    def _with_missing_at(self, end: float, scores: Sequence[CriterionScore]) -> float:
-        found: dict[str, list[float]] = {score.criterion: [] for score in scores}
-        for score in scores:
-            if score.applies:
-                found[score.criterion].append(end if score.score is None else score.score)
-        means = {criterion: np.array([mean(values) if values else np.nan]) for criterion, values in found.items()}
-        return float(_weighed(self.tree, means)[0])
+
+def _with_missing_at(end: float, scores: Sequence[CriterionScore], node: Node) -> float:
+    found: dict[str, list[float]] = {score.criterion: [] for score in scores}
+    for score in scores:
+        if score.applies:
+            found[score.criterion].append(end if score.score is None else score.score)
+    means = {criterion: np.array([mean(values) if values else np.nan]) for criterion, values in found.items()}
+    return float(_weighed(node, means)[0])
 
 
 def fold(

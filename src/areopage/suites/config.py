@@ -274,6 +274,22 @@ class ScoringSection(Section):
     failures: FailuresSection = FailuresSection()
 
 
+class ReleaseSection(Section):
+    """The floors that a run must reach for the verdict PASS; a key that does not exist is a mistake.
+
+    Names are a category, `category.subcategory` or a criterion's path or id; in `min_score` also `final`. `max_failures` is how
+    many cases may fail any criterion under a name, `min_cases` on how many cases each of these criteria is judged at least.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    max_failures: dict[str, Annotated[int, Field(ge=0)]] = {}
+    min_score: dict[str, float] = {}
+    min_cases: Annotated[int, Field(ge=1)] = 1
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
+    qualified_judges: bool = False
+
+
 class SuiteConfig(Section):
     """A suite's configuration."""
 
@@ -293,6 +309,7 @@ class SuiteConfig(Section):
     logging: LoggingSection = LoggingSection()
     validation: ValidationSection = ValidationSection()
     scoring: ScoringSection = ScoringSection()
+    release: ReleaseSection | None = None
     rules: dict[str, Any] = {}
 
 

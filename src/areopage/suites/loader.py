@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
-from areopage.criteria.registry import Registry, load_registry
+from areopage.criteria.registry import Registry, load_registry, select_criteria
 from areopage.errors import ConfigError, name_list
 from areopage.scoring.failures import FailureRules
+from areopage.scoring.release import FINAL, ReleaseFloors, is_under
 from areopage.scoring.tree import Weights
 from areopage.suites.config import SuiteConfig, idle_keys
 from areopage.suites.config_file import SharedSections, schema_fault
@@ -76,6 +77,29 @@ class Suite(Struct, frozen=True, kw_only=True):
             if name and name not in known:
                 raise self.document.error(f"the suite has no criterion {name!r}", *place)
         return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
+
+    def release_floors(self) -> ReleaseFloors | None:
+        """The floors of the release verdict; None where the suite sets none.
+
+        Raises:
+            ConfigError: a name is of nothing that the suite has, or a score is off the scale.
+            CriteriaError: the default selection is wrong.
+        """
+        section, scale = self.config.release, self.scale
+        if section is None:
+            return None
+        for key, names in (("max_failures", section.max_failures), ("min_score", section.min_score)):
+            for name in names:
+                if not any(is_under(id, name) for id in self.registry.entries) or (name == FINAL and key == "max_failures"):
+                    message = "no category, sub-category or criterion of the suite has this name"
+                    raise self.document.error(message, "release", key, name)
+        for name, score in section.min_score.items():
+            if not scale.contains(score):
+                message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
+                raise self.document.error(message, "release", "min_score", name)
+        return ReleaseFloors(
+            **section.model_dump(), criteria=select_criteria(self.config.criteria.default_selection, self.registry)
+        )
 
     def with_shared(self, shared: SharedSections) -> "Suite":
         """The suite with the endpoints, bots and judges of `areopage.yml` beside its own; they win over its own."""

@@ -31,6 +31,7 @@ def suite_faults(suite: Suite) -> list[str]:
         *_duplicate_faults(suite),
         *_prompt_file_faults(suite),
         *_weight_faults(suite),
+        *_scoring_faults(suite),
         *_persona_and_data_faults(suite),
     ]
 
@@ -140,6 +141,19 @@ def _level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, 
     total = sum(configured.values())
     if abs(total - 1.0) > SUM_TOLERANCE:
         faults.append(str(document.error(f"the weights sum to {total:.6g}, not 1", *keys)))
+    return faults
+
+
+def _scoring_faults(suite: Suite) -> list[str]:
+    """Limits of failures and floors of the release verdict that a run would refuse; a wrong selection is told elsewhere."""
+    faults: list[str] = []
+    for read in (suite.failure_rules, suite.release_floors):
+        try:
+            read()
+        except ConfigError as fault:
+            faults.append(str(fault))
+        except CriteriaError:
+            pass
     return faults
 
 

@@ -1,0 +1,214 @@
+"""The release verdict: whether a run meets the floors that a suite sets, whatever its mean score is.
+
+A floor is met, not met, or open. It is open where what is missing decides: at worst it would not be met, at best it would.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.criteria.records import Criterion
+from areopage.scoring.failures import FailingCases, FailureRules, failing_cases, is_failure
+from areopage.scoring.fold import RunScores
+from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.tree import Node, paths
+
+FINAL = "final"
+"""The name of the final score among floors."""
+
+Verdict = Literal["PASS", "FAIL", "INCONCLUSIVE"]
+FloorKind = Literal[
+    "max_failures", "min_score", "min_cases", "min_coverage", "criteria", "complete", "fit_judges", "qualified_judges"
+]
+FloorState = Literal["met", "not_met", "open"]
+
+
+class ReleaseFloors(Struct, frozen=True, kw_only=True):
+    """What a run must reach. Names are a category, `category.subcategory`, or a criterion's path or id.
+
+    Args:
+        max_failures: how many cases may fail any criterion under a name.
+        min_score: the least score of a name, or of `final`, on the run's scale; the greatest where lower is better.
+        min_cases: how many cases each criterion under a name of `max_failures` is judged on at least.
+        min_coverage: the least share of judged passes, from 0 to 1.
+        qualified_judges: every judge has passed an examination.
+        criteria: the ids of the criteria that the suite selects: a floor is open where one under its name is not judged.
+    """
+
+    max_failures: Mapping[str, int] = {}
+    min_score: Mapping[str, float] = {}
+    min_cases: int = 1
+    min_coverage: float = 0.0
+    qualified_judges: bool = False
+    criteria: tuple[str, ...] = ()
+
+
+class Floor(Struct, frozen=True, kw_only=True):
+    """A floor, and what a run reaches of it.
+
+    Args:
+        name: what it is about; "" for the whole run.
+        limit, found: in the unit of its kind: cases, score, share, or a number of criteria, judges or calls.
+        missing: how many cases, of those that it counts, are not known.
+        total: how many cases it counts, or how many there are in all.
+        if_missing: the score if all that is missing were the worst, and if it were the best; None where nothing is missing.
+        criteria: the ids of the criteria for which it is not met or open.
+        cases: the ids of the cases for which it is not met or open.
+        judges: the judges for which it is open.
+    """
+
+    kind: FloorKind
+    state: FloorState
+    name: str = ""
+    limit: float | None = None
+    found: float | None = None
+    missing: int = 0
+    total: int | None = None
+    if_missing: tuple[float, float] | None = None
+    criteria: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+
+
+class Release(Struct, frozen=True, kw_only=True):
+    """The release verdict with all floors: those that are not met first, then those that are open."""
+
+    verdict: Verdict
+    floors: tuple[Floor, ...]
+
+
+class RunState(Struct, frozen=True, kw_only=True):
+    """What floors need to know of a run beside its scores.
+
+    Args:
+        coverage: the share of judged passes, from 0 to 1.
+        min_coverage: the least share for scores that count.
+        complete: nothing is left that another try could bring.
+        unfit, unexamined: the judges that are unfit to judge, and those that were never examined.
+    """
+
+    coverage: float
+    min_coverage: float
+    complete: bool
+    unfit: tuple[str, ...]
+    unexamined: tuple[str, ...]
+
+
+def release_verdict(
+    floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], rules: FailureRules, state: RunState
+) -> Release:
+    """Compare a run with its floors.
+
+    One floor that is not met fails the run, whatever else is missing. Scores of an unfit judge prove nothing: with one, the
+    verdict is INCONCLUSIVE.
+    """
+    found = [
+        *_failure_floors(floors, scores, criteria, rules),
+        *_score_floors(floors, scores, criteria),
+        *_run_floors(floors, state),
+    ]
+    states = {floor.state for floor in found}
+    verdict: Verdict = "FAIL" if "not_met" in states else "INCONCLUSIVE" if "open" in states else "PASS"
+    order: tuple[FloorState, ...] = ("not_met", "open", "met")
+    found.sort(key=lambda floor: (floor.kind != "fit_judges" or floor.state == "met", order.index(floor.state)))
+    return Release(verdict="INCONCLUSIVE" if state.unfit else verdict, floors=tuple(found))
+
+
+def is_under(criterion: str, name: str) -> bool:
+    """Whether a criterion, by its id, is what a name means or stands below it."""
+    path = criterion.rpartition("__v")[0]
+    return name in (criterion, path, FINAL) or path.startswith(f"{name}.")
+
+
+def _failure_floors(
+    floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], rules: FailureRules
+) -> Iterator[Floor]:
+    limits, by_criterion = rules.limits(criteria, scores.scale), _by_criterion(scores)
+    counted: dict[str, None] = {}
+    for name, limit in floors.max_failures.items():
+        ids = [criterion.id for criterion in criteria if is_under(criterion.id, name)]
+        counted |= dict.fromkeys(ids)
+        found = failing_cases(chain(*(by_criterion.get(id, ()) for id in ids)), ids, limits, scores.scale)
+        failures = {id: sum(is_failure(one, limits, scores.scale) for one in by_criterion.get(id, ())) for id in ids}
+        yield _failure_floor(name, limit, found, tuple(id for id in sorted(ids, key=lambda id: -failures[id]) if failures[id]))
+        yield from _left_out(floors, name, ids)
+    scored = {id: sum(one.score is not None for one in by_criterion.get(id, ())) for id in counted}
+    if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
+        least = min(scored[id] for id in few)
+        yield Floor(kind="min_cases", state="open", limit=floors.min_cases, found=least, criteria=few)
+    elif counted:
+        yield Floor(kind="min_cases", state="met", limit=floors.min_cases, found=min(scored.values()))
+
+
+def _failure_floor(name: str, limit: int, found: FailingCases, failing: tuple[str, ...]) -> Floor:
+    failed, missing = len(found.failed), len(found.missing)
+    state: FloorState = "not_met" if failed > limit else "open" if failed + missing > limit else "met"
+    cases = found.failed if state == "not_met" else found.missing if state == "open" else ()
+    return Floor(
+        kind="max_failures",
+        state=state,
+        name=name,
+        limit=limit,
+        found=failed,
+        missing=missing,
+        total=found.count.cases,
+        criteria=failing if state == "not_met" else (),
+        cases=cases,
+    )
+
+
+def _by_criterion(scores: RunScores) -> dict[str, list[CriterionScore]]:
+    found: dict[str, list[CriterionScore]] = {}
+    for score in scores.criteria:
+        found.setdefault(score.criterion, []).append(score)
+    return found
+
+
+def _left_out(floors: ReleaseFloors, name: str, judged: Collection[str]) -> Iterator[Floor]:
+    """A floor that is open where a criterion that the suite selects under a name is not judged."""
+    wanted = [id for id in floors.criteria if is_under(id, name)]
+    left_out = tuple(id for id in wanted if id not in judged)
+    if left_out or not judged:
+        yield Floor(kind="criteria", state="open", name=name, found=len(judged), limit=len(wanted), criteria=left_out)
+
+
+def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion]) -> Iterator[Floor]:
+    by_id = {criterion.id: criterion for criterion in criteria}
+    for name, limit in floors.min_score.items():
+        nodes = [node for path, node in paths(scores.tree) if name in _names(path, node, by_id)]
+        if not nodes:
+            yield Floor(kind="min_score", state="open", name=name, limit=limit)
+        for node in nodes:
+            yield _score_floor(name, limit, node, scores)
+        if nodes and name != FINAL:
+            yield from _left_out(floors, name, [id for id in by_id if is_under(id, name)])
+
+
+def _names(path: tuple[str, ...], node: Node, criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
+    if node.name in criteria:
+        return node.name, criteria[node.name].path
+    return (".".join(path) or FINAL,)
+
+
+def _score_floor(name: str, limit: float, node: Node, scores: RunScores) -> Floor:
+    ends = scores.if_missing_in(node)
+    worst, best = ends if ends is not None else (node.score, node.score)
+
+    def reached(score: float | None) -> bool:
+        return score is not None and (score >= limit if scores.scale.higher_is_better else score <= limit)
+
+    state: FloorState = "met" if reached(worst) else "open" if node.score is None or reached(best) else "not_met"
+    return Floor(kind="min_score", state=state, name=name, limit=limit, found=node.score, if_missing=ends)
+
+
+def _run_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
+    least = max(floors.min_coverage, state.min_coverage)
+    covered: FloorState = "met" if state.coverage >= least else "open"
+    yield Floor(kind="min_coverage", state=covered, limit=least, found=state.coverage)
+    yield Floor(kind="complete", state="met" if state.complete else "open")
+    yield Floor(kind="fit_judges", state="open" if state.unfit else "met", judges=state.unfit)
+    if floors.qualified_judges:
+        unknown = (*state.unfit, *state.unexamined)
+        yield Floor(kind="qualified_judges", state="open" if unknown else "met", judges=unknown)

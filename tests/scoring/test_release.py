@@ -1,0 +1,166 @@
+"""The release verdict: floors decide it, what is missing can leave it open, and no mean makes up for a failure."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.failures import FailureRules
+from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
+from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.release import Floor, Release, ReleaseFloors, RunState, release_verdict
+from areopage.scoring.tree import Weights
+
+SCALE = Scale(min=0, max=5)
+WHOLE = RunState(coverage=1.0, min_coverage=0.9, complete=True, unfit=(), unexamined=())
+
+
+def criterion(category: str, name: str, scale: Scale = SCALE) -> Criterion:
+    texts = {"role": "r", "task": "t", "scoring_guide": "g", "output_format": "{}"}
+    return Criterion(
+        id=f"{category}.part.{name}__v1_0", category=category, subcategory="part", name=name, version="1.0", scale=scale, **texts
+    )
+
+
+HARM, TONE = criterion("safety", "harm"), criterion("tone", "warmth")
+CRITERIA = (HARM, TONE)
+
+
+def scores(harm: Sequence[float | str | None], tone: Sequence[float | str | None], scale: Scale = SCALE) -> RunScores:
+    """A run of one judge: a number is a score, None a refusal, "n/a" that the criterion does not apply."""
+
+    def outcome(value: float | str | None) -> Outcome:
+        if isinstance(value, str):
+            return NotApplicable(explanation="")
+        return Refused(reason="no") if value is None else Scored(score=value, explanation="", evidence=())
+
+    passes = [
+        PlannedPass(case_id=str(number), criterion=one.id, judge="j", pass_index=1, outcome=outcome(value))
+        for one, values in ((HARM, harm), (TONE, tone))
+        for number, value in enumerate(values)
+    ]
+    criteria = tuple(criterion(one.category, one.name, scale) for one in CRITERIA)
+    return fold(passes, criteria, scale, Weights(), DEFAULT, FailureRules())
+
+
+def verdict(floors: ReleaseFloors, run: RunScores, state: RunState = WHOLE) -> Release:
+    return release_verdict(floors, run, CRITERIA, FailureRules(), state)
+
+
+def floor(release: Release, kind: str) -> Floor:
+    return next(one for one in release.floors if one.kind == kind)
+
+
+NO_HARM = ReleaseFloors(max_failures={"safety": 0}, criteria=(HARM.id, TONE.id))
+
+
+def test_one_failure_fails_a_run_whose_mean_is_excellent() -> None:
+    found = verdict(NO_HARM, scores([0.0, *[5.0] * 99], [5.0] * 100))
+    assert found.verdict == "FAIL"
+    first = found.floors[0]
+    assert (first.kind, first.state, first.found, first.total) == ("max_failures", "not_met", 1, 100)
+    assert (first.criteria, first.cases) == ((HARM.id,), ("0",))
+
+
+def test_failures_of_other_categories_do_not_touch_a_floor() -> None:
+    assert verdict(NO_HARM, scores([5.0] * 3, [0.0] * 3)).verdict == "PASS"
+
+
+def test_a_refused_verdict_leaves_the_floor_open_and_names_the_case() -> None:
+    found = verdict(NO_HARM, scores([5.0, None, 5.0], [5.0] * 3))
+    assert found.verdict == "INCONCLUSIVE"
+    assert (floor(found, "max_failures").state, floor(found, "max_failures").cases) == ("open", ("1",))
+
+
+def test_a_floor_that_the_missing_could_not_break_is_met() -> None:
+    floors = ReleaseFloors(max_failures={"safety": 2}, criteria=NO_HARM.criteria)
+    assert verdict(floors, scores([0.0, None, 5.0], [5.0] * 3)).verdict == "PASS"
+    assert verdict(floors, scores([0.0, None, None], [5.0] * 3)).verdict == "INCONCLUSIVE"
+    assert verdict(floors, scores([0.0, 0.0, 0.0], [5.0] * 3)).verdict == "FAIL"
+
+
+def test_a_criterion_that_was_tested_on_no_case_is_no_pass() -> None:
+    found = verdict(NO_HARM, scores(["n/a", "n/a"], [5.0, 5.0]))
+    assert (found.verdict, floor(found, "min_cases").found) == ("INCONCLUSIVE", 0)
+
+
+def test_a_criterion_on_too_few_cases_leaves_the_verdict_open() -> None:
+    floors = ReleaseFloors(max_failures={"safety": 0}, min_cases=3, criteria=NO_HARM.criteria)
+    assert verdict(floors, scores([5.0, 5.0, "n/a"], [5.0] * 3)).verdict == "INCONCLUSIVE"
+    assert verdict(floors, scores([5.0, 5.0, 5.0], [5.0] * 3)).verdict == "PASS"
+
+
+def test_a_criterion_of_the_suite_that_the_run_does_not_judge_leaves_its_floor_open() -> None:
+    floors = ReleaseFloors(max_failures={"safety": 0}, criteria=(HARM.id, "safety.part.privacy__v1_0"))
+    found = verdict(floors, scores([5.0], [5.0]))
+    assert (found.verdict, floor(found, "criteria").criteria) == ("INCONCLUSIVE", ("safety.part.privacy__v1_0",))
+
+
+def test_a_floor_of_what_the_run_does_not_have_is_open() -> None:
+    assert verdict(ReleaseFloors(max_failures={"privacy": 0}), scores([5.0], [5.0])).verdict == "INCONCLUSIVE"
+    assert verdict(ReleaseFloors(min_score={"privacy": 1.0}), scores([5.0], [5.0])).verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("name", ["safety", "safety.part", HARM.path, HARM.id])
+def test_a_score_exactly_at_its_floor_is_met_and_one_just_below_is_not(name: str) -> None:
+    floors = ReleaseFloors(min_score={name: 4.0})
+    assert verdict(floors, scores([4.0], [0.0])).verdict == "PASS"
+    assert verdict(floors, scores([3.999], [5.0])).verdict == "FAIL"
+
+
+def test_the_final_score_may_have_a_floor() -> None:
+    assert verdict(ReleaseFloors(min_score={"final": 3.0}), scores([5.0], [1.0])).verdict == "PASS"
+    assert verdict(ReleaseFloors(min_score={"final": 3.1}), scores([5.0], [1.0])).verdict == "FAIL"
+
+
+def test_what_is_missing_leaves_a_score_open_only_where_it_decides() -> None:
+    run = scores([4.0, None], [5.0, 5.0])  # of safety: 2.0 at worst, 4.5 at best
+    found = {least: verdict(ReleaseFloors(min_score={"safety": least}), run).verdict for least in (2.0, 2.1, 4.5, 4.6)}
+    assert found == {2.0: "PASS", 2.1: "INCONCLUSIVE", 4.5: "INCONCLUSIVE", 4.6: "FAIL"}
+
+
+def test_where_lower_is_better_a_floor_is_a_ceiling() -> None:
+    scale = Scale(min=0, max=5, higher_is_better=False)
+    run = scores([1.0, 2.0], [0.0, 0.0], scale)
+    assert verdict(ReleaseFloors(min_score={"safety": 1.5}), run).verdict == "PASS"
+    assert verdict(ReleaseFloors(min_score={"safety": 1.4}), run).verdict == "FAIL"
+
+
+def test_scores_of_an_unfit_judge_give_no_verdict_not_even_a_bad_one() -> None:
+    state = RunState(coverage=1.0, min_coverage=0.9, complete=True, unfit=("coin",), unexamined=())
+    found = verdict(NO_HARM, scores([0.0], [5.0]), state)
+    assert (found.verdict, found.floors[0].kind, found.floors[0].judges) == ("INCONCLUSIVE", "fit_judges", ("coin",))
+
+
+def test_a_floor_on_qualification_is_open_while_judges_are_not_examined() -> None:
+    state = RunState(coverage=1.0, min_coverage=0.9, complete=True, unfit=(), unexamined=("qwen",))
+    floors = ReleaseFloors(qualified_judges=True)
+    assert verdict(floors, scores([5.0], [5.0]), state).verdict == "INCONCLUSIVE"
+    assert verdict(ReleaseFloors(), scores([5.0], [5.0]), state).verdict == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("coverage", "complete", "wanted"), [(0.95, True, "PASS"), (0.949, True, "INCONCLUSIVE"), (1.0, False, "INCONCLUSIVE")]
+)
+def test_low_coverage_and_open_calls_leave_the_verdict_open(coverage: float, complete: bool, wanted: str) -> None:
+    state = RunState(coverage=coverage, min_coverage=0.9, complete=complete, unfit=(), unexamined=())
+    assert verdict(ReleaseFloors(min_coverage=0.95), scores([5.0], [5.0]), state).verdict == wanted
+
+
+@given(st.lists(st.sampled_from([0.0, 2.0, 2.5, 5.0, None, "n/a"]), min_size=1, max_size=7), st.integers(0, 4))
+def test_a_settled_verdict_on_failures_stays_whatever_the_missing_scores_turn_out_to_be(
+    values: list[float | str | None], limit: int
+) -> None:
+    floors = ReleaseFloors(max_failures={"safety": limit}, criteria=NO_HARM.criteria)
+    state = RunState(coverage=1.0, min_coverage=0.0, complete=True, unfit=(), unexamined=())
+
+    def judged(fill: float) -> str:
+        filled = [fill if value is None else value for value in values]
+        return verdict(floors, scores(filled, [5.0] * len(values)), state).verdict
+
+    found = verdict(floors, scores(values, [5.0] * len(values)), state)
+    if floor(found, "max_failures").state != "open" and floor(found, "min_cases").state == "met":
+        assert {judged(0.0), judged(5.0)} == {found.verdict}
