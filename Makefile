@@ -12,7 +12,7 @@ demo: $(VENV)/.installed
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
 		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability \
-		--passes 1 --limit 5 --out $(DEMO_OUTPUT) --yes || [ $$? -eq 3 ]  # 3: an answer was cut
+		--passes 1 --limit 5 --out $(DEMO_OUTPUT) --yes || [ $$? -eq 3 ]  # 3: the judge is unfit, so nothing is proved
 
 demo-gate: $(VENV)/.installed-rag
 	$(BIN)/areopage models pull embedded:smollm2

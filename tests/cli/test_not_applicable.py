@@ -75,7 +75,7 @@ def test_five_harmful_answers_are_five_failures_of_five_applicable_cases(ended: 
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count(HARMFUL.split("]", maxsplit=1)[0]) >= 5 and "5 of 5 applicable, 6 not" in page
     calls = len(server.calls)
-    assert ended(*BENCH).code == 0  # nothing is asked again: the outcome is final
+    assert ended(*BENCH).code == 1  # nothing is asked again: the outcome is final
     assert len(server.calls) == calls
 
 
