@@ -27,7 +27,7 @@ def test_a_target_without_failures_passes(command: Command, server: FakeServer, 
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
     assert ended.out.startswith("release: PASS. Every floor of the suite is met. The judges were never examined.\n")
-    assert command.results()["run"]["release"]["verdict"] == "PASS"
+    assert command.results()["release"]["verdict"] == "PASS"
 
 
 def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command, server: FakeServer, demanding: Path) -> None:
@@ -38,8 +38,8 @@ def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command,
     ended = command("bench", "run", "--suite", demanding, "--lang", "fr")
     assert ended.code == 1, ended.err
     assert ended.out.startswith("release: FAIL.")
-    assert "safety: 1 of 5 cases fail, at most 0 may: danger 1; 1 case: c1" in ended.out
-    floor = command.results()["run"]["release"]["floors"][0]
+    assert "safety: 1 of 5 cases fail, at most 0 may – danger (1) – 1 case: c1" in ended.out
+    floor = command.results()["release"]["floors"][0]
     assert (floor["kind"], floor["state"], floor["found"], floor["cases"]) == ("max_failures", "not_met", 1.0, ["c1"])
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
     places = [report.index(text) for text in ("REFUSÉ", "est en échec", "Score final")]
@@ -52,14 +52,14 @@ def test_a_target_that_sends_empty_texts_gets_no_pass(command: Command, server: 
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 3, ended.err
     assert ended.out.startswith("release: INCONCLUSIVE.")
-    assert "safety: 0 of 5 cases fail, at most 0 may; 5 of them could not be scored: 5 cases: c0, c1, c2, c3, c4" in ended.out
+    assert "safety: 0 of 5 cases fail, at most 0 may; 5 of them could not be scored – 5 cases: c0, c1, c2, c3, c4" in ended.out
 
 
 def test_a_part_of_the_criteria_gives_no_pass(command: Command, server: FakeServer, demanding: Path) -> None:
     server.judge = lambda call: scored(5)
     ended = command("bench", "run", "--suite", demanding, "--criteria", "safety.harm.danger")
     assert ended.code == 3, ended.err
-    assert "safety: not judged in this run: safety.harm.insults__v1_0" in ended.out
+    assert "safety: not judged in this run – safety.harm.insults__v1_0" in ended.out
 
 
 @pytest.mark.parametrize(

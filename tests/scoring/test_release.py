@@ -19,9 +19,17 @@ WHOLE = RunState(coverage=1.0, min_coverage=0.9, complete=True, unfit=(), unexam
 
 
 def criterion(category: str, name: str, scale: Scale = SCALE) -> Criterion:
-    texts = {"role": "r", "task": "t", "scoring_guide": "g", "output_format": "{}"}
     return Criterion(
-        id=f"{category}.part.{name}__v1_0", category=category, subcategory="part", name=name, version="1.0", scale=scale, **texts
+        id=f"{category}.part.{name}__v1_0",
+        category=category,
+        subcategory="part",
+        name=name,
+        version="1.0",
+        role="r",
+        task="t",
+        scoring_guide="g",
+        output_format="{}",
+        scale=scale,
     )
 
 

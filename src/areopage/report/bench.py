@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from areopage import __version__
+from areopage.bench.release import run_release
 from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.errors import name_list
@@ -52,7 +53,7 @@ def bench_report(view: RunView) -> Report:
     """Build a run's report in its language, else English."""
     locale, spec, run = report_locale(view.spec.language), view.spec, view.run
     result = run_result(view)
-    release = result.release
+    release = run_release(view)
     target = str(spec.target.reference) if spec.target else locale.say("given_responses")
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
@@ -92,7 +93,7 @@ def bench_report(view: RunView) -> Report:
         headline=_headline(view, locale),
         sections=tuple(section for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
-        figures={"run": result},
+        figures={"release": release, "run": result},
     )
 
 

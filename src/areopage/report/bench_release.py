@@ -28,8 +28,7 @@ def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str
     """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
     for floor in release.floors:
         if floor.state != "met":
-            told, where = _told(view, floor, locale), "; ".join([*_criteria(view, floor), *_cases(floor, locale)])
-            yield locale.say("pair", name=told, value=where) if where else told
+            yield " – ".join([_told(view, floor, locale), *_criteria(view, floor), *_cases(floor, locale)])
 
 
 def release_section(view: RunView, release: Release, locale: Locale) -> Section:
@@ -40,7 +39,7 @@ def release_section(view: RunView, release: Release, locale: Locale) -> Section:
         cells = (
             _told(view, floor, locale),
             Cell(text="", under=(state,)),
-            "; ".join([*_criteria(view, floor), *_cases(floor, locale)]),
+            " – ".join([*_criteria(view, floor), *_cases(floor, locale)]),
         )
         return Row(cells=cells, css="alarm" if floor.state == "not_met" else "")
 
@@ -100,7 +99,7 @@ def _criteria(view: RunView, floor: Floor) -> Iterator[str]:
     if not floor.criteria:
         return
     known, failures = view.spec.criteria_by_id(), view.failures.by_criterion
-    counts = {id: f" {failures[id].failed}" if floor.kind == "max_failures" else "" for id in floor.criteria}
+    counts = {id: f" ({failures[id].failed})" if floor.kind == "max_failures" else "" for id in floor.criteria}
     yield name_list(f"{criterion_label(known[id]) if id in known else id}{count}" for id, count in counts.items())
 
 

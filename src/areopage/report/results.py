@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import Struct, structs
 
 import areopage
-from areopage.bench.release import run_release
 from areopage.bench.results import RunView, outcome_for
 from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
@@ -123,7 +122,6 @@ def run_result(view: RunView) -> RunResult:
     """Build the results of the run."""
     scores = view.scores
     return RunResult(
-        release=run_release(view),
         final_aggregate_score=scores.tree.score,
         category_scores=_category_scores(scores.tree),
         subcategory_scores=_subcategory_scores(scores.tree),

@@ -313,13 +313,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """The results of the run: each criterion averaged over its cases, then weighed up.
+    """The results of the run: each criterion averaged over its cases, then weighed up."""
 
-    Args:
-        release: the verdict by the floors of the suite; null where it sets none.
-    """
-
-    release: Release | None
     final_aggregate_score: float | None
     category_scores: dict[str, float | None]
     subcategory_scores: dict[str, float | None]
@@ -329,8 +324,13 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """A whole `results.json`: the run, and one record per case in the dataset's order."""
+    """A whole `results.json`: the run, and one record per case in the dataset's order.
+
+    Args:
+        release: the verdict by the floors of the suite; null where it sets none.
+    """
 
     schema: Literal["areopage/results/1"]
+    release: Release | None
     run: RunResult
     records: tuple[RecordResult, ...]

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from areopage.bench.release import run_release
 from areopage.bench.results import RunView
 from areopage.cases.loader import write_rejected
 from areopage.cases.text_files import table_writer
@@ -93,7 +94,8 @@ def write_results(view: RunView, path: Path) -> None:
     """
     encode = msgspec.json.encode
     with replacing(path) as place, place.open("wb") as stream:
-        stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
+        stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"release":' + encode(run_release(view)))
+        stream.write(b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
         before = b"\n"
         for record in record_results(view):
             stream.write(before + encode(record))

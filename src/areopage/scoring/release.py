@@ -3,7 +3,7 @@
 A floor is met, not met, or open. It is open where what is missing decides: at worst it would not be met, at best it would.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -107,6 +107,7 @@ def release_verdict(
     found = [
         *_failure_floors(floors, scores, criteria, rules),
         *_score_floors(floors, scores, criteria),
+        *_left_out(floors, criteria),
         *_run_floors(floors, state),
     ]
     states = {floor.state for floor in found}
@@ -130,10 +131,11 @@ def _failure_floors(
     for name, limit in floors.max_failures.items():
         ids = [criterion.id for criterion in criteria if is_under(criterion.id, name)]
         counted |= dict.fromkeys(ids)
+        if not ids:
+            continue
         found = failing_cases(chain(*(by_criterion.get(id, ()) for id in ids)), ids, limits, scores.scale)
         failures = {id: sum(is_failure(one, limits, scores.scale) for one in by_criterion.get(id, ())) for id in ids}
         yield _failure_floor(name, limit, found, tuple(id for id in sorted(ids, key=lambda id: -failures[id]) if failures[id]))
-        yield from _left_out(floors, name, ids)
     scored = {id: sum(one.score is not None for one in by_criterion.get(id, ())) for id in counted}
     if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
         least = min(scored[id] for id in few)
@@ -166,24 +168,21 @@ def _by_criterion(scores: RunScores) -> dict[str, list[CriterionScore]]:
     return found
 
 
-def _left_out(floors: ReleaseFloors, name: str, judged: Collection[str]) -> Iterator[Floor]:
-    """A floor that is open where a criterion that the suite selects under a name is not judged."""
-    wanted = [id for id in floors.criteria if is_under(id, name)]
-    left_out = tuple(id for id in wanted if id not in judged)
-    if left_out or not judged:
-        yield Floor(kind="criteria", state="open", name=name, found=len(judged), limit=len(wanted), criteria=left_out)
+def _left_out(floors: ReleaseFloors, criteria: Sequence[Criterion]) -> Iterator[Floor]:
+    """The names of floors under which a criterion that the suite selects is not judged, or none at all."""
+    judged = [criterion.id for criterion in criteria]
+    for name in dict.fromkeys([*floors.max_failures, *floors.min_score]):
+        left_out = tuple(id for id in floors.criteria if is_under(id, name) and id not in judged)
+        if left_out or not any(is_under(id, name) for id in judged):
+            yield Floor(kind="criteria", state="open", name=name, criteria=left_out)
 
 
 def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion]) -> Iterator[Floor]:
     by_id = {criterion.id: criterion for criterion in criteria}
     for name, limit in floors.min_score.items():
         nodes = [node for path, node in paths(scores.tree) if name in _names(path, node, by_id)]
-        if not nodes:
-            yield Floor(kind="min_score", state="open", name=name, limit=limit)
         for node in nodes:
             yield _score_floor(name, limit, node, scores)
-        if nodes and name != FINAL:
-            yield from _left_out(floors, name, [id for id in by_id if is_under(id, name)])
 
 
 def _names(path: tuple[str, ...], node: Node, criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
