@@ -22,7 +22,7 @@ from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 CONTEXT = CallContext(run_id="run", secret=b"s" * 32, personas={}, language="en")
 # a change of it means that all that was paid for is paid for again
-FIRST_KEY = "28f7c4aa5cd4bc261a09e5de11786df6a362ddede58eb40f6167ab0ed085c617"
+FIRST_KEY = "4ad1d4b6afb380cb95f8e5c7110b97b9de21f4599e396fe5a6a439d802fc1f71"
 
 
 class Scripted:

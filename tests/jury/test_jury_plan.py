@@ -56,8 +56,8 @@ PERSONA = Persona(
 )
 PRICE = Price(input_per_million=2.0, output_per_million=10.0, currency="EUR")
 # a change of one means that all that was paid for is paid for again
-FIRST_KEY = "972ee910072c36dc86bf8424f1a7d91f3e1ab98656614f72f0e72f18d46dd2d3"
-SECOND_KEY = "b382939989a8d9fca635ad929cb72cb70843a4a1be6feac8eef05ee950a75f04"
+FIRST_KEY = "e3c397961b987a912cc348760f64f6d2c14caf809db31c9a2985613aff05b03e"
+SECOND_KEY = "10f09e5011e517d0109fb7962d12d4434b1582ce74442d2ec4866841dbc9acf1"
 
 
 def planned(
@@ -102,6 +102,16 @@ CHANGES: dict[str, dict[str, Any]] = {
     "no persona": {"persona": None},
     "persona age": {"persona": changed(PERSONA, judge_config=changed(PERSONA.judge_config, age_group_code="8-12"))},
     "persona reading": {"persona": changed(PERSONA, reading_level="B1")},
+    "persona tone": {"persona": changed(PERSONA, tone=("warm",))},
+    "persona band": {"persona": changed(PERSONA, maturity_band="9-13")},
+    "persona of age": {
+        "persona": changed(PERSONA, judge_config=changed(PERSONA.judge_config, is_minor=not PERSONA.judge_config.is_minor))
+    },
+    "persona safety": {"persona": changed(PERSONA, judge_config=changed(PERSONA.judge_config, safety_threshold="lax"))},
+    "persona risks": {"persona": changed(PERSONA, judge_config=changed(PERSONA.judge_config, auto_block_risks=("risk",)))},
+    "persona exceptions": {
+        "persona": changed(PERSONA, judge_config=changed(PERSONA.judge_config, educational_exceptions=("art",)))
+    },
     "version": {"criterion": changed(CRITERION, id="a.b.c__v1_1", version="1.1")},
     "language": {"criterion": changed(CRITERION, language="fr")},
     "role": {"criterion": changed(CRITERION, role="You judge")},
@@ -140,7 +150,7 @@ def test_no_two_of_these_changes_share_a_key() -> None:
         {"case": changed(CASE, documents=(Document(id="e", text="t", title="T", score=0.5, source="s", metadata={"b": 2}),))},
         {"criterion": changed(CRITERION, label="Other", description="New")},
         {"judge": changed(JUDGE, criteria=("a",), unfit="too small", price=PRICE)},
-        {"persona": changed(PERSONA, tone=("warm",), guidance=("x",), maturity_band="9-13")},
+        {"persona": changed(PERSONA, guidance=("x",), content_block=("y",), policy_notes=("z",))},
         {"judge": changed(JUDGE, passes=({"temperature": 0.1},) * 3)},
     ],
 )

@@ -21,15 +21,15 @@ from msgspec import Struct
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
 from areopage.criteria.fence import defused, fenced, nonce_of
+from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 
-READER_PLACEHOLDERS = frozenset({"age_group", "maturity", "reading_level"})
 CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
 _ALMOST = 0.8
-TEMPLATE_VERSION = "3"
+TEMPLATE_VERSION = "4"
 FRAMING_FILE = Path(__file__).with_name("framing.yml")
 REMARKS = ("feedback", "strengths", "weaknesses", "suggestions")
 # keys of an answer, or of a verdict within it, that no criterion may go by
@@ -90,7 +90,8 @@ class JudgePrompt(Struct, frozen=True, kw_only=True):
 class Framing(Struct, frozen=True, kw_only=True):
     """The words around criteria in one language; {name}, {names}, {count}, {min}, {max} and {nonce} are filled in.
 
-    `not_applicable` is for one criterion that may not apply; `criterion` and what follows it are for several criteria.
+    `reader` describes the reader; `not_applicable` is for one criterion that may not apply; `criterion` and what follows it are
+    for several criteria.
     """
 
     task: str
@@ -99,6 +100,7 @@ class Framing(Struct, frozen=True, kw_only=True):
     output: str
     fence: str
     reminder: str
+    reader: ReaderWords
     not_applicable: str
     criterion: str
     separately: str
@@ -127,13 +129,16 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
 
     Args:
         criteria: at least one; the words around them are in the language of the first.
-        persona: the reader, for the placeholders {age_group}, {maturity} and {reading_level}; None: they read "any age".
+        persona: the reader, who is described to the judge and fills the placeholders {age_group}, {maturity} and {reading_level};
+            None: there is no description, and they read "any age".
         secret: the ledger's secret.
     """
     words = framing_of(criteria[0].language)
     reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
     reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
-    user = [*_reader_contexts(criteria, case, reader), *_fenced_case(case, words.fence, secret), reminder]
+    profile = reader_profile(persona, words.reader)
+    contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
+    user = [*contexts, *_fenced_case(case, words.fence, secret), reminder]
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
 
 
@@ -238,17 +243,6 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
 def case_nonce(case: Case, secret: bytes) -> str:
     """16 hexadecimal digits that cannot be predicted without the secret."""
     return nonce_of(case_content(case), secret)
-
-
-def reader_values(case: Case, persona: Persona | None) -> dict[str, str]:
-    """The values of the placeholders about the reader."""
-    if persona is None:
-        return {"age_group": "any age", "maturity": case.maturity or "any", "reading_level": "any"}
-    return {
-        "age_group": persona.judge_config.age_group_code,
-        "maturity": case.maturity,
-        "reading_level": persona.reading_level,
-    }
 
 
 def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:

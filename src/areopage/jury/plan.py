@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
-from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content, reader_values
+from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content
+from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
@@ -54,7 +55,7 @@ def plan(
 
 
 def _case_digest(case: Case, personas: Mapping[str, Persona]) -> str:
-    return digest_of(case_content(case) | {"reader": reader_values(case, personas.get(case.maturity))})
+    return digest_of(case_content(case) | {"reader": reader_content(case, personas.get(case.maturity))})
 
 
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str) -> list[str]:
