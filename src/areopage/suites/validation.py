@@ -78,12 +78,13 @@ def _duplicate_faults(suite: Suite) -> list[str]:
 
 
 def _prompt_file_faults(suite: Suite) -> list[str]:
-    """Every unwritten description, and every missing and every faulty prompt file, in each of the suite's languages."""
+    """Every unwritten label and description, and every missing and every faulty prompt file, in each of the suite's languages."""
     faults: list[str] = []
     for entry in suite.registry.entries.values():
-        if any(is_unwritten(text) for text in entry.description.texts.values()):
-            message = "still holds `...` in place of a text: write it"
-            faults.append(str(suite.registry.document.error(message, "criteria", entry.id, "description")))
+        for field, told in (("label", entry.label), ("description", entry.description)):
+            if any(is_unwritten(text) for text in told.texts.values()):
+                message = "still holds `...` in place of a text: write it"
+                faults.append(str(suite.registry.document.error(message, "criteria", entry.id, field)))
         path = suite.criteria_folder / entry.file
         translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
         for file in (path, *translations):
