@@ -96,6 +96,48 @@ def test_a_json_line_beyond_the_limit_is_refused(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
+def test_a_json_line_beyond_the_limit_is_rejected_alone_where_lines_follow_it(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b'{"prompt": "x"}\n{"prompt": "' + b"a" * 9_000_000 + b'"}\n{"prompt": "y"}\n')
+    first, long, last = read_rows(path)
+    assert isinstance(long, BadRow)
+    assert (long.number, long.reason) == (2, "the line is longer than 4,194,304 bytes")
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("x",), ("y",)]
+
+
+def test_a_json_array_has_a_row_for_each_of_its_objects(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_bytes(
+        b'\xef\xbb\xbf[\n  {"prompt": "\xc3\xa9", "n": {"m": [1]}},\n  3, {"prompt": "'
+        + b"a" * 5_000_000
+        + b'"}, {"prompt": "y"}]'
+    )
+    first, number, long, last = read_rows(path)
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("é", {"m": [1]}), ("y",)]
+    assert isinstance(number, BadRow) and isinstance(long, BadRow)
+    assert (number.number, number.reason) == (2, "the entry is not a JSON object")
+    assert (long.number, long.reason) == (3, "the entry is longer than 4,194,304 bytes")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"prompt": "x"}', "not a JSON array"),
+        (b'{"prompt": "x"}\n{"prompt": "y"}\n', r"one object per line is JSON Lines \(\.jsonl\)"),
+        (b'[{"prompt": "x"}', "not a JSON array"),
+        (b"[]", "the file contains no rows"),
+        (b"[" * 100_000, "not a JSON array"),
+        (b"[" + b"0," * 5_000_000 + b"0]", r"larger than 8 MB: write one object per line \(\.jsonl\)"),
+    ],
+)
+def test_a_json_file_that_is_no_small_array_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "data.json"
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match=reason) as caught:
+        list(read_rows(path))
+    assert "\n" not in str(caught.value)
+
+
 @given(lines=st.lists(st.binary(max_size=60), max_size=5))
 def test_any_bytes_as_json_lines_are_rows_or_a_dataset_error(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
