@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 import sys
 import zipfile
 from decimal import Decimal
@@ -136,6 +137,39 @@ def test_a_json_file_that_is_no_small_array_is_refused(tmp_path: Path, content: 
     with pytest.raises(DatasetError, match=reason) as caught:
         list(read_rows(path))
     assert "\n" not in str(caught.value)
+
+
+def test_a_formula_without_its_result_is_named_as_such(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in [["", "id", "prompt", "note"], ["", 1, "Why?", "=1+1"], ["", 2, '="Why "&"not?"', ""], ["", 3, "Really?", ""]]:
+        sheet.append(row)
+    book.save(tmp_path / "data.xlsx")
+    first, unfilled, last = read_rows(tmp_path / "data.xlsx")
+    assert isinstance(unfilled, BadRow)
+    assert (unfilled.number, unfilled.reason.partition(":")[0]) == (3, "the column 'prompt' holds a formula without its result")
+    assert [row.cells[:2] for row in (first, last) if isinstance(row, Row)] == [("1", "Why?"), ("3", "Really?")]
+
+
+@pytest.mark.parametrize(("cell", "kind"), [("<v></v>", 't="str"'), ("<v>Why?</v>", 't="str"'), ("<v>3</v>", "")])
+def test_a_formula_with_its_result_is_read_as_that_result(tmp_path: Path, cell: str, kind: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["id", "prompt", "answer"], ["1", "Why?", "=A1"]):
+        sheet.append(row)
+    book.save(tmp_path / "plain.xlsx")
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "data.xlsx", "w") as filled:
+        for name in plain.namelist():
+            text = plain.read(name)
+            if name.endswith("sheet1.xml"):
+                text = re.sub(rb'(<c r="C2")[^>]*>(<f>A1</f>)<v ?/?>(</v>)?', rf"\1 {kind}>\2{cell}".encode(), text)
+                assert f"<f>A1</f>{cell}".encode() in text
+            filled.writestr(name, text)
+    (row,) = read_rows(tmp_path / "data.xlsx")
+    assert isinstance(row, Row)
+    assert row.cells[2] == cell.removeprefix("<v>").removesuffix("</v>")
 
 
 @given(lines=st.lists(st.binary(max_size=60), max_size=5))
