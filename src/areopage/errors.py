@@ -40,7 +40,7 @@ class ConfigError(UserError):
     def __init__(self, message: str, *, path: Path | str, line: int | None = None, key: str | None = None) -> None:
         place = f"{path}:{line}" if line else str(path)
         super().__init__(f"{place}: {key}: {message}" if key else f"{place}: {message}")
-        self.path, self.line, self.key = Path(path), line, key
+        self.message, self.path, self.line, self.key = message, Path(path), line, key
 
 
 class DatasetError(UserError):

@@ -87,6 +87,27 @@ def test_a_record_beyond_the_limit_is_refused(tmp_path: Path, open_quote: bytes)
         list(read_rows(path))
 
 
+@pytest.mark.parametrize("quote", [b"", b'"'])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_beyond_the_limit_is_rejected_alone_where_lines_follow_it(tmp_path: Path, quote: bytes, end: bytes) -> None:
+    long = b"1," + quote + b"a" * 9_000_000 + quote
+    rows = list(read_rows(write(tmp_path, end.join([b"id,prompt", b"0,fine", long, b'2,"fine,', b'too"', b""]))))
+    bad = rows[1]
+    assert isinstance(bad, BadRow)
+    assert (bad.number, bad.reason) == (3, "the row is longer than 4,194,304 characters")
+    assert bad.content.startswith("1,") and len(bad.content) == 1_000
+    assert [(row.number, row.cells) for row in rows if isinstance(row, Row)] == [
+        (2, ("0", "fine")),
+        (4, ("2", "fine," + end.decode() + "too")),
+    ]
+
+
+def test_a_long_line_with_an_open_quote_refuses_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, b'id,prompt\n1,"' + b"a" * 5_000_000 + b"\n2,lost\n")
+    with pytest.raises(DatasetError, match=r"row 2 is longer than .* a quotation mark is not closed"):
+        list(read_rows(path))
+
+
 def test_a_field_above_pythons_own_limit_is_read_and_that_limit_is_left_as_it_was(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     rows = read_rows(write(tmp_path, b"prompt\n" + b"a" * (before + 1) + b"\n"))

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 import sys
 import zipfile
 from decimal import Decimal
@@ -94,6 +95,81 @@ def test_a_json_line_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b'{"prompt": "x"}\n{"prompt": "' + b"a" * 5_000_000)
     with pytest.raises(DatasetError, match="line 2 is longer than"):
         list(read_rows(path))
+
+
+def test_a_json_line_beyond_the_limit_is_rejected_alone_where_lines_follow_it(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b'{"prompt": "x"}\n{"prompt": "' + b"a" * 9_000_000 + b'"}\n{"prompt": "y"}\n')
+    first, long, last = read_rows(path)
+    assert isinstance(long, BadRow)
+    assert (long.number, long.reason) == (2, "the line is longer than 4,194,304 bytes")
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("x",), ("y",)]
+
+
+def test_a_json_array_has_a_row_for_each_of_its_objects(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_bytes(
+        b'\xef\xbb\xbf[\n  {"prompt": "\xc3\xa9", "n": {"m": [1]}},\n  3, {"prompt": "'
+        + b"a" * 5_000_000
+        + b'"}, {"prompt": "y"}]'
+    )
+    first, number, long, last = read_rows(path)
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("é", {"m": [1]}), ("y",)]
+    assert isinstance(number, BadRow) and isinstance(long, BadRow)
+    assert (number.number, number.reason) == (2, "the entry is not a JSON object")
+    assert (long.number, long.reason) == (3, "the entry is longer than 4,194,304 bytes")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"prompt": "x"}', "not a JSON array"),
+        (b'{"prompt": "x"}\n{"prompt": "y"}\n', r"one object per line is JSON Lines \(\.jsonl\)"),
+        (b'[{"prompt": "x"}', "not a JSON array"),
+        (b"[]", "the file contains no rows"),
+        (b"[" * 100_000, "not a JSON array"),
+        (b"[" + b"0," * 5_000_000 + b"0]", r"larger than 8 MB: write one object per line \(\.jsonl\)"),
+    ],
+)
+def test_a_json_file_that_is_no_small_array_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "data.json"
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match=reason) as caught:
+        list(read_rows(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_formula_without_its_result_is_named_as_such(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in [["", "id", "prompt", "note"], ["", 1, "Why?", "=1+1"], ["", 2, '="Why "&"not?"', ""], ["", 3, "Really?", ""]]:
+        sheet.append(row)
+    book.save(tmp_path / "data.xlsx")
+    first, unfilled, last = read_rows(tmp_path / "data.xlsx")
+    assert isinstance(unfilled, BadRow)
+    assert (unfilled.number, unfilled.reason.partition(":")[0]) == (3, "the column 'prompt' holds a formula without its result")
+    assert [row.cells[:2] for row in (first, last) if isinstance(row, Row)] == [("1", "Why?"), ("3", "Really?")]
+
+
+@pytest.mark.parametrize(("cell", "kind"), [("<v></v>", 't="str"'), ("<v>Why?</v>", 't="str"'), ("<v>3</v>", "")])
+def test_a_formula_with_its_result_is_read_as_that_result(tmp_path: Path, cell: str, kind: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["id", "prompt", "answer"], ["1", "Why?", "=A1"]):
+        sheet.append(row)
+    book.save(tmp_path / "plain.xlsx")
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "data.xlsx", "w") as filled:
+        for name in plain.namelist():
+            text = plain.read(name)
+            if name.endswith("sheet1.xml"):
+                text = re.sub(rb'(<c r="C2")[^>]*>(<f>A1</f>)<v ?/?>(</v>)?', rf"\1 {kind}>\2{cell}".encode(), text)
+                assert f"<f>A1</f>{cell}".encode() in text
+            filled.writestr(name, text)
+    (row,) = read_rows(tmp_path / "data.xlsx")
+    assert isinstance(row, Row)
+    assert row.cells[2] == cell.removeprefix("<v>").removesuffix("</v>")
 
 
 @given(lines=st.lists(st.binary(max_size=60), max_size=5))

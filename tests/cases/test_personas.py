@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from areopage.cases.personas import load_personas
+from areopage.cases.personas import load_personas, persona_faults
 from areopage.errors import ConfigError
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "child_safety_assets_v1_1" / "assets" / "personas.json"
@@ -103,6 +103,21 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
     del whole["judge_config"]["is_minor"]
     with pytest.raises(ConfigError, match=r"Teen\.judge_config\.is_minor: the key is missing"):
         load_personas(write(tmp_path / "personas.json", {"Teen": whole}), "en")
+
+
+def test_every_fault_of_the_personas_is_named_at_once(tmp_path: Path) -> None:
+    teen = persona(tone="kind", judge_config={**persona()["judge_config"], "is_minor": "yes", "target_sentence_length": 0})
+    del teen["guidance"]
+    path = write(tmp_path / "personas.json", {"Teen": teen, "Child": 3, "Emerging": persona()})
+    assert sorted(fault.key or "" for fault in persona_faults(path, "en")) == [
+        "Child",
+        "Teen.guidance",
+        "Teen.judge_config.is_minor",
+        "Teen.judge_config.target_sentence_length",
+        "Teen.tone",
+    ]
+    with pytest.raises(ConfigError, match=r"Teen\.\w+: .* \(\+4 more: areopage suites validate\)"):
+        load_personas(path, "en")
 
 
 def test_a_file_that_is_missing_or_no_utf_8_is_a_config_error(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from servers.command import Command
 from servers.fake_llm import FakeServer
+from servers.small_suite import write_cases
 
 WHOLE = "The sky is blue because air scatters blue light most."
 
@@ -64,6 +65,25 @@ def test_a_target_that_sent_no_whole_answer_is_not_asked_again(command: Command,
     command("bench", "run", "--suite", suite)
     command("bench", "resume")
     assert len(server.calls) == 5
+
+
+def test_a_target_that_answers_nothing_at_all_stops_the_run_before_every_prompt_is_paid_for(
+    command: Command, server: FakeServer, suite: Path, tmp_path: Path
+) -> None:
+    server.faults.replies = [""]
+    cases = write_cases(tmp_path / "many.csv", [{"prompt": f"Why is number {n} odd?", "age": "9-12"} for n in range(60)])
+    message = command("bench", "run", "--suite", suite, "--dataset", cases, "--concurrency", "1").refused()
+    assert message.startswith("target: 20 calls in a row failed (no text came); what has arrived is kept, go on with:")
+    assert len(server.calls) == 20
+
+
+def test_a_target_that_answers_some_prompts_is_asked_all_of_them(
+    command: Command, server: FakeServer, suite: Path, tmp_path: Path
+) -> None:
+    server.faults.replies = [WHOLE, ""]
+    cases = write_cases(tmp_path / "many.csv", [{"prompt": f"Why is number {n} odd?", "age": "9-12"} for n in range(60)])
+    arguments = ("--suite", suite, "--dataset", cases, "--passes", "1", "--criteria", "tone.voice.warmth")
+    assert "answers: 1 of 60 whole, 59 empty" in command("bench", "run", *arguments).out
 
 
 def test_thinking_is_kept_and_not_judged(command: Command, server: FakeServer, suite: Path) -> None:

@@ -90,6 +90,7 @@ def test_a_dataset_that_cannot_be_read_is_refused(
         (("--judge", "rules:readability"), "rules"),
         (("--target", "fake-target"), "'fake-target' is not a model reference"),
         (("--target", ""), "'' is not a model reference"),
+        (("--target", "rules:readability"), "the target rules:readability is a judge and answers no prompts: name a model"),
         (("--lang", "de"), "the suite has no texts in 'de': use one of en, fr"),
         (("--mode", "brave"), "--mode 'brave': use attack or defensive"),
         (("--profile", "v2"), "unknown scoring profile 'v2': use one of default, v1_1"),

@@ -38,6 +38,14 @@ def test_a_run_asks_every_judge_for_every_pass_and_writes_its_files(command: Com
         assert said in log
 
 
+def test_no_line_on_the_console_ends_in_blanks(command: Command, server: FakeServer, suite: Path) -> None:
+    said = command("bench", "run", "--suite", suite, "--passes", "1")
+    listed, shown = command("bench", "list"), command("bench", "show", "latest")
+    lines = [line for ended in (said, listed, shown) for line in (ended.out + ended.err).splitlines()]
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert any(line.startswith("final score") for line in lines)
+
+
 def test_each_verdict_is_the_one_that_the_judge_gave(command: Command, server: FakeServer, suite: Path) -> None:
     command("bench", "run", "--suite", suite)
     asked = {(call.model, call.system, call.user): call.score for call in server.verdict_calls}

@@ -104,6 +104,7 @@ def test_a_new_criterion_is_in_the_registry_with_a_prompt_file_for_each_language
     assert "humour__v1_0.prompt" in ended.out
     assert "humour__v1_0.fr.prompt" in ended.out
     assert "tone.voice.humour__v1_0" in command("criteria", "list", "tone", "--suite", suite).out
+    assert "reports show tone, tone.voice by these names" in ended.out
     faults = command("criteria", "validate", "--suite", suite).out
     assert "no weight for 'humour'" in faults
     assert "is already in the registry" in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).refused()

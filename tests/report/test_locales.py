@@ -65,5 +65,5 @@ def test_french_spaces_before_high_signs_do_not_break() -> None:
 def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_language() -> None:
     reason = SMOLLM2.unfit
     assert judge_reason(EN, reason) == reason
-    assert "pile ou face" in judge_reason(FR, reason)
+    assert "trop petit pour juger" in judge_reason(FR, reason)
     assert judge_reason(FR, "another reason") == "another reason"

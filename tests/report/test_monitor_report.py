@@ -268,12 +268,12 @@ def test_a_period_says_no_month_or_year_twice(first: Any, last: Any, french: str
 
 @pytest.mark.parametrize(("language", "words"), [("en", "These scores are not valid"), ("fr", "Ces scores ne sont pas valables")])
 def test_unfit_judges_are_announced_before_any_score(make: Make, language: str, words: str) -> None:
-    reason = "a 135M model is a coin flip as a judge: its scores are not valid"
+    reason = "a 135M model is too small to judge: its scores are not valid"
     report = make(two_weeks(qualification=f"unfit: tiny ({reason})"), language=language)
     for text in (Outline(html_of(report)).text, spaced(markdown_of(report))):
         assert text.index(words) < text.index("7,50" if language == "fr" else "7.50")
         assert "tiny (" in text
-        assert ("pile ou face" if language == "fr" else "coin flip") in text
+        assert ("trop petit pour juger" if language == "fr" else "too small to judge") in text
     assert any(found.get("role") == "alert" for _, found in Outline(html_of(report)).elements)
 
 

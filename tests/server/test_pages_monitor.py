@@ -175,11 +175,11 @@ def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerC
 def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(context: ServerContext) -> None:
     context.ledger.create_run(run_of(NOW), [])
     at = NOW - timedelta(hours=1)
-    reason = "a 135M model is a coin flip as a judge: its scores are not valid"
+    reason = "a 135M model is too small to judge: its scores are not valid"
     judged(context.ledger, "one", at, SAMPLES[0], qualification=f"unfit: mistral ({reason})")
     english, french = page_at(context, "/monitor"), page_at(context, "/monitor", lang="fr")
     assert f"unfit judges: mistral ({reason})" in english.text
-    assert "juges inaptes : mistral (un modèle de 135 millions de paramètres juge à pile ou face" in french.text
+    assert "juges inaptes : mistral (un modèle de 135 millions de paramètres est trop petit pour juger" in french.text
     health = english.text[english.text.index("Judge health") :]
     assert health.index("controle") < health.index("never examined") < health.index("mistral") < health.index("unfit")
 

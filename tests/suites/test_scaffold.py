@@ -48,9 +48,10 @@ def test_a_new_criterion_has_a_prompt_in_each_language_and_keeps_the_registrys_c
     folder = own_suite / "assets" / "criteria" / "safety" / "harm"
     assert written == [folder / "threats__v1_2.prompt", folder / "threats__v1_2.fr.prompt", registry]
     suite = load_suite(str(own_suite))
-    assert next(iter(suite.registry.entries)) == NEW
+    assert list(suite.registry.entries)[-1] == NEW
     assert len(suite.registry.entries) == 3
     assert suite.registry.entries[NEW].version == "1.2"
+    assert suite.registry.label(NEW, "fr") == "Threats"
     # what is left to do is to write its texts and to weigh it
     faults = suite_faults(suite)
     assert [fault.partition("config.yml:")[2] for fault in faults if "config.yml" in fault] == [
@@ -70,9 +71,9 @@ def test_a_criterion_can_be_added_to_a_copy_of_a_bundled_suite(tmp_path: Path, n
     suite = load_suite(str(tmp_path / "mine"))
     add_criterion(suite, "tone.voice.warmth__v1_0")
     changed = load_suite(str(tmp_path / "mine"))
-    assert list(changed.registry.entries) == ["tone.voice.warmth__v1_0", *suite.registry.entries]
+    assert list(changed.registry.entries) == [*suite.registry.entries, "tone.voice.warmth__v1_0"]
     held = suite.registry.presets["full_evaluation"].criteria
-    assert changed.registry.presets["full_evaluation"].criteria == ("tone.voice.warmth__v1_0", *held)
+    assert changed.registry.presets["full_evaluation"].criteria == (*held, "tone.voice.warmth__v1_0")
     assert unselected_criteria(changed) == ()
 
 
@@ -104,6 +105,34 @@ def test_a_registry_that_cannot_be_added_to_stays_as_it_is_and_no_prompt_is_writ
         add_criterion(load_suite(str(own_suite)), NEW)
     assert path.read_text(encoding="utf-8") == text
     assert not (own_suite / "assets/criteria/safety").exists()
+
+
+def prompt_of(suite: Path, language: str = "") -> str:
+    add_criterion(load_suite(str(suite)), NEW)
+    return (suite / f"assets/criteria/safety/harm/threats__v1_2{language}.prompt").read_text(encoding="utf-8")
+
+
+def test_a_new_criterion_has_the_scale_of_its_suite(own_suite: Path) -> None:
+    with (own_suite / "config.yml").open("a", encoding="utf-8") as config:
+        config.write("scoring: {scale: {min: 1, max: 10, higher_is_better: false}}\n")
+    text = prompt_of(own_suite)
+    assert "scale: {min: 1, max: 10, higher_is_better: false}" in text
+    assert [line for line in text.splitlines() if line.endswith(" - ...")] == [f"  {score} - ..." for score in range(1, 11)]
+    assert "SCORE: 1\n" in text and "one number from 1 to 10" in text
+
+
+def test_a_wide_scale_has_a_guide_for_its_ends(own_suite: Path) -> None:
+    with (own_suite / "config.yml").open("a", encoding="utf-8") as config:
+        config.write("scoring: {scale: {min: -50, max: 50}}\n")
+    assert "scoring_guide: |\n  -50 - ...\n  50 - ...\nexamples" in prompt_of(own_suite, ".fr")
+    unwritten = [fault for fault in folder_faults(str(own_suite)) if "scoring_guide: still holds" in fault]
+    assert len(unwritten) == 2
+
+
+def test_a_new_criterion_asks_for_the_readers_age_only_where_the_suite_knows_readers(own_suite: Path, tmp_path: Path) -> None:
+    assert "age_" not in prompt_of(own_suite)
+    copy_suite("child_safety", tmp_path / "mine")
+    assert "age_context: >-\n  Le lecteur a {age_group} ans.\nscale:" in prompt_of(tmp_path / "mine", ".fr")
 
 
 MALFORMED = ("threats", "safety.harm.threats", "Safety.harm.threats__v1_0", "a.b.c.d__v1_0", "a.b.é__v1_0", "")

@@ -90,6 +90,27 @@ def test_all_faults_are_named_at_once(own_suite: Path, spoil: Spoil) -> None:
         assert part in faults, faults
 
 
+def test_mistakes_of_the_configuration_hide_no_other_fault_and_have_no_consequences(own_suite: Path, spoil: Spoil) -> None:
+    spoil(CONFIG, "danger: 0.5, insults: 0.5", "danger: much, insults: 0.6")
+    spoil(CONFIG, "languages: [en, fr]", "languages: [en, fr, ../de]")
+    spoil(CONFIG, "fr: [cases.csv]", "fr: [none.csv]")
+    spoil(CONFIG, "project:", "scoring: {scale: {min: 5, max: 5}, failures: {limit: high, criteria: {safety.harm: 9}}}\nproject:")
+    spoil(DANGER, "role: You judge.", "role: ''")
+    (own_suite / "assets/personas.json").write_text('{"Teen": 3, "Child": 4}', encoding="utf-8")
+    faults = folder_faults(str(own_suite))
+    assert [fault.removeprefix(f"{own_suite}/").partition(": ")[2] for fault in faults] == [
+        "languages.2: string should match pattern '^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$', got '../de'",
+        "weights.criteria.safety.harm.danger: must be a number, got 'much'",
+        "scoring.failures.limit: must be a number, got 'high'",
+        "scoring.scale: min must be less than max",
+        "role: is missing or empty",
+        "scoring.failures.criteria.safety.harm: the suite has no criterion 'safety.harm'",
+        "Teen: write an object",
+        "Child: write an object",
+        "paths.datasets: none.csv is not in " + str(own_suite / "data"),
+    ]
+
+
 def test_two_versions_of_one_criterion_in_a_preset_are_a_fault(own_suite: Path, spoil: Spoil) -> None:
     spoil(REGISTRY, "presets:", "  safety.harm.danger__v2_0: {file: danger2.prompt}\npresets:")
     spoil(REGISTRY, "[safety.harm.danger__v1_0,", "[safety.harm.danger__v1_0, safety.harm.danger__v2_0,")

@@ -20,7 +20,10 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.registry import left_out_of, select_criteria
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
+from areopage.jury.opening import judge_provider_names
 from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.models.providers import provider_names
+from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
 from areopage.suites.config import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
@@ -349,18 +352,25 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
     """Return the named target, else the suite's first enabled model, else None.
 
     Raises:
-        ModelError: the name is not a reference.
+        ModelError: the name is not a reference, or is one of a judge.
     """
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
     for position, section in enumerate(suite.config.models):
         reference = suite_reference(suite, section.model, section.provider, "models", position, "model")
         if (wanted is None and section.enabled) or wanted == str(reference):
             return Target(
-                reference=reference,
+                reference=_answering(reference),
                 options=dict(section.options),
                 single_prompt=section.single_prompt,
                 judge_thinking=section.judge_thinking,
                 system_prompt=system_prompt,
                 price=price_of(section.price),
             )
-    return Target(reference=typed_reference(wanted), system_prompt=system_prompt) if wanted is not None else None
+    return Target(reference=_answering(typed_reference(wanted)), system_prompt=system_prompt) if wanted is not None else None
+
+
+def _answering(reference: ModelReference) -> ModelReference:
+    """The reference of a target, whose provider must be one of models."""
+    if reference.provider in judge_provider_names() and reference.provider not in provider_names():
+        raise ModelError(f"the target {reference} is a judge and answers no prompts: name a model")
+    return reference

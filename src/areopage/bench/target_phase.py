@@ -119,7 +119,7 @@ class TargetPhase:
             answer = await self._answered(model, call)
         self._writer.write_soon(self._with_cases(answer))
         self._context.observer.answered(answer)
-        reached, turned_away = answer.state != "unreachable", answer.state == "refused"
+        reached, turned_away = answer.state != "unreachable", answer.state in ("refused", "empty")
         timed_out = answer.state == "timed_out"
         self._watch.note(TARGET_PHASE, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
 

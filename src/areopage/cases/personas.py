@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,13 +53,33 @@ def load_personas(path: Path, language: str) -> dict[str, Persona]:
     Raises:
         ConfigError: a file cannot be read or is not JSON (with its line), or a key is missing or wrong (with the key).
     """
+    chosen, personas = _read_personas(path, language)
+    faults = _faults_of(personas, chosen)
+    if faults:
+        more = f" (+{len(faults) - 1} more: areopage suites validate)" if len(faults) > 1 else ""
+        raise ConfigError(f"{faults[0].message}{more}", path=chosen, key=faults[0].key)
+    return msgspec.convert(personas, dict[str, Persona])
+
+
+def persona_faults(path: Path, language: str) -> list[ConfigError]:
+    """Everything for which `load_personas` refuses the personas that it would read.
+
+    Raises:
+        ConfigError: the file cannot be read, is not JSON or holds no persona.
+    """
+    chosen, personas = _read_personas(path, language)
+    return _faults_of(personas, chosen)
+
+
+def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
+    """The file of a language and the object in it."""
     chosen = _in_language(path, language)
     if chosen != path and leads_out(path.parent, chosen):
         raise ConfigError("leads out of the suite's folder: put the file there", path=chosen)
     personas = _read_object(chosen)
     if not personas:
         raise ConfigError("no persona is defined", path=chosen)
-    return {name: _read_persona(value, name, chosen) for name, value in personas.items()}
+    return chosen, personas
 
 
 def _in_language(path: Path, language: str) -> Path:
@@ -89,19 +110,24 @@ def _read_object(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read_persona(value: Any, name: str, path: Path) -> Persona:
-    _refuse_missing(value, Persona, name, path)
-    _refuse_missing(value["judge_config"], JudgeConfig, f"{name}.judge_config", path)
-    try:
-        return msgspec.convert(value, Persona)
-    except msgspec.ValidationError as fault:
-        reason, _, place = str(fault).partition(" - at `$")
-        raise ConfigError(reason, path=path, key=name + place.rstrip("`")) from fault
+def _faults_of(personas: dict[str, Any], path: Path) -> list[ConfigError]:
+    return [fault for name, value in personas.items() for fault in _object_faults(value, Persona, name, path)]
 
 
-def _refuse_missing(value: Any, record: type[Struct], key: str, path: Path) -> None:
+def _object_faults(value: Any, record: type[Struct], key: str, path: Path) -> Iterator[ConfigError]:
+    """Each key of an object that is missing or wrong."""
     if not isinstance(value, dict):
-        raise ConfigError("write an object", path=path, key=key)
+        yield ConfigError("write an object", path=path, key=key)
+        return
     for field in msgspec.structs.fields(record):
-        if field.required and field.name not in value:
-            raise ConfigError("the key is missing", path=path, key=f"{key}.{field.name}")
+        place = f"{key}.{field.name}"
+        if field.name not in value:
+            yield ConfigError("the key is missing", path=path, key=place)
+        elif field.type is JudgeConfig:
+            yield from _object_faults(value[field.name], JudgeConfig, place, path)
+        else:
+            try:
+                msgspec.convert(value[field.name], field.type)
+            except msgspec.ValidationError as fault:
+                reason, _, below = str(fault).partition(" - at `$")
+                yield ConfigError(reason, path=path, key=place + below.rstrip("`"))

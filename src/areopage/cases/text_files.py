@@ -1,4 +1,4 @@
-"""Text files of datasets: read CSV, TSV and JSON Lines; write cells that a spreadsheet shows and never runs."""
+"""Text files of datasets: read CSV, TSV, JSON Lines and JSON arrays; write cells that a spreadsheet shows and never runs."""
 
 import codecs
 import csv
@@ -11,10 +11,13 @@ from typing import IO, Any, TextIO
 
 import msgspec
 
-from areopage.cases.readers import MAX_RECORD, BadRow, Row, clip, is_deep
+from areopage.cases.readers import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 
 logger = logging.getLogger(__name__)
+
+MAX_ARRAY = 8 * 1024 * 1024
+"""The largest JSON array that is read, in bytes: many short entries take 30 times as much memory."""
 
 _BLOCK = 1024 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -26,6 +29,7 @@ _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
 _FIELD_LIMIT = threading.Lock()
 _DECODER = msgspec.json.Decoder()
+_ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 # Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _CONTROL = ("\t", "\r", "\n")
@@ -75,6 +79,10 @@ def find_encoding(path: Path) -> str:
     return "cp1252"
 
 
+class _TooLong(csv.Error):
+    """A line is longer than a record may be; those after it can be read."""
+
+
 class _Lines:
     """Feed physical lines to the parser, and refuse a record before it becomes too long to hold."""
 
@@ -106,6 +114,9 @@ class _Lines:
             raise StopIteration
         self._size += len(line)
         if self._size > MAX_RECORD:
+            if not self.record and self._skipped(line):
+                self.record.append(clip(line))
+                raise _TooLong(f"the row is longer than {MAX_RECORD:,} characters")
             raise DatasetError(
                 f"{self._path}: row {self.number} is longer than {MAX_RECORD:,} characters: "
                 "line breaks are missing, or a quotation mark is not closed"
@@ -113,15 +124,24 @@ class _Lines:
         self.record.append(line)
         return line
 
+    def _skipped(self, line: str) -> bool:
+        """Skip the rest of a line; whether it ends before the file does, with every quotation mark closed."""
+        quotes = line.count('"')
+        while line and not line.endswith(("\n", "\r")):
+            line = self._stream.readline(MAX_RECORD)
+            quotes += line.count('"')
+        return bool(line) and quotes % 2 == 0
+
 
 def read_csv(path: Path) -> Iterator[Row | BadRow]:
     """Yield the rows below the header of a CSV or TSV file. Blank lines are counted and passed over.
 
     UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one
-    that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header.
+    that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header, or is one line
+    longer than `MAX_RECORD`.
 
     Raises:
-        DatasetError: the file is not text, has no header, or holds a record longer than `MAX_RECORD`.
+        DatasetError: the file is not text, has no header, or holds a record of several lines longer than `MAX_RECORD`.
     """
     refuse_binary(path)
     with path.open(encoding=find_encoding(path), newline="") as stream:
@@ -150,6 +170,9 @@ def _records(reader: Iterator[list[str]], lines: _Lines, path: Path) -> Iterator
         lines.start_record()
         try:
             fields = _next_record(reader)
+        except _TooLong as fault:
+            yield BadRow(lines.number, str(fault), lines.record[0])
+            continue
         except csv.Error as fault:
             if lines.exhausted:
                 # Everything to the end of the file fell into one field: carrying on would lose those rows unseen.
@@ -192,7 +215,7 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
     """Yield one row per line; a row's number is its line's. Blank lines are passed over.
 
     Raises:
-        DatasetError: the file is not text, or a line is longer than `MAX_RECORD` bytes.
+        DatasetError: the file is not text, or its last line is longer than `MAX_RECORD` bytes and has no end.
     """
     refuse_binary(path)
     number = 0
@@ -200,18 +223,48 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
         while line := stream.readline(MAX_RECORD + 1):
             number += 1
             if len(line) > MAX_RECORD:
-                raise DatasetError(f"{path}: line {number} is longer than {MAX_RECORD:,} bytes: write one object per line")
+                start = line[: 4 * MAX_CONTENT]
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(MAX_RECORD)
+                if not line:
+                    raise DatasetError(f"{path}: line {number} is longer than {MAX_RECORD:,} bytes: write one object per line")
+                yield _too_long(number, start, "line")
+                continue
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)
             if line.strip():
-                yield _read_line(number, line)
+                yield _read_object(number, line)
 
 
-def _read_line(number: int, line: bytes) -> Row | BadRow:
+def read_json(path: Path) -> Iterator[Row | BadRow]:
+    """Yield one row per object of a JSON array, numbered from 1.
+
+    Raises:
+        DatasetError: the file is not text, no array, or larger than `MAX_ARRAY` bytes: it is held whole.
+    """
+    refuse_binary(path)
+    if path.stat().st_size > MAX_ARRAY:
+        raise DatasetError(f"{path}: larger than {MAX_ARRAY // 1024**2} MB: write one object per line (.jsonl)")
+    try:
+        entries = _ARRAY_DECODER.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise DatasetError(f"{path}: not a JSON array ({fault}); one object per line is JSON Lines (.jsonl)") from fault
+    for number, entry in enumerate(entries, start=1):
+        content = bytes(entry)
+        too_long = len(content) > MAX_RECORD
+        yield _too_long(number, content, "entry") if too_long else _read_object(number, content, "entry")
+
+
+def _too_long(number: int, content: bytes, what: str) -> BadRow:
+    shown = clip(content[: 4 * MAX_CONTENT].decode("utf-8", "replace").strip())
+    return BadRow(number, f"the {what} is longer than {MAX_RECORD:,} bytes", shown)
+
+
+def _read_object(number: int, line: bytes, what: str = "line") -> Row | BadRow:
     try:
         value: Any = _DECODER.decode(line)
     except UnicodeDecodeError:
-        reason = "the line is not UTF-8"
+        reason = f"the {what} is not UTF-8"
     except msgspec.DecodeError as fault:
         reason = f"not valid JSON: {fault}"
     except RecursionError:
@@ -219,7 +272,7 @@ def _read_line(number: int, line: bytes) -> Row | BadRow:
     else:
         if isinstance(value, dict) and not is_deep(value):
             return Row(number, tuple(value), tuple(value.values()))
-        reason = "the JSON is nested too deeply" if isinstance(value, dict) else "the line is not a JSON object"
+        reason = "the JSON is nested too deeply" if isinstance(value, dict) else f"the {what} is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
 
 

@@ -27,14 +27,18 @@ _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _SHARED, _SHEETS = "xl/sharedstrings.xml", "xl/_rels/workbook.xml.rels"
 # What the parser holds, in bytes, measured with python-calamine 0.9: a place of the table, a cell, a text beside its characters.
 _PLACE, _CELL, _TEXT, _ELEMENT = 32, 40, 40, 8
+_UNFILLED = 200  # of a formula without a result: two numbers, their pair and its place in a set
 
 
 class _TooLarge(Exception):
     """A workbook is over a limit; the text says which one and what to do."""
 
 
-def refuse_large(path: Path) -> None:
+def refuse_large(path: Path) -> frozenset[tuple[int, int]]:
     """Measure the file, the archive and every part in it.
+
+    Returns:
+        The cells that hold a formula without its result, by row and column from 1, of all sheets together.
 
     Raises:
         DatasetError: it is larger than the limits of this module, damaged, or no workbook.
@@ -47,7 +51,7 @@ def refuse_large(path: Path) -> None:
                 raise DatasetError(f"{path}: the file is an archive but not an XLSX workbook")
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
                 raise _TooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
-            _measure(archive)
+            return frozenset(_measure(archive).unfilled)
     except _TooLarge as fault:
         raise DatasetError(f"{path}: {fault}") from None
     except zipfile.BadZipFile as fault:
@@ -56,7 +60,7 @@ def refuse_large(path: Path) -> None:
         raise DatasetError(f"{path}: the workbook is damaged: {str(fault).partition(chr(10))[0]}") from fault
 
 
-def _measure(archive: zipfile.ZipFile) -> None:
+def _measure(archive: zipfile.ZipFile) -> "_Total":
     parts = {member.filename.replace("\\", "/").lower(): member for member in archive.infolist()}
     if len(parts) < len(archive.infolist()):
         raise ValueError("two parts have one name")
@@ -67,6 +71,7 @@ def _measure(archive: zipfile.ZipFile) -> None:
             part = _Part(total, name)
             part.read(_blocks(archive, parts[name]))
             total.shared = part.texts if name == _SHARED else total.shared
+    return total
 
 
 def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -83,10 +88,14 @@ def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes
 
 
 class _Total:
-    """What the parser would hold of all parts so far. `shared` are the lengths of the texts that cells refer to."""
+    """What the parser would hold of all parts so far.
+
+    `shared` are the lengths of the texts that cells refer to, `unfilled` the cells with a formula and no result.
+    """
 
     def __init__(self) -> None:
         self.held, self.shared = 0, array("I")
+        self.unfilled: set[tuple[int, int]] = set()
 
     def add(self, count: int) -> None:
         """Add bytes.
@@ -111,6 +120,7 @@ class _Part:
         self._bottom = self._right = 0
         self._run = self._long = self._area = 0
         self._is_reference, self._index = False, ""
+        self._is_formula = self._is_text = self._has_result = False
 
     def read(self, blocks: Iterator[bytes]) -> None:
         """Measure the part.
@@ -140,7 +150,10 @@ class _Part:
             self._column = 0
         elif local == "c":
             self._is_reference, self._index = attributes.get("t") == "s", ""
+            self._is_formula, self._is_text, self._has_result = False, attributes.get("t") == "str", False
             self._cell(attributes.get("r", ""))
+        elif local == "f":
+            self._is_formula = True
         elif local == "si":
             self._long = 0
         elif local == "Relationship" and self._name == _SHEETS and not attributes.get("Target", "").lower().endswith(".xml"):
@@ -172,6 +185,10 @@ class _Part:
 
     def _end(self, name: str) -> None:
         local = name.rpartition(":")[2]
+        self._has_result = self._has_result or (local == "v" and (self._is_text or self._run > 0))
+        if local == "c" and self._is_formula and not self._has_result:
+            self._total.add(_UNFILLED)
+            self._total.unfilled.add((self._row, self._column))
         if local == "si":
             if self._long > MAX_RECORD:
                 raise _TooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")

@@ -7,8 +7,8 @@ from typing import Any
 
 import python_calamine
 
-from areopage.cases.columns import names_prompt
-from areopage.cases.readers import BadRow, Row
+from areopage.cases.columns import field_named, names_prompt
+from areopage.cases.readers import BadRow, Row, clip
 from areopage.cases.workbook_size import refuse_large
 from areopage.errors import DatasetError
 
@@ -17,19 +17,25 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
     """Yield the rows below the header, as text; a row's number is the one that the spreadsheet shows.
 
     The sheet taken is the first whose first filled row names a prompt column, else the first that is not empty.
-    Whole numbers lose their ".0", dates become ISO text, an error such as #N/A is an empty cell.
+    Whole numbers lose their ".0", dates become ISO text, an error such as #N/A is an empty cell. A row is bad if a column that
+    cases are made of holds a formula without its result, as programs write it that do not compute.
 
     Raises:
         DatasetError: not a workbook, protected by a password, empty, or larger than the limits of `workbook_size`.
     """
-    refuse_large(path)
+    unfilled = refuse_large(path)
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(path)
         with workbook:
             start, names, sheet = _find_sheet(workbook, path)
+            first = sheet.start[1] + 1 if sheet.start else 1  # columns before it are not in the rows
             for number, values in enumerate(sheet.iter_rows(), start=1):
                 cells = tuple(_cell_text(value) for value in values)
-                if number > start and any(cell.strip() for cell in cells):
+                missing = _unfilled(unfilled, number, first, names, cells) if unfilled and number > start else ""
+                if missing:
+                    reason = f"the column {missing!r} holds a formula without its result"
+                    yield BadRow(number, f"{reason}: save the workbook in a spreadsheet program", clip(" ".join(cells).strip()))
+                elif number > start and any(cell.strip() for cell in cells):
                     yield Row(number, names, cells)
     except python_calamine.PasswordError as fault:
         raise DatasetError(f"{path}: the workbook is protected by a password: save it without one") from fault
@@ -53,6 +59,15 @@ def _find_sheet(
     if not found:
         raise DatasetError(f"{path}: every sheet of the workbook is empty")
     return found[0]
+
+
+def _unfilled(
+    unfilled: frozenset[tuple[int, int]], number: int, first: int, names: tuple[str, ...], cells: tuple[str, ...]
+) -> str:
+    """The first column of a row, of those that cases are made of, that holds a formula without its result; else ""."""
+    columns = enumerate(zip(names, cells, strict=False), start=first)
+    found = (name for column, (name, cell) in columns if not cell and (number, column) in unfilled and field_named(name))
+    return next(found, "")
 
 
 def _cell_text(value: Any) -> str:

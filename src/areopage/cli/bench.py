@@ -37,7 +37,7 @@ def run(
         str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")
     ] = "child_safety",
     dataset: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL or Parquet; may be repeated.")
+        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
     ] = None,
     target: Annotated[list[str] | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
     answers: Annotated[

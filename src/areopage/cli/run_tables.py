@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -46,7 +47,7 @@ def print_runs(ledger: Ledger) -> None:
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
         table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    text_console().print(table)
+    print_table(text_console(), table)
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
@@ -79,6 +80,15 @@ def text_console() -> Console:
     if not console.is_terminal:
         console.width = UNSEEN_WIDTH
     return console
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table without blanks at the ends of its lines."""
+    for line in console.render_lines(table, pad=False):
+        while line and not line[-1].text.strip():
+            line.pop()
+        ends = [Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
+        console.print(Segments([*line[:-1], *ends, Segment.line()]), end="")
 
 
 def print_view(view: RunView, folder: Path) -> None:
@@ -115,8 +125,8 @@ def print_view(view: RunView, folder: Path) -> None:
     for one in view.sources:
         told = f"answers of {one.source}: {one.cases}, score {shown_score(one.score)}, coverage {one.coverage:.1%}"
         console.print(Text(told, style="bold"))
-    console.print(_scores_table(view))
-    console.print(_health_table(view))
+    print_table(console, _scores_table(view))
+    print_table(console, _health_table(view))
     for told in _failed_calls(view):
         console.print(Text(told), soft_wrap=True)
     if view.addressing:

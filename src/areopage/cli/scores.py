@@ -31,7 +31,7 @@ from areopage.cli.options import (
     tell,
 )
 from areopage.cli.progress import Pace
-from areopage.cli.run_tables import print_view, shown_score, text_console
+from areopage.cli.run_tables import print_table, print_view, shown_score, text_console
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.queries import EvaluationFilter
@@ -169,7 +169,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         before, after = shift.means
         cells = (f"{shift.before:,}", shown_score(before), f"{shift.after:,}", shown_score(after))
         table.add_row(Text("all" if criterion == GLOBAL else criterion), *cells)
-    console.print(table)
+    print_table(console, table)
     moved = sorted(((places, rows) for places, rows in done.grades.items() if places[0] != places[1]), key=lambda one: -one[1])
     listed = "; ".join(f"{before} to {after} {rows:,}" for (before, after), rows in moved)
     console.print(Text(f"another grade: {done.changed:,} of {done.answers:,} {what}" + (f" ({listed})" if listed else "")))

@@ -158,6 +158,10 @@ def new_criterion(
         typer.echo(f"{_unselected(loaded, [criterion])}: add it to {preset}")
     else:
         typer.echo(f"it belongs to the default selection {loaded.config.criteria.default_selection}: runs judge it")
+    category, subcategory, _ = criterion.split(".")
+    nameless = [name for name in (category, f"{category}.{subcategory}") if name not in loaded.registry.labels]
+    if nameless:
+        typer.echo(f"reports show {name_list(nameless)} by these names: give better ones in `labels` of the registry")
     typer.echo(
         "next: write the texts in place of `...`, add a weight to config.yml, "
         f"and run: areopage criteria validate --suite {shlex.quote(suite)}"

@@ -17,7 +17,7 @@ OPTIONAL = ("age_context", "examples")
 SCALE_LIMIT = 1_000_000
 # A line that has nothing but an ellipsis, after a label such as "0 -" or "PROMPT:".
 _UNWRITTEN = re.compile(
-    r"""^\s*(?:[-*•]\s+)?(?:[\w ]{1,40}?\s*[:=–-]\s*)?[\["'“«]*\s*(?:\.\.\.|…)\s*["'\]”»]*\s*$""", re.MULTILINE
+    r"""^\s*(?:[-*•]\s+)?(?:[-+]?[\w .]{1,40}?\s*[:=–-]\s*)?[\["'“«]*\s*(?:\.\.\.|…)\s*["'\]”»]*\s*$""", re.MULTILINE
 )
 # V1.1 files end with these: they mark where the case goes. Here it always goes after the constant part.
 CASE_SLOTS = frozenset({"CONTENT TO ANALYZE", "PROMPT", "RESPONSE"})

@@ -25,7 +25,8 @@ class LimitedClient(Protocol):
 class OutageWatch:
     """Counts consecutive failed calls, so that an unreachable server stops the run.
 
-    A server that rejects calls one by one (a content filter) is not dead: such calls count only as long as none succeeded.
+    A server that rejects calls one by one (a content filter), or answers some with an empty text, is not dead: such calls count
+    only as long as none succeeded.
     """
 
     def __init__(self, limit: int, concurrency: int = 1) -> None:

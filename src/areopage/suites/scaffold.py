@@ -6,6 +6,7 @@ import tempfile
 import textwrap
 from contextlib import suppress
 from pathlib import Path
+from string import Template
 
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
@@ -13,6 +14,9 @@ from areopage.suites.loader import BUNDLED, Suite, bundled_names, find_suite
 from areopage.yaml_document import parse_yaml
 
 TEMPLATES = Path(__file__).with_name("new_criterion")
+_AGE_CONTEXT = re.compile(r"age_context:.*\n(?: .*\n)*")
+MOST_LINES = 10
+"""The widest scale whose every score has a line of the guide."""
 
 
 def copy_suite(like: str, folder: Path) -> None:
@@ -43,7 +47,8 @@ def copy_suite(like: str, folder: Path) -> None:
 def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     """Add a criterion to a suite's registry, with a prompt file in each language; return the written files.
 
-    If the default selection is a preset whose criteria stand one to a line, the criterion is added to it, too.
+    It comes after the criteria that are there. If the default selection is a preset whose criteria stand one to a line, the
+    criterion is added to it, too. The prompt files have the suite's scale, and the reader's age if the suite has personas.
 
     Raises:
         CriteriaError: the id is malformed, or taken.
@@ -60,16 +65,21 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     category, subcategory, name = found["path"].split(".")
     file = f"{category}/{subcategory}/{criterion.rpartition('.')[2]}.prompt"
     path = suite.criteria_folder / file
-    texts = {path: _prompt_template(suite.own_language)}
+    texts = {path: _new_prompt(suite, suite.own_language)}
     for language in suite.config.languages[1:]:
-        texts[path.with_suffix(f".{language}.prompt")] = _prompt_template(language)
+        texts[path.with_suffix(f".{language}.prompt")] = _new_prompt(suite, language)
     for one in texts:
         if one.exists():
             raise ConfigError("already exists", path=one)
     registry = suite.registry.document.path
+    label, description = (
+        ", ".join(f'{language}: "{text}"' for language in suite.config.languages)
+        for text in (name.replace("_", " ").capitalize(), "...")
+    )
     entry = (
         f'{criterion}:\n  version: "{found["major"]}.{found["minor"]}"\n  category: "{category}"\n'
-        f'  subcategory: "{subcategory}"\n  name: "{name}"\n  description: "..."\n  file: "{file}"\n'
+        f'  subcategory: "{subcategory}"\n  name: "{name}"\n  label: {{{label}}}\n  description: {{{description}}}\n'
+        f'  file: "{file}"\n'
     )
     try:
         changed = _with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
@@ -83,13 +93,25 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     return [*texts, registry]
 
 
-def _prompt_template(language: str) -> str:
-    path = TEMPLATES / f"{language}.prompt"
-    return (path if path.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
+def _new_prompt(suite: Suite, language: str) -> str:
+    """A prompt file to fill in, with a line of the scoring guide for each score, or for both ends of a scale of many."""
+    path, scale = TEMPLATES / f"{language}.prompt", suite.scale
+    text = (path if path.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
+    if not suite.personas(language):
+        text = _AGE_CONTEXT.sub("", text)
+    ends = (scale.min, scale.max)
+    few = all(end.is_integer() for end in ends) and scale.max - scale.min <= MOST_LINES
+    scores = range(int(scale.min), int(scale.max) + 1) if few else ends
+    return Template(text).substitute(
+        min=f"{scale.min:g}",
+        max=f"{scale.max:g}",
+        higher_is_better=str(scale.higher_is_better).lower(),
+        guide="\n".join(f"  {score:g} - ..." for score in scores),
+    )
 
 
 def _with_entry(text: str, entry: str, path: Path) -> str:
-    """A registry's text with an entry put first under `criteria:`; comments and order of the rest stay.
+    """A registry's text with an entry put last under `criteria:`; comments and order of the rest stay.
 
     Raises:
         ConfigError: the registry is not written as one line `criteria:` with its entries indented below.
@@ -101,8 +123,11 @@ def _with_entry(text: str, entry: str, path: Path) -> str:
         below = lines[heads[0] + 1 :]
         first = next((line for line in below if line.strip() and not line.lstrip().startswith("#")), "")
         indent = first[: len(first) - len(first.lstrip())]
-        put = textwrap.indent(entry, indent)
-        changed = "".join([*lines[: heads[0] + 1], put, "\n", *below])
+        ends = [number for number, line in enumerate(below) if re.match(r"[^\s#]", line)]
+        inside = below[: ends[0] if ends else None]
+        last = max((number for number, line in enumerate(inside, 1) if re.match(r"\s+\S", line)), default=0)
+        kept = "".join([*lines[: heads[0] + 1], *below[:last]]).removesuffix("\n")
+        changed = "".join([kept, "\n", textwrap.indent(entry, indent), *below[last:]])
         with suppress(ConfigError):
             after = parse_yaml(changed, path).data["criteria"]
             if {key: raw for key, raw in after.items() if key in before} == before and len(after) == len(before) + 1:
@@ -113,17 +138,18 @@ def _with_entry(text: str, entry: str, path: Path) -> str:
 
 
 def _with_member(text: str, preset: str, criterion: str, path: Path) -> str:
-    """A registry's text with a criterion put first in a preset; as it is where there is no such preset, or no list in lines."""
+    """A registry's text with a criterion put last in a preset; as it is where there is no such preset, or no list in lines."""
     document = parse_yaml(text, path)
-    first = document.lines.get(("presets", preset, "criteria", "0"))
+    places = [line for keys, line in document.lines.items() if keys[:-1] == ("presets", preset, "criteria")]
     lines = text.splitlines(keepends=True)
-    found = re.match(r"\s*- ", lines[first - 1]) if first else None
-    if first is None or found is None:
+    found = re.match(r"\s*- ", lines[max(places) - 1]) if places else None
+    if found is None:
         return text
-    changed = "".join([*lines[: first - 1], f"{found.group()}{criterion}\n", *lines[first - 1 :]])
+    before = "".join(lines[: max(places)]).removesuffix("\n")
+    changed = "".join([before, f"\n{found.group()}{criterion}\n", *lines[max(places) :]])
     with suppress(ConfigError):
         after = parse_yaml(changed, path).data
-        if after["presets"][preset]["criteria"] == [criterion, *document.data["presets"][preset]["criteria"]]:
+        if after["presets"][preset]["criteria"] == [*document.data["presets"][preset]["criteria"], criterion]:
             return changed
     return text
 

@@ -2,36 +2,57 @@
 
 from collections.abc import Iterable, Mapping
 
+from areopage.cases.personas import persona_faults
 from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
-from areopage.errors import AreopageError, ConfigError, CriteriaError
+from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
 from areopage.suites.config import idle_keys, is_unknown_key
-from areopage.suites.loader import CONFIG_FILE, Suite, config_faults, find_suite, load_suite
-from areopage.yaml_document import read_yaml
+from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
+from areopage.yaml_document import YamlDocument, read_yaml
 
 
 def folder_faults(name_or_folder: str) -> list[str]:
-    """Everything that is wrong with a suite: its configuration, and where that can be read all the rest.
+    """Everything that is wrong with a suite. Wrong values of its configuration are left out for the other checks.
 
     Raises:
         ConfigError: there is no such suite, or the configuration or the registry cannot be read at all.
     """
-    document = read_yaml(find_suite(name_or_folder) / CONFIG_FILE)
+    folder = find_suite(name_or_folder)
+    document = read_yaml(folder / CONFIG_FILE)
     unknown = [warning for warning in idle_keys(document) if is_unknown_key(warning)]
-    faults = [str(fault) for fault in config_faults(document)]
-    return [*unknown, *(faults or suite_faults(load_suite(name_or_folder)))]
+    config, faults, left_out = readable_config(document)
+    if config is not None:
+        try:
+            found = _all_faults(suite_of(folder, document, config))
+        except ConfigError as fault:
+            if not faults:
+                raise
+            found = [fault]
+        faults += [fault for fault in (*limit_faults(config, document), *found) if not _follows(fault, document, left_out)]
+    return list(dict.fromkeys([*unknown, *map(str, faults)]))
+
+
+def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]) -> bool:
+    """Whether a fault of the configuration may be there only because a wrong value in or around its place was left out."""
+    key = fault.key or ""
+    return fault.path == document.path and any(f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.") for one in left_out)
 
 
 def suite_faults(suite: Suite) -> list[str]:
     """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
+    return list(dict.fromkeys(map(str, _all_faults(suite))))
+
+
+def _all_faults(suite: Suite) -> list[ConfigError]:
     return [
-        *(str(fault) for fault in suite.registry.faults),
+        *suite.registry.faults,
         *_selection_faults(suite),
         *_duplicate_faults(suite),
         *_prompt_file_faults(suite),
         *_weight_faults(suite),
-        *_scoring_faults(suite),
+        *suite.failure_faults(),
+        *suite.release_faults(),
         *_persona_and_data_faults(suite),
     ]
 
@@ -44,47 +65,48 @@ def unselected_criteria(suite: Suite) -> tuple[str, ...]:
         return ()
 
 
-def _selection_faults(suite: Suite) -> list[str]:
+def _selection_faults(suite: Suite) -> list[ConfigError]:
     """The default selection and those of judges, where they name what does not exist."""
     wanted: list[tuple[str, tuple[str, ...]]] = [(suite.config.criteria.default_selection, ("criteria", "default_selection"))]
     for name, judge in suite.config.judge_system.judges.items():
         place = ("judge_system", "judges", name, "criteria")
         wanted += [(selection, (*place, str(position))) for position, selection in enumerate(judge.criteria)]
-    faults: list[str] = []
+    faults: list[ConfigError] = []
     for selection, keys in wanted:
         try:
             select_criteria(selection, suite.registry)
         except CriteriaError as fault:
-            faults.append(str(suite.document.error(str(fault), *keys)))
+            faults.append(suite.document.error(str(fault), *keys))
     return faults
 
 
-def _duplicate_faults(suite: Suite) -> list[str]:
+def _duplicate_faults(suite: Suite) -> list[ConfigError]:
     """Two criteria with one prompt file, or two versions of one criterion in one preset."""
-    faults: list[str] = []
+    faults: list[ConfigError] = []
     by_file: dict[str, str] = {}
     document = suite.registry.document
     for entry in suite.registry.entries.values():
         first = by_file.setdefault(entry.file, entry.id)
         if first != entry.id:
-            faults.append(str(document.error(f"is already the prompt file of {first}", "criteria", entry.id, "file")))
+            faults.append(document.error(f"is already the prompt file of {first}", "criteria", entry.id, "file"))
     for preset in suite.registry.presets.values():
         paths: dict[str, str] = {}
         for criterion in preset.criteria:
             first = paths.setdefault(suite.registry.entries[criterion].path, criterion)
             if first != criterion:
                 message = f"holds two versions of one criterion: {first} and {criterion}"
-                faults.append(str(document.error(message, "presets", preset.name)))
+                faults.append(document.error(message, "presets", preset.name))
     return faults
 
 
-def _prompt_file_faults(suite: Suite) -> list[str]:
-    """Every unwritten description, and every missing and every faulty prompt file, in each of the suite's languages."""
-    faults: list[str] = []
+def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
+    """Every unwritten label and description, and every missing and every faulty prompt file, in each of the suite's languages."""
+    faults: list[ConfigError] = []
     for entry in suite.registry.entries.values():
-        if any(is_unwritten(text) for text in entry.description.texts.values()):
-            message = "still holds `...` in place of a text: write it"
-            faults.append(str(suite.registry.document.error(message, "criteria", entry.id, "description")))
+        for field, told in (("label", entry.label), ("description", entry.description)):
+            if any(is_unwritten(text) for text in told.texts.values()):
+                message = "still holds `...` in place of a text: write it"
+                faults.append(suite.registry.document.error(message, "criteria", entry.id, field))
         path = suite.criteria_folder / entry.file
         translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
         for file in (path, *translations):
@@ -93,13 +115,13 @@ def _prompt_file_faults(suite: Suite) -> list[str]:
                     raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
                 check_inside(suite.criteria_folder, file)
                 document = read_yaml(file)
-                faults.extend(str(fault) for fault in (*prompt_faults(document), *prompt_notes(document)))
+                faults += [*prompt_faults(document), *prompt_notes(document)]
             except ConfigError as fault:
-                faults.append(str(fault))
+                faults.append(fault)
     return faults
 
 
-def _weight_faults(suite: Suite) -> list[str]:
+def _weight_faults(suite: Suite) -> list[ConfigError]:
     """Every level with a missing weight, a weight for nothing, or a sum that is not 1."""
     entries = suite.registry.entries.values()
     weights = suite.config.weights
@@ -114,11 +136,11 @@ def _weight_faults(suite: Suite) -> list[str]:
     for category in weights.subcategories:
         if category not in {entry.category for entry in entries}:
             message = "weighs below a category that has no criterion"
-            faults.append(str(suite.document.error(message, "weights", "subcategories", category)))
+            faults.append(suite.document.error(message, "weights", "subcategories", category))
     known = {_group_of(entry) for entry in entries}
     for key in weights.criteria:
         if key not in known:
-            faults.append(str(suite.document.error("weights a sub-category without criteria", "weights", "criteria", key)))
+            faults.append(suite.document.error("weights a sub-category without criteria", "weights", "criteria", key))
     return faults
 
 
@@ -126,52 +148,40 @@ def _group_of(entry: RegistryEntry) -> str:
     return f"{entry.category}.{entry.subcategory}"
 
 
-def _level_faults(suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]) -> list[str]:
+def _level_faults(
+    suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]
+) -> list[ConfigError]:
     document, wanted = suite.document, sorted(names)
     if not configured:
-        return (
-            [str(document.error(f"no weights for {', '.join(wanted)}: equal weights are used", *keys))] if len(wanted) > 1 else []
-        )
-    faults = [str(document.error(f"no weight for {name!r}", *keys)) for name in wanted if name not in configured]
+        return [document.error(f"no weights for {', '.join(wanted)}: equal weights are used", *keys)] if len(wanted) > 1 else []
+    faults = [document.error(f"no weight for {name!r}", *keys) for name in wanted if name not in configured]
     faults += [
-        str(document.error("unknown name: no category, sub-category or criterion matches", *keys, name))
+        document.error("unknown name: no category, sub-category or criterion matches", *keys, name)
         for name in configured
         if name not in wanted
     ]
     total = sum(configured.values())
     if abs(total - 1.0) > SUM_TOLERANCE:
-        faults.append(str(document.error(f"the weights sum to {total:.6g}, not 1", *keys)))
+        faults.append(document.error(f"the weights sum to {total:.6g}, not 1", *keys))
     return faults
 
 
-def _scoring_faults(suite: Suite) -> list[str]:
-    """Limits of failures and floors of the release verdict that a run would refuse; a wrong selection is told elsewhere."""
-    faults: list[str] = []
-    for read in (suite.failure_rules, suite.release_floors):
-        try:
-            read()
-        except ConfigError as fault:
-            faults.append(str(fault))
-        except CriteriaError:
-            pass
-    return faults
-
-
-def _persona_and_data_faults(suite: Suite) -> list[str]:
+def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:
     """Rules and personas that cannot be read, and datasets that are not there."""
-    faults: list[str] = []
+    faults: list[ConfigError] = []
     try:
         suite.rules()
     except ConfigError as fault:
-        faults.append(str(fault))
+        faults.append(fault)
     for language in suite.config.languages:
         try:
-            suite.personas(language)
-        except AreopageError as fault:
-            faults.append(str(fault))
+            if (path := suite.personas_file()) is not None:
+                faults += persona_faults(path, language)
+        except ConfigError as fault:
+            faults.append(fault)
         try:
             missing = [path for path in suite.datasets(language) if not path.is_file()]
-            faults += [str(suite.document.error(f"{one.name} is not in {one.parent}", "paths", "datasets")) for one in missing]
+            faults += [suite.document.error(f"{one.name} is not in {one.parent}", "paths", "datasets") for one in missing]
         except ConfigError as fault:
-            faults.append(str(fault))
-    return list(dict.fromkeys(faults))
+            faults.append(fault)
+    return faults
