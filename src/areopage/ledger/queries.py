@@ -99,6 +99,13 @@ class Backlog(Struct, frozen=True, kw_only=True):
     failed: int
     oldest_at: datetime | None
 
+    def waited(self, now: datetime) -> float | None:
+        """The seconds that the oldest has waited; None where none waits.
+
+        A time in the future comes from a clock that was ahead. Its distance counts: that the answer waits must not go unseen.
+        """
+        return None if self.oldest_at is None else abs((now - self.oldest_at).total_seconds())
+
 
 class EvaluationFilter(Struct, frozen=True, kw_only=True):
     """Which of the monitor's evaluations are wanted. `since` and `until` are UTC, `until` is exclusive.
