@@ -13,6 +13,7 @@ AreopageError
 │   ├── UnknownRun            name a run that exists
 │   ├── UnknownAnswer         name an answer that the ledger holds, and that was not erased
 │   ├── NotHeldBack           the answer is not held: it was delivered or is settled already
+│   ├── TooManyAnswers        wait until fewer answers are being generated for this API key
 │   ├── UnknownCollection     name a collection that exists, or ingest documents into it
 │   └── MissingExtra          install the extra that is named
 └── CallError                 one call to a model failed; the jury turns it into an outcome
@@ -77,6 +78,10 @@ class UnknownRun(UserError):
 
 class UnknownCollection(UserError):
     """The vector store holds no such collection."""
+
+
+class TooManyAnswers(UserError):
+    """As many answers are being generated for an API key as one key may have at a time."""
 
 
 class UnknownAnswer(UserError):

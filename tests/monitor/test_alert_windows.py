@@ -139,11 +139,11 @@ def test_the_rule_about_judges_has_hysteresis(unscored: int, expected: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("minutes", "expected"), [(15.1, "bad"), (15.0, "between"), (7.5, "between"), (7.4, "clear"), (None, "clear")]
+    ("minutes", "expected"), [(15.1, "bad"), (15.0, "between"), (7.5, "between"), (7.4, "clear"), (None, "clear"), (-2880, "bad")]
 )
 def test_the_queue_falls_behind_and_catches_up(minutes: float | None, expected: str) -> None:
     oldest = None if minutes is None else MOMENT - timedelta(minutes=minutes)
     finding = queue_finding(Backlog(waiting=3, failed=1, oldest_at=oldest), QueueRule(), MOMENT, VOICE)
     assert state(finding) == expected
-    if expected == "bad":
+    if minutes == 15.1:
         assert "waiting for its evaluation for 15 min (the limit is 15 min); 3 answers wait, 1 failed" in finding.body

@@ -14,10 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
-from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, UnknownCollection
+from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, TooManyAnswers, UnknownCollection
 from areopage.gate.records import GateVerdict
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Trace
@@ -343,6 +344,27 @@ def test_a_stream_that_is_left_is_finished_and_noted_all_the_same(tmp_path: Path
     asyncio.run(leave())
 
     assert [trace.answer.delivered for trace in kept(tmp_path)] == [RESPONSE]
+
+
+def test_a_key_has_so_many_answers_in_generation_those_included_that_a_caller_left(tmp_path: Path) -> None:
+    asked = ChatPrompt(prompt=QUESTION, no_cache=True, api_key="desk")
+
+    async def ask_and_leave() -> None:
+        service = rag_service(tmp_path, generation={"per_key": 2}, generator=GivenGenerator(seconds=0.05))
+        for _ in range(2):
+            events = service.stream(asked)
+            await anext(aiter(events))
+            await events.aclose()  # type: ignore[attr-defined]
+        with pytest.raises(TooManyAnswers, match="2 answers are being generated for the API key desk"):
+            await service.answer(asked)
+        await service.answer(replace(asked, api_key="other"))
+        await asyncio.gather(*service._flights.values())
+        await service.answer(asked)
+        await service.aclose()
+
+    asyncio.run(ask_and_leave())
+
+    assert len(kept(tmp_path)) == 4
 
 
 def test_a_fault_ends_a_stream(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError
+from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerDown, StorageError, TooManyAnswers
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.erasure import erase
 from areopage.ledger.operations import Role
@@ -231,6 +231,12 @@ def test_a_long_step_shows_signs_of_life(client: TestClient, rag: FakeRag, monke
     reply = client.post("/v1/chat", json=ASK, headers=STREAM)
     assert b": still working\n\n" in reply.content
     assert b"event: answer" in reply.content
+
+
+def test_too_many_answers_at_a_time_of_one_key_are_refused(client: TestClient, rag: FakeRag) -> None:
+    rag.fault = TooManyAnswers("32 answers are being generated for the API key local: wait until one has ended")
+    reply = client.post("/v1/chat", json=ASK)
+    assert (reply.status_code, reply.json()["error"]["code"], reply.headers["retry-after"]) == (429, "too_many", "5")
 
 
 def test_decisions_are_counted_and_the_pipeline_is_closed_at_the_end(client: TestClient, rag: FakeRag) -> None:

@@ -1,6 +1,7 @@
 """Health, readiness and metrics."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
-from areopage.ledger.records import Evaluation
+from areopage.cases.records import Case
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Answer, Evaluation
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from servers.evaluated import evaluate, judged
@@ -50,6 +53,14 @@ def test_the_process_lives_and_is_ready(site: Live) -> None:
     site.key("read")
     assert site.get("/healthz").json == {"status": "ok", "reason": ""}
     assert site.get("/readyz").json == {"status": "ok", "reason": ""}
+
+
+def test_an_answer_received_under_a_clock_that_was_ahead_is_seen_to_wait(site: Live) -> None:
+    at = NOW + timedelta(days=2)
+    case = Case(id="ahead", prompt="?", response="!")
+    answer = Answer(id="ahead", origin="monitor", case=case, source="help-desk", language="fr", received_at=at, answered_at=at)
+    Evaluations(site.context.ledger).submit([answer])
+    assert samples(site)["areopage_oldest_waiting_seconds",] == pytest.approx(172_800, abs=60)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/login", "/static/app.css"])

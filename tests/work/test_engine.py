@@ -201,6 +201,26 @@ def test_what_ended_a_while_ago_is_removed(items: "Items", open_engine: "Opener"
     assert engine.clean(datetime.now(UTC) + timedelta(minutes=10)) == 2
 
 
+def test_a_pause_that_ends_only_by_a_clock_that_was_ahead_is_ended(items: "Items", open_engine: "Opener") -> None:
+    engine = open_engine()
+    engine.enqueue_runs([Run("item", "tried", attempt=1), Run("item", "deadly", deaths=1)], pause=86_400.0)
+    engine.enqueue_runs([Run("item", "paused", attempt=1)], pause=60.0)
+    engine.clean(datetime.now(UTC))
+    wait_until(lambda: len(items.runs) == 2)
+    assert engine.open_items("item") == {"paused": "DELAYED"}
+
+
+def test_what_ran_under_a_clock_that_was_ahead_does_not_count_against_the_rate_limit(
+    items: "Items", open_engine: "Opener"
+) -> None:
+    engine = open_engine(items.handler(rate_limit=RateLimit(items=2, seconds=60.0)))
+    engine.enqueue("item", ["a", "b", "c"])
+    wait_until(lambda: len(items.runs) == 2 and len(engine.open_items("item")) == 1)
+    assert engine.clean(datetime.now(UTC)) == 0
+    assert engine.clean(datetime.now(UTC) - timedelta(days=2)) == 2
+    wait_until(lambda: len(items.runs) == 3)
+
+
 def test_a_queue_that_cannot_be_opened_is_one_line(open_engine: "Opener", tmp_path: Path) -> None:
     (tmp_path / "ledger.db.queue.db").write_text("no database at all, but long enough to look like one" * 100)
     with pytest.raises(UserError, match=r"queue\.db") as refused:

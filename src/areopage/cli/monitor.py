@@ -82,7 +82,8 @@ def status(config: ConfigOption = None) -> None:
     with open_ledger(chosen, or_empty=tell) as ledger:
         backlog, workers = Evaluations(ledger).backlog(), Workers(ledger).list()
         days = Days(ledger).totals(Period(start=date.min, end=date.max), Scope())
-    oldest = f"; the oldest came {_ago(backlog.oldest_at, now)}" if backlog.oldest_at else ""
+    waited = backlog.waited(now)
+    oldest = "" if waited is None else f"; the oldest came {duration(waited)} ago"
     typer.echo(f"waiting {backlog.waiting}, given up {backlog.failed}{oldest}")
     left_out = sum(day.left_out for day in days)
     if left_out:

@@ -23,7 +23,7 @@ SCORES = "with the judges' scores"
 """The detail of an entry about an answer that was read with them."""
 SESSION_LIFE = timedelta(hours=12)
 CLOCKS_DIFFER = timedelta(minutes=5)
-"""A session that was opened farther in the future is refused: nobody can open one that lasts longer than `SESSION_LIFE`."""
+"""A session that was opened farther in the future is refused: none may last longer than `SESSION_LIFE`."""
 
 
 class ApiKeys:
@@ -146,7 +146,7 @@ class Audit:
             seal(connection, "added", "audit", [row | {"number": number}])
 
     def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
-        """Append that somebody reads an answer with the judges' scores of it."""
+        """Append that an actor reads an answer with the judges' scores of it."""
         self.note(actor, "read", answer_id, SCORES, key_id=key_id)
 
     def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:

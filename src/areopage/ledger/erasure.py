@@ -47,7 +47,7 @@ PAUSE = 0.02
 """Seconds between two steps: others who want to write wait for a gap, and would seldom meet one that is shorter."""
 
 LOG_PATIENCE = 0.2
-"""Seconds that `empty_log` waits where it is tried again, or where somebody waits for it."""
+"""Seconds that `empty_log` waits where it is tried again, or where a caller waits for it."""
 
 
 def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:

@@ -13,7 +13,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from areopage.gate.records import GateVerdict
-from areopage.ledger.records import GOLDEN_SOURCE, Channel, Grade
+from areopage.ledger.records import GOLDEN_SOURCE, Channel, Grade, JudgeWork
 from areopage.ledger.rows import naive, storable
 from areopage.ledger.schema import answers, evaluations
 
@@ -79,16 +79,9 @@ class DayTotals(Struct, frozen=True, kw_only=True):
     completion_tokens: int
 
 
-class JudgeDays(Struct, frozen=True, kw_only=True):
-    """What one judge did over a period; `outcomes` counts verdicts by outcome name, `cost` is by currency."""
+class JudgeDays(JudgeWork, frozen=True, kw_only=True):
+    """What one judge did over a period; `cost` is by currency."""
 
-    judge: str
-    model: str
-    calls: int
-    outcomes: dict[str, int]
-    seconds: float
-    prompt_tokens: int
-    completion_tokens: int
     cost: dict[str, float]
 
 
@@ -98,6 +91,13 @@ class Backlog(Struct, frozen=True, kw_only=True):
     waiting: int
     failed: int
     oldest_at: datetime | None
+
+    def waited(self, now: datetime) -> float | None:
+        """The seconds that the oldest has waited; None where none waits.
+
+        A time in the future comes from a clock that was ahead. Its distance counts: that the answer waits must not go unseen.
+        """
+        return None if self.oldest_at is None else abs((now - self.oldest_at).total_seconds())
 
 
 class EvaluationFilter(Struct, frozen=True, kw_only=True):

@@ -180,8 +180,8 @@ class CriterionResult(Struct, frozen=True, kw_only=True):
     agreement: float | None = None
 
 
-class JudgeUse(Struct, frozen=True, kw_only=True):
-    """What one judge did for one answer. `outcomes` counts its verdicts by outcome name."""
+class JudgeWork(Struct, frozen=True, kw_only=True):
+    """What one judge did. `outcomes` counts its verdicts by outcome name."""
 
     judge: str
     model: str
@@ -190,6 +190,11 @@ class JudgeUse(Struct, frozen=True, kw_only=True):
     seconds: float
     prompt_tokens: int
     completion_tokens: int
+
+
+class JudgeUse(JudgeWork, frozen=True, kw_only=True):
+    """What one judge did for one answer."""
+
     cost: float
     currency: str
 

@@ -13,8 +13,12 @@ class ModelReference(Struct, frozen=True):
     endpoint: str = ""
 
     def __str__(self) -> str:
-        at = f"@{self.endpoint}" if self.endpoint else ""
-        return f"{self.provider}{at}:{self.model}"
+        return f"{self.server}:{self.model}"
+
+    @property
+    def server(self) -> str:
+        """`provider[@endpoint]`."""
+        return f"{self.provider}@{self.endpoint}" if self.endpoint else self.provider
 
     @classmethod
     def parse(cls, text: str, *, default_provider: str | None = None) -> "ModelReference":

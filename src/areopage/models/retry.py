@@ -108,7 +108,7 @@ class Calls:
             self.retries += 1
 
     async def _wait(self, pause: float) -> None:
-        """Wait for this call's own pause, and for the one that the server asked of everybody."""
+        """Wait for this call's own pause, and for the one that the server asked of all calls."""
         shut = self._closed_until - self._clock()
         if shut > 0:
             # Those who waited together should not all knock at once.

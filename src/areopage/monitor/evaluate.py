@@ -145,7 +145,7 @@ class Evaluator:
         config: for storage, alerts, attempts.
         threads: where the ledger is spoken to.
         progress: counts what is done.
-        outages: is told of each call; None: nobody asks.
+        outages: is told of each call; None: outages are not followed.
 
         Raises:
             ConfigError: the suite cannot be loaded.

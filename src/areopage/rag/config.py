@@ -63,7 +63,7 @@ class GenerationSection(Section):
     """Who answers: a model reference (`provider:model` or `provider@endpoint:model`); `structured` asks for
     JSON with `answer` and `cited_ids`.
 
-    `max_chars` is how much of each document the model is shown.
+    `max_chars` is how much of each document the model is shown. At most `per_key` answers of a key are generated at a time.
     `options` go to the model as they are, under its provider's names (`stop`, `top_p`, `seed`, ...).
     """
 
@@ -73,6 +73,7 @@ class GenerationSection(Section):
     timeout: Seconds = 120.0
     structured: bool = False
     max_chars: Count = 2000
+    per_key: Count = 32
     instructions: dict[str, str] = {}
     options: dict[str, Any] = {}
 

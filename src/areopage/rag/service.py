@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from areopage.errors import MissingExtra, StorageError, SubmissionError
+from areopage.errors import MissingExtra, StorageError, SubmissionError, TooManyAnswers
 from areopage.gate.decide import Gate
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Trace
@@ -83,6 +84,7 @@ class RagService:
         self._export = TraceExport(ledger, config.section.traces, config.path(config.section.traces.folder))
         self._batch: Batch[Trace, None] = Batch(self._store, what="traces")
         self._flights: dict[FlightPlace, Flight] = {}
+        self._per_key = Counter[str]()
         self._guard = threading.Lock()
         self._own_loop: OwnLoop | None = None
 
@@ -95,6 +97,7 @@ class RagService:
 
         Raises:
             SubmissionError: the prompt is empty or too long.
+            TooManyAnswers: `rag.generation.per_key` answers are being generated for this API key.
             UserError: unknown collection, or a store that cannot be reached.
             CallError: the model did not answer.
         """
@@ -198,11 +201,16 @@ class RagService:
 
     def _fly(self, shared: FlightPlace, state: RagState, place: Place | None, started: float, tell: Tell | None) -> Flight:
         """Run the graph in a task of its own, which goes on where no caller waits any more."""
+        key, most = state["asked"].api_key, self._config.section.generation.per_key
+        if key and self._per_key[key] >= most:
+            raise TooManyAnswers(f"{most} answers are being generated for the API key {key}: wait until one has ended")
+        self._per_key[key] += 1
         flight = asyncio.create_task(self._run(state, place, started, tell))
         self._flights[shared] = flight
 
         def landed(task: Flight) -> None:
             self._flights.pop(shared, None)
+            self._per_key[key] -= 1
             if not task.cancelled():
                 task.exception()  # seen: callers that wait get it, and without any it is not reported
 

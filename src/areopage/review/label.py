@@ -229,7 +229,8 @@ def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
     release = Traces(ledger).release(id)
     if release is None:
         return NotHeldBack(f"the answer {id!r} was not held back: there is nothing to release or refuse")
-    return NotHeldBack(f"the answer {id!r} is {release.state} already, by {release.rater or 'nobody (it was erased)'}")
+    why = f"by {release.rater}" if release.rater else "as it was erased"
+    return NotHeldBack(f"the answer {id!r} is {release.state} already, {why}")
 
 
 def _told(label: Label) -> str:

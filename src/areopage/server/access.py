@@ -42,8 +42,6 @@ GRANTS: dict[Role, frozenset[Role]] = {
     "admin": frozenset({"ingest", "ask", "read", "write", "admin"}),
 }
 """The roles that each role includes."""
-
-"""What the audit log says of a reader to whom the gate's decision was shown."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORM_TYPE = "application/x-www-form-urlencoded"
 TOKEN_FIELD = "csrf"  # noqa: S105 - a field's name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, UnknownCollection
+from areopage.errors import CallError, CallTimedOut, ModelError, StorageError, TooManyAnswers, UnknownCollection
 from areopage.ledger.records import Trace
 from areopage.locales import locale_for
 from areopage.monitor.answer_case import writable
@@ -88,6 +88,8 @@ def plain_faults(collection: str) -> Iterator[None]:
         yield
     except UnknownCollection:
         raise Refusal(404, "unknown_collection", f"no such collection: {collection!r}") from None
+    except TooManyAnswers as fault:
+        raise Refusal(429, "too_many", str(fault), {"Retry-After": "5"}) from None
     except CallTimedOut as fault:
         log.warning("%s", fault)
         raise Refusal(504, "model_timeout", "the model did not respond in time: retry later") from None

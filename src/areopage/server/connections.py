@@ -15,7 +15,7 @@ class ConnectionLimits:
     """The connections of a server, those first that have waited for a request the longest.
 
     Where a limit is reached, the connection that has waited the longest for a request, of the client or of all, is closed for the
-    new one; where none waits, the new one is closed. So silent connections keep nobody out.
+    new one; where none waits, the new one is closed. So silent connections do not lock other clients out.
     """
 
     def __init__(self, most: int, per_client: int, head_seconds: float) -> None:

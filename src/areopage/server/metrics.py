@@ -159,8 +159,8 @@ class LedgerCollector(Collector):
         for state, count in (("waiting", backlog.waiting), ("failed", backlog.failed)):
             gauge.add_metric([state], count)
         yield gauge
-        age = (self._context.now() - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0.0
-        yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting answer.", max(age, 0.0))
+        age = backlog.waited(self._context.now()) or 0.0
+        yield GaugeMetricFamily("areopage_oldest_waiting_seconds", "Age of the oldest waiting answer.", age)
 
     def _answers(self) -> Iterator[Metric]:
         days = Days(self._context.ledger).totals(ALWAYS, AnswerScope())

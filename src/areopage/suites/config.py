@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from areopage.errors import ModelError
 from areopage.models.providers import BUILT_IN
+from areopage.models.reference import ModelReference
 from areopage.yaml_document import KeyPath, YamlDocument
 
 Share = Annotated[float, Field(ge=0)]
@@ -73,9 +75,12 @@ class ModelSection(Section):
     def _split_reference(cls, given: Any) -> Any:
         if not isinstance(given, dict) or "provider" in given or not isinstance(given.get("model"), str):
             return given
-        provider, _, model = given["model"].partition(":")
-        known = provider.partition("@")[0] in (*BUILT_IN, "rules")
-        return {**given, "provider": provider, "model": model} if known and model else given
+        try:
+            reference = ModelReference.parse(given["model"])
+        except ModelError:
+            return given
+        known = reference.provider in (*BUILT_IN, "rules")
+        return {**given, "provider": reference.server, "model": reference.model} if known else given
 
 
 class JudgeSection(ModelSection):

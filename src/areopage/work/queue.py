@@ -7,7 +7,7 @@ queue is disposable: the ledger says what is to be done, and what is lost here i
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, error
@@ -22,7 +22,7 @@ from areopage.ledger.connection import shown, storage_errors
 from areopage.ledger.rows import chunks
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
-from areopage.work.handlers import Handler, JobRun, RateLimit, Run, ScheduledJob
+from areopage.work.handlers import SPREAD, Handler, JobRun, RateLimit, Run, ScheduledJob
 
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
@@ -33,6 +33,8 @@ JOBS_AT_ONCE = 4
 JOBS_POLLING = 0.5
 SUSPECTS_POLLING = 1.0
 ENDED_KEPT = 300.0
+CLOCKS_APART = 300.0
+"""The clocks of the computers of a pool may differ by so many seconds."""
 JOBS_KEPT = 86_400.0
 IDS_AT_ONCE = 500
 DELETED_AT_ONCE = 2_000
@@ -225,12 +227,15 @@ class Queue:
         """
         with self._errors():
             found = self._list(queue_name=self._handlers[handler].queue_name, status="DELAYED")
-        paused = {row.workflow_id: run for row in found if (run := Run.parse(row.workflow_id)) is not None and not run.deaths}
-        chosen = {key: run for key, run in paused.items() if items is None or run.item in items}
-        for keys in chunks(list(chosen)):
-            self.enqueue_runs([chosen[key].again() for key in keys])
-            self.forget(keys)
+        paused = [run for row in found if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
+        chosen = [run for run in paused if items is None or run.item in items]
+        self._run_now(chosen)
         return len(chosen)
+
+    def _run_now(self, paused: Sequence[Run]) -> None:
+        for runs in chunks(paused):
+            self.enqueue_runs([run.again() for run in runs])
+            self.forget([run.key for run in runs])
 
     def enqueue_job(self, run: JobRun) -> bool:
         """Enqueue an occurrence of a scheduled job once more; False where it was run too often already.
@@ -294,6 +299,9 @@ class Queue:
     def clean(self, now: datetime) -> int:
         """Remove runs that ended a while ago, but what a rate limit still counts; returns how many.
 
+        What a clock that was ahead has left is not waited for: runs that ended in the future are removed, and pauses that end
+        later than any that begins now are ended.
+
         Raises:
             StorageError: the queue cannot be written.
         """
@@ -302,12 +310,21 @@ class Queue:
         removed = 0
         with self._errors():
             for queue, seconds in [*kept.items(), *([(JOBS, JOBS_KEPT)] if self._scheduled else [])]:
-                before = datetime.fromtimestamp(now.timestamp() - seconds, UTC).isoformat()
-                found = self._list(status=ENDED, queue_name=queue, completed_before=before, limit=DELETED_AT_ONCE)
+                ended: dict[str, Any] = {"status": ENDED, "queue_name": queue, "limit": DELETED_AT_ONCE}
+                past, future = (now + timedelta(seconds=sign * seconds) for sign in (-1, 1))
+                found = self._list(completed_before=past.isoformat(), **ended)
+                found += self._list(completed_after=future.isoformat(), **ended)
                 if found:
                     self._client.delete_workflows([one.workflow_id for one in found])
                 removed += len(found)
+        for handler in self._handlers.values():
+            self._end_overlong_pauses(handler, now)
         return removed
+
+    def _end_overlong_pauses(self, handler: Handler, now: datetime) -> None:
+        latest = (now.timestamp() + handler.backoff.longest * (1 + SPREAD) + CLOCKS_APART) * 1000
+        paused = [row for row in self._list(queue_name=handler.queue_name, status="DELAYED") if row.delay_until_epoch_ms > latest]
+        self._run_now([run for row in paused if (run := Run.parse(row.workflow_id)) is not None])
 
     def remove_queue(self, handler: str) -> None:
         """Remove a handler's queue with what has ended in it: for a queue that is used once.

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import signal
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent import futures
 from contextlib import asynccontextmanager, suppress
@@ -236,15 +237,15 @@ class OpenWorker:
 
     async def _beating(self) -> None:
         """Send heartbeats; the leader looks after what others left."""
-        cleaned_at = datetime.now(UTC)
+        cleaned_at = time.monotonic()
         while True:
             await asyncio.sleep(self._pace.heartbeat)
             now = datetime.now(UTC)
             try:
                 async with self._leading:
                     await asyncio.to_thread(_beat, self.presence, self._recovery, now)
-                if self.presence.leads and (now - cleaned_at).total_seconds() >= self._pace.clean:
-                    cleaned_at = now
+                if self.presence.leads and time.monotonic() - cleaned_at >= self._pace.clean:
+                    cleaned_at = time.monotonic()
                     await asyncio.to_thread(self.engine.clean, now)
             except StorageError as fault:
                 LOG.error("%s", fault)

@@ -340,7 +340,7 @@ def outcomes(counts: Mapping[str, int], locale: AlertLocale) -> str:
 
 def queue_finding(backlog: Backlog, rule: QueueRule, now: datetime, locale: AlertLocale) -> Finding:
     """Bad above the limit; clear below half of it or without a queue."""
-    waited = (now - backlog.oldest_at).total_seconds() / 60 if backlog.oldest_at else 0.0
+    waited = (backlog.waited(now) or 0.0) / 60
     values = {
         "minutes": locale.whole(round(waited)),
         "limit": locale.short(rule.minutes),

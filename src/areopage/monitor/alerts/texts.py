@@ -17,7 +17,7 @@ QUESTION_LENGTH = 500
 REMARK_LENGTH = 300
 REMARKS = 5
 
-# Some services take these for a call to everybody; the character that replaces the at sign looks the same.
+# Some services take these for a mention of all members; the character that replaces the at sign looks the same.
 _MENTION = re.compile(r"@(?=\s*(?:everyone|here|channel|all)\b)|(?<=<)[@!#]", re.IGNORECASE)
 FULL_WIDTH = {"@": "＠", "!": "！", "#": "＃"}
 

@@ -14,7 +14,7 @@ from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# What programs write for a title that nobody gave: a file's name, "Microsoft Word - notes", "Untitled".
+# What programs write where the author gives no title: a file's name, "Microsoft Word - notes", "Untitled".
 FILE_NAME = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}\Z|\A(?:Microsoft [A-Za-z]+ - |untitled\b|sans titre\b)", re.IGNORECASE)
 # What the library's parser is known to raise over a broken file, beside its own exceptions.
 BROKEN = (

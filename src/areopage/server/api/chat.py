@@ -36,7 +36,7 @@ router = APIRouter(prefix="/v1/chat", tags=["chat"])
 
 @router.post(
     "",
-    responses=answers_with(ChatReply, 200, 400, 404, 413, 415, 502, 504),
+    responses=answers_with(ChatReply, 200, 400, 404, 413, 415, 429, 502, 504),
     openapi_extra=takes(ChatRequest),
     summary="Ask a question",
 )

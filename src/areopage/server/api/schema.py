@@ -21,6 +21,7 @@ FAULTS = {
     415: "The body is not JSON.",
     421: "The server does not answer for this host.",
     422: "A field is invalid; the message names it.",
+    429: "Too many answers are being generated for this key: retry later.",
     502: "The model or the document store is unreachable: retry later.",
     503: "The ledger is unreachable: retry later. Or the server has no pipeline.",
     504: "The model did not respond in time: retry later.",

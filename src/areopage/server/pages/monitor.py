@@ -143,7 +143,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
         request,
         "queue.html.j2",
         backlog=backlog,
-        waits=(now - backlog.oldest_at).total_seconds() if backlog.oldest_at else None,
+        waits=backlog.waited(now),
         workers=[
             (worker, state_of(worker, now, dead_after), (now - worker.seen_at).total_seconds())
             for worker in Workers(context.ledger).list()

@@ -79,6 +79,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     longer = period if long else Period(start=period.end - timedelta(days=SHORTEST_TREND), end=period.end)
     newest = Filters(period=longer, source=asked.source, variant=asked.variant)
     backlog = Evaluations(ledger).backlog(reader.collections)
+    waited = backlog.waited(now)
     alerts = Alerts(ledger)
     workers = Workers(ledger).list()
     dead_after = context.config.monitor.section.worker.dead_after
@@ -88,7 +89,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
         trend=figures.days if long else daily_figures(ledger, longer, scope, suite.scale),
         qualification=next((one.qualification for one in lists.page(newest, limit=1)), ""),
         backlog=backlog,
-        waits=int((now - backlog.oldest_at).total_seconds() // 60) if backlog.oldest_at else None,
+        waits=None if waited is None else int(waited // 60),
         open_alerts=sum(alerts.counts(sources=reader.collections).values()),
         undelivered=alerts.count_undelivered(reader.collections),
         alive=sum(state_of(worker, now, dead_after) == "alive" for worker in workers),

@@ -211,7 +211,7 @@ def _address_of(request: Request, id: str) -> str:
 
 
 def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
-    """A rater's current labels of an answer by criterion; "" is nobody."""
+    """A rater's current labels of an answer by criterion; "" is no rater."""
     labels = Labels(ledger).current_of([id]).values()
     return {label.criterion: label for label in labels if rater and label.rater == rater}
 
