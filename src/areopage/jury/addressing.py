@@ -55,17 +55,15 @@ def signs_of(case: Case) -> tuple[str, ...]:
 
     A prompt is put to the model that answers: words in it may address that model, and are no sign.
     """
-    whole = material_of(case)
-    answer = material_of(Case(id="", prompt="", response=case.response, reference=case.reference, documents=case.documents))
-    return _signs(whole, answer)
+    return _signs(material_of(case), len(case.prompt_text))
 
 
 @lru_cache(maxsize=64)  # every judgment of a case asks
-def _signs(whole: str, answer: str) -> tuple[str, ...]:
+def _signs(material: str, prompt_length: int) -> tuple[str, ...]:
     found = {
-        "control_tokens": has_control_token(_UNKNOWN.sub("", whole)),
-        "verdict": gives_verdict(whole),
-        "instructions": _addresses_judge(answer),
+        "control_tokens": has_control_token(_UNKNOWN.sub("", material)),
+        "verdict": gives_verdict(material),
+        "instructions": _addresses_judge(material[prompt_length:]),
     }
     return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)
 

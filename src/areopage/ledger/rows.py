@@ -119,10 +119,11 @@ def json_text(value: Any) -> str:
 
 def storable(text: str) -> str:
     """Replace NUL and lone surrogates by U+FFFD, for every database."""
-    try:
-        text.encode()  # ten times as fast as to search for what cannot be encoded
-    except UnicodeEncodeError:
-        text = SURROGATES.sub("\ufffd", text)
+    if not text.isascii():
+        try:
+            text.encode()  # ten times as fast as to search for what cannot be encoded
+        except UnicodeEncodeError:
+            text = SURROGATES.sub("\ufffd", text)
     return text.replace("\x00", "\ufffd")
 
 
