@@ -121,4 +121,6 @@ def _only_words(found: re.Match[str]) -> str:
 def _parts_in(words: bytes) -> int:
     """How many parts of words, between spaces, there are that one token may hold."""
     found = words.split()
-    return len(found) + sum((len(word) - 1) // _LONGEST_TOKEN for word in found if len(word) > _LONGEST_TOKEN)
+    if max(map(len, found), default=0) <= _LONGEST_TOKEN:
+        return len(found)
+    return sum(-(-len(word) // _LONGEST_TOKEN) for word in found)
