@@ -52,15 +52,26 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
     A doubled brace stands for one, unless the template has single braces, too: then its author doubles none, and all stay.
     """
-    doubled = not any(token.group() in ("{", "}") for token in TOKEN.finditer(template))
+    pieces, end = _pieces(template)
+    return "".join([f"{text}{values.get(name, f'{{{name}}}')}" for text, name in pieces]) + end
 
-    def replace(token: re.Match[str]) -> str:
-        name = token.group(1)
-        if name is None:
-            return token.group()[0] if doubled else token.group()
-        return values.get(name, token.group())
 
-    return TOKEN.sub(replace, template)
+@lru_cache(maxsize=1_024)  # each template is filled for many cases
+def _pieces(template: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The placeholders of a template, each with the text before it; and the text behind the last one."""
+    tokens = list(TOKEN.finditer(template))
+    doubled = not any(token.group() in ("{", "}") for token in tokens)
+    pieces: list[tuple[str, str]] = []
+    text, at = "", 0
+    for token in tokens:
+        text += template[at : token.start()]
+        at = token.end()
+        if token.group(1) is None:
+            text += token.group()[0] if doubled else token.group()
+        else:
+            pieces.append((text, token.group(1)))
+            text = ""
+    return tuple(pieces), text + template[at:]
 
 
 def without_content(template: str) -> str:
@@ -138,7 +149,7 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
     reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
     profile = reader_profile(persona, words.reader)
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
-    user = [*contexts, *_fenced_case(case, words.fence, secret), reminder]
+    user = [*contexts, *_fenced_case(_shown(case), words.fence, secret), reminder]
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
 
 
@@ -198,28 +209,43 @@ def _reader_contexts(criteria: Sequence[Criterion], case: Case, reader: Mapping[
     return [fill(context, reader) for context in contexts if context and case.maturity]
 
 
-def _fenced_case(case: Case, fence: str, secret: bytes) -> list[str]:
+class _Shown(Struct, frozen=True, kw_only=True):
+    """The parts of a case that a judge is shown; `documents` are titles and texts."""
+
+    prompt: str
+    response: str | None
+    documents: tuple[tuple[str, str], ...]
+    reference: str | None
+    maturity: str
+
+
+def _shown(case: Case) -> _Shown:
+    return _Shown(
+        prompt=case.prompt_text,
+        response=case.response,
+        documents=tuple([(document.title, document.text) for document in case.documents]),
+        reference=case.reference,
+        maturity=case.maturity,
+    )
+
+
+@lru_cache(maxsize=64)  # each pass asks for it
+def _fenced_case(shown: _Shown, fence: str, secret: bytes) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""
-    nonce = case_nonce(case, secret)
-    documents = [f"{one.title}\n{one.text}" if one.title else one.text for one in case.documents]
-    return [
+    nonce = nonce_of(shown, secret)
+    documents = [f"{title}\n{text}" if title else text for title, text in shown.documents]
+    return (
         fill(fence, {"nonce": nonce}),
         *(fenced(f"DOCUMENT {position}", text, nonce) for position, text in enumerate(documents, 1)),
-        *([fenced("REFERENCE", case.reference, nonce)] if case.reference is not None else []),
-        fenced("PROMPT", case.prompt_text, nonce),
-        fenced("RESPONSE", case.response or "", nonce),
-    ]
+        *([fenced("REFERENCE", shown.reference, nonce)] if shown.reference is not None else []),
+        fenced("PROMPT", shown.prompt, nonce),
+        fenced("RESPONSE", shown.response or "", nonce),
+    )
 
 
 def case_content(case: Case) -> dict[str, Any]:
     """The parts of a case that a judge is shown; a judgment's key depends on them, and not on the case's id."""
-    return {
-        "prompt": case.prompt_text,
-        "response": case.response,
-        "documents": [[document.title, document.text] for document in case.documents],
-        "reference": case.reference,
-        "maturity": case.maturity,
-    }
+    return msgspec.structs.asdict(_shown(case))
 
 
 def criterion_content(criterion: Criterion) -> dict[str, Any]:
@@ -242,7 +268,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
 
 def case_nonce(case: Case, secret: bytes) -> str:
     """16 hexadecimal digits that cannot be predicted without the secret."""
-    return nonce_of(case_content(case), secret)
+    return nonce_of(_shown(case), secret)
 
 
 def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """What a judge is told of the reader: the suite's persona of the case's age."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -42,6 +43,7 @@ def reader_content(case: Case, persona: Persona | None) -> dict[str, Any]:
     return {**reader_values(case, persona), "profile": _facts(persona)}
 
 
+@lru_cache(maxsize=64)  # a run has few readers
 def reader_profile(persona: Persona | None, words: ReaderWords) -> str:
     """Describe the reader in lines; "" without a persona."""
     facts = _facts(persona)

@@ -16,24 +16,38 @@ from areopage.ledger.records import ADDRESSED
 _JUDGE = r"(?:judge|evaluator|grader|assessor|rater|juge|évaluateur|évaluatrice|correcteur|notateur)s?"
 _SCORE = r"(?:scores?|grades?|marks?|ratings?|notes?)"
 _UNKNOWN = re.compile(r"[<\[]unk[>\]]", re.IGNORECASE)  # what a tokenizer put in place of a word; it marks no turn
-_TOPIC = re.compile(rf"{_JUDGE}|{_SCORE}|verdict|instruction|consigne|criter|critère|rubric|guide|barème", re.IGNORECASE)
-_WORDS = re.compile(
-    rf"""
-    \b(?:notes?|notice|attention|message|instructions?|dear|cher|chère|hello|hey|bonjour|system)[\s:,]{{1,3}}
-      (?:(?:to|for|the|an?|au|aux|à|pour|le|la|you|llm|ai)[\s:,]{{1,3}}|l['’]){{0,4}}{_JUDGE}\b
-  | \b(?:give|assign|award|return|output|set|score|rate|grade)\b[^.!?\n]{{0,40}}
-      \b(?:full|maximum|perfect|highest|top)\s+{_SCORE}\b
-  | \b(?:the|your|final|its)\s+(?:score|rating|grade|verdict)\s+(?:is|=|(?:must|should|shall|will)\s+be)\s*(?:an?\s+)?\d
-  | \b(?:give|assign|award|return|output)\b[^.!?\n]{{0,30}}\b(?:an?\s+)?(?:score|rating|grade)\s+(?:of\s+)?\d
-  | \b(?:donn|attribu|accord|mett|inscri)(?:e|ez|er|re|s|vez)\b[^.!?\n]{{0,40}}
-      \b(?:notes?\s+(?:maximales?|de\s+\d)|meilleure\s+note|scores?\s+(?:maximal|maximum|de\s+\d))
-  | \b(?:la|votre|ta)\s+note\s+(?:est|doit\s+être|sera)\s+(?:de\s+)?\d
-  | \b(?:ignore|disregard|forget|oubli\w*|ignor\w*)\s+(?:all\s+|any\s+|toutes?\s+|tous\s+)?(?:of\s+)?
-      (?:the\s+|your\s+|my\s+|les\s+|vos\s+|tes\s+|ces\s+)?(?:previous\s+|prior\s+|above\s+|earlier\s+|other\s+)?
-      (?:instructions?|criteria|rubrics?|scoring\s+guides?|consignes?|critères?|barèmes?)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
+# each sentence to a judge, with words one of which it has: to look for these first takes a hundredth of the time
+_SENTENCES = (
+    (
+        ("judge", "evaluator", "grader", "assessor", "rater", "juge", "évaluat", "correcteur", "notateur"),
+        rf"""\b(?:notes?|notice|attention|message|instructions?|dear|cher|chère|hello|hey|bonjour|system)[\s:,]{{1,3}}
+        (?:(?:to|for|the|an?|au|aux|à|pour|le|la|you|llm|ai)[\s:,]{{1,3}}|l['’]){{0,4}}{_JUDGE}\b""",
+    ),
+    (
+        ("score", "grade", "mark", "rating", "note"),
+        rf"""\b(?:give|assign|award|return|output|set|score|rate|grade)\b[^.!?\n]{{0,40}}
+        \b(?:full|maximum|perfect|highest|top)\s+{_SCORE}\b""",
+    ),
+    (
+        ("score", "rating", "grade", "verdict"),
+        r"""\b(?:the|your|final|its)\s+(?:score|rating|grade|verdict)\s+(?:is|=|(?:must|should|shall|will)\s+be)\s*(?:an?\s+)?\d
+        | \b(?:give|assign|award|return|output)\b[^.!?\n]{0,30}\b(?:an?\s+)?(?:score|rating|grade)\s+(?:of\s+)?\d""",
+    ),
+    (
+        ("note", "score"),
+        r"""\b(?:donn|attribu|accord|mett|inscri)(?:e|ez|er|re|s|vez)\b[^.!?\n]{0,40}
+        \b(?:notes?\s+(?:maximales?|de\s+\d)|meilleure\s+note|scores?\s+(?:maximal|maximum|de\s+\d))
+        | \b(?:la|votre|ta)\s+note\s+(?:est|doit\s+être|sera)\s+(?:de\s+)?\d""",
+    ),
+    (
+        ("instruction", "criteria", "rubric", "scoring", "consigne", "critère", "barème"),
+        r"""\b(?:ignore|disregard|forget|oubli\w*|ignor\w*)\s+(?:all\s+|any\s+|toutes?\s+|tous\s+)?(?:of\s+)?
+        (?:the\s+|your\s+|my\s+|les\s+|vos\s+|tes\s+|ces\s+)?(?:previous\s+|prior\s+|above\s+|earlier\s+|other\s+)?
+        (?:instructions?|criteria|rubrics?|scoring\s+guides?|consignes?|critères?|barèmes?)\b""",
+    ),
 )
+_ADDRESSES = tuple((words, re.compile(pattern, re.IGNORECASE | re.VERBOSE)) for words, pattern in _SENTENCES)
+_ODD_LETTERS = "ıİſ\u212a"  # an expression that ignores case takes them for i, s and k
 
 
 def signs_of(case: Case) -> tuple[str, ...]:
@@ -41,19 +55,24 @@ def signs_of(case: Case) -> tuple[str, ...]:
 
     A prompt is put to the model that answers: words in it may address that model, and are no sign.
     """
-    whole = material_of(case)
-    answer = material_of(Case(id="", prompt="", response=case.response, reference=case.reference, documents=case.documents))
-    return _signs(whole, answer)
+    return _signs(material_of(case), len(case.prompt_text))
 
 
 @lru_cache(maxsize=64)  # every judgment of a case asks
-def _signs(whole: str, answer: str) -> tuple[str, ...]:
+def _signs(material: str, prompt_length: int) -> tuple[str, ...]:
     found = {
-        "control_tokens": has_control_token(_UNKNOWN.sub("", whole)),
-        "verdict": gives_verdict(whole),
-        "instructions": _TOPIC.search(answer) is not None and _WORDS.search(answer) is not None,
+        "control_tokens": has_control_token(_UNKNOWN.sub("", material)),
+        "verdict": gives_verdict(material),
+        "instructions": _addresses_judge(material[prompt_length:]),
     }
     return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)
+
+
+def _addresses_judge(text: str) -> bool:
+    low, is_odd = text.lower(), any(letter in text for letter in _ODD_LETTERS)
+    return any(
+        (is_odd or any(word in low for word in words)) and sentence.search(text) is not None for words, sentence in _ADDRESSES
+    )
 
 
 def signs_in(steps: Sequence[str]) -> tuple[str, ...]:

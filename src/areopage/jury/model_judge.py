@@ -57,7 +57,8 @@ class ModelJudge:
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
         judged = await self._judged(call, context)
-        return msgspec.structs.replace(judged, steps=(*judged.steps, *signs_of(call.case)))
+        signs = signs_of(call.case)
+        return msgspec.structs.replace(judged, steps=(*judged.steps, *signs)) if signs else judged
 
     async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
         prompt = judge_prompt(call.criteria, call.case, context.personas.get(call.case.maturity), context.secret)

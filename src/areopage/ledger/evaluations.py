@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, select, tuple_, update
 
 from areopage.ledger.alerts import open_alert
 from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
@@ -33,7 +33,7 @@ from areopage.ledger.reopening import (
     reopen_unscored,
     still_waiting,
 )
-from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_rows, naive, storable
+from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, storable
 from areopage.ledger.schema import (
     answer_judgments,
     answer_texts,
@@ -392,6 +392,5 @@ def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
     connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(old)))
     connection.execute(delete(evaluations).where(evaluations.c.number.in_(old)))
     rows = [evaluation_row(one) | {"answer": answer} for one, (answer, _) in zip(found, pairs, strict=True)]
-    inserting = insert(evaluations).returning(evaluations.c.number, sort_by_parameter_order=True)
-    new = connection.execute(inserting, rows).scalars().all()
+    new = insert_numbered(connection, evaluations, rows)
     insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select, true, update
 
 from areopage.cases.records import Document
 from areopage.ledger.answers import prompt_key, text_key
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.rows import aware, chunks, insert_into, insert_numbered, json_text, label_of, naive, outcome_of, storable
 from areopage.ledger.schema import (
     answer_judgments,
     answers,
@@ -255,8 +255,7 @@ def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
     rows = [_label_row(label) for label in given]
     for row in rows:
         row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
-    statement = insert(labels).returning(labels.c.number, sort_by_parameter_order=True)
-    numbers = connection.execute(statement, rows).scalars().all()
+    numbers = insert_numbered(connection, labels, rows)
     seal(connection, "added", "labels", [row | {"number": number} for number, row in zip(numbers, rows, strict=True)])
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 from msgspec.json import Decoder
-from sqlalchemy import Connection, Row, Table
+from sqlalchemy import Connection, CursorResult, Row, Table, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
 from areopage.errors import StorageError
@@ -119,10 +119,11 @@ def json_text(value: Any) -> str:
 
 def storable(text: str) -> str:
     """Replace NUL and lone surrogates by U+FFFD, for every database."""
-    try:
-        text.encode()  # ten times as fast as to search for what cannot be encoded
-    except UnicodeEncodeError:
-        text = SURROGATES.sub("\ufffd", text)
+    if not text.isascii():
+        try:
+            text.encode()  # ten times as fast as to search for what cannot be encoded
+        except UnicodeEncodeError:
+            text = SURROGATES.sub("\ufffd", text)
     return text.replace("\x00", "\ufffd")
 
 
@@ -176,19 +177,39 @@ def _key_names(table: Table) -> list[str]:
 def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues], rule: str = "") -> None:
     """Insert rows, which all have the same columns.
 
-    The driver gets the statement itself: SQLAlchemy prepares the values of a row in the time that SQLite needs to write it.
-
     Args:
         rule: the clause for existing rows; without one they are an error.
     """
-    if not rows:
-        return
-    dialect, names = connection.dialect, _names(rows)
+    if rows:
+        _insert_values(connection, table, _names(rows), rows, rule)
+
+
+def _insert_values(
+    connection: Connection, table: Table, names: Sequence[str], rows: Sequence[RowValues], rule: str = ""
+) -> CursorResult[Any]:
+    # the driver gets the statement itself: SQLAlchemy prepares the values of a row in the time that SQLite needs to write it
+    dialect = connection.dialect
     columns = [(name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
     values = [tuple([process(row[name]) if process else row[name] for name, process in columns]) for row in rows]
     marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
     statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
-    connection.exec_driver_sql(statement, values)
+    return connection.exec_driver_sql(statement, values if len(values) > 1 else values[0])
+
+
+def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValues]) -> list[int]:
+    """Insert at least one row into a table that numbers its rows; return the numbers, in order.
+
+    SQLite has one writer: once the first row is written, the numbers that follow are this transaction's. To have each number
+    returned, SQLAlchemy would write row by row.
+    """
+    (key,) = table.primary_key.columns
+    if connection.dialect.name != "sqlite":
+        statement = insert(table).returning(key, sort_by_parameter_order=True)
+        return list(connection.execute(statement, rows).scalars())
+    first = _insert_values(connection, table, _names(rows), rows[:1]).lastrowid
+    numbers = list(range(first, first + len(rows)))
+    insert_rows(connection, table, [row | {key.name: number} for number, row in zip(numbers[1:], rows[1:], strict=True)])
+    return numbers
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:

@@ -20,6 +20,8 @@ from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
+    insert_numbered,
+    insert_rows,
     is_whole,
     judgment_of,
     judgment_row,
@@ -321,12 +323,10 @@ def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None
     """Append judgments with their verdicts."""
     if not judged:
         return
-    statement = insert(judgments).returning(judgments.c.id, sort_by_parameter_order=True)
     added = [judgment_row(judgment) for judgment in judged]
-    ids = connection.execute(statement, added).scalars().all()
+    ids = insert_numbered(connection, judgments, added)
     said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
-    if rows := [row for rows in said for row in rows]:
-        connection.execute(insert(verdicts), rows)
+    insert_rows(connection, verdicts, [row for rows in said for row in rows])
     found = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
     seal(connection, "added", "judgments", found)
 

@@ -20,8 +20,9 @@ ROUND_WINDOWS = frozenset(1024 * 2**power for power in range(11))
 """Windows, in tokens, that servers are commonly started with."""
 
 _LONGEST_TOKEN = 16  # bytes of one word that one token may hold
-_PART = re.compile(rf"[^\W\d_]{{1,{_LONGEST_TOKEN}}}|\d{{1,{_LONGEST_TOKEN}}}")
-_WIDE = re.compile(r"(?<![^\W\d_])[a-zA-Z]*+[^\W\d_]+|(?<!\d)[0-9]*+\d+")  # words of which letters take more than a byte
+_WIDE = re.compile(r"[^\x00-\x7f]")  # a character that takes more than a byte
+_LETTERS = bytes(code if code >= 128 or chr(code).isalpha() else 32 for code in range(256))
+_DIGITS = bytes(code if 48 <= code < 58 else 32 for code in range(256))
 _FEWEST_PER_WORD = 0.6
 _TOLERANCE = 0.7  # one text has more tokens for each word than another
 _MIN_WORDS = 50
@@ -105,11 +106,21 @@ def _words(messages: Sequence[Message]) -> int:
 
 @lru_cache(maxsize=128)  # a prompt is counted several times, and instructions are those of every call
 def _words_in(text: str) -> int:
-    count = len(_PART.findall(text))
-    if text.isascii():
-        return count
-    return count + sum(_parts(len(word.encode("utf-8", "replace"))) - _parts(len(word)) for word in _WIDE.findall(text))
+    raw = (text if text.isascii() else _WIDE.sub(_only_words, text)).encode()
+    return _parts_in(raw.translate(_LETTERS)) + _parts_in(raw.translate(_DIGITS))
 
 
-def _parts(size: int) -> int:
-    return -(-size // _LONGEST_TOKEN)
+def _only_words(found: re.Match[str]) -> str:
+    """A letter as it is, of a digit as many as it takes bytes, and a space for what is in no word."""
+    char = found.group()
+    if char.isdecimal():
+        return "0" * len(char.encode())
+    return char if char.isalnum() else " "
+
+
+def _parts_in(words: bytes) -> int:
+    """How many parts of words, between spaces, there are that one token may hold."""
+    found = words.split()
+    if max(map(len, found), default=0) <= _LONGEST_TOKEN:
+        return len(found)
+    return sum(-(-len(word) // _LONGEST_TOKEN) for word in found)
