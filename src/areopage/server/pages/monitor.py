@@ -83,6 +83,7 @@ def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale
     return {
         "asked": asked,
         "view": view,
+        "updated": context.now(),
         "scale": scale,
         "threshold": threshold,
         "edges": grade_limits(scale),
