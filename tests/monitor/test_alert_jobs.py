@@ -13,7 +13,7 @@ from areopage.ledger.alerts import Alerts
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.deliver import Sent
+from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import Alerting, alert_jobs, check_windows, due_answer_alert, open_alerting, send_due
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.work.handlers import ScheduledJob
@@ -65,11 +65,11 @@ class Post:
         self.failing = failing
         self.messages: list[tuple[str, str]] = []
 
-    def __call__(self, urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    def __call__(self, urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
         if self.failing:
             self.failing -= 1
             return [Sent(place="url 1 (json://…)", error="refused") for _ in urls]
-        self.messages.append((title, body))
+        self.messages.append((message.title, message.body))
         return [Sent(place="url 1 (json://…)") for _ in urls]
 
 
@@ -264,7 +264,7 @@ def test_an_address_that_fails_beside_one_that_works_is_seen_on_the_page_and_clo
     alerting = alerting_of(ledger, urls=[HERE, "json://127.0.0.1:8"])
     errors = ["refused", ""]
 
-    def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    def post(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
         return [Sent(place="url 1 (json://…)"), Sent(place="url 2 (json://…)", error=errors.pop(0))]
 
     for n in range(2):
@@ -280,7 +280,7 @@ def test_two_senders_at_once_send_an_alert_once(ledger: Ledger) -> None:
     raise_answer_alert(alerting, quality_score(3.0), MOMENT)
     (due,) = Alerts(ledger).undelivered(MOMENT)
 
-    def other(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    def other(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
         assert send_due(alerting, MOMENT, {}, post) == 0
         assert not Alerts(ledger).reserve(due, MOMENT + timedelta(hours=1))
         return [Sent(place="url 1 (json://…)")]
@@ -293,7 +293,7 @@ def test_who_dies_while_sending_leaves_the_alert_due_again(ledger: Ledger) -> No
     alerting, post = alerting_of(ledger), Post()
     raise_answer_alert(alerting, quality_score(3.0), MOMENT)
 
-    def dies(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    def dies(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -338,6 +338,27 @@ def test_the_jobs_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "F
     assert "See: http://127.0.0.1:8600/monitor" in receiver.asked[0].body["message"]
 
 
+def test_webhooks_tell_incident_single_answer_and_recovery_apart(ledger: Ledger, receiver: "FakeBot") -> None:
+    alerting = alerting_of(ledger, urls=[receiver.url.replace("http://", "json://")], per_hour=1, weak_share={"enabled": False})
+    scores = [quality_score(3.456, id=f"weak-{n}") for n in range(3)]
+    store_scores(ledger, scores)
+    for score in scores:
+        raise_answer_alert(alerting, score, MOMENT)
+    fill(ledger, "low", 4.0, 30)
+    check_windows(alerting, MOMENT)
+    fill(ledger, "high", 9.5, 300)
+    check_windows(alerting, MOMENT)
+    send_due(alerting, MOMENT, {})
+    send_due(alerting, MOMENT + timedelta(hours=1), {})
+    bodies = [asked.body for asked in receiver.asked]
+    assert [(one["type"], one["rule"], one["key"], one["id"], one["score"]) for one in bodies] == [
+        ("warning", "answer", "answer:weak-0", "weak-0", 3.46),
+        ("failure", "mean", "mean:all", None, None),
+        ("success", "mean", "mean:all", None, None),
+        ("warning", "answer", None, None, None),
+    ]
+
+
 def test_a_real_receiver_that_fails_twice_gets_the_message_once(ledger: Ledger, receiver: "FakeBot") -> None:
     alerting = alerting_of(ledger, urls=[receiver.url.replace("http://", "json://")])
     statuses = [503, 503, 200]
@@ -363,7 +384,7 @@ def test_a_dead_address_is_complained_of_once_until_it_is_something_else(
 ) -> None:
     alerting, errors = alerting_of(ledger), ["refused", "refused", "refused", "too slow", "too slow", "", "too slow"]
 
-    def post(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
+    def post(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
         return [Sent(place="url 1 (json://…)", error=errors.pop(0))]
 
     for n in range(7):

@@ -172,6 +172,16 @@ def test_a_drop_alerts_names_what_fell_and_a_good_round_clears(golden: Golden) -
     assert Alerts(golden.ledger).list()[0].title == "Golden questions: good again"
 
 
+def test_the_notice_of_a_good_round_does_not_list_what_got_worse(golden: Golden) -> None:
+    for day, score in enumerate((8.0, 7.0, 7.9)):
+        last = played(golden, DUE + day * DAY, score)
+    assert last.verdict == "good" and "Got worse most:" in last.reason
+    notice = Alerts(golden.ledger).list()[0]
+    assert notice.title == "Golden questions: good again"
+    assert "−0.10 points against round" in notice.body
+    assert "Got worse" not in notice.body
+
+
 def test_other_judges_begin_a_new_measure(golden: Golden) -> None:
     played(golden, DUE, 8.0)
     second = played(golden, DUE + DAY, 3.0, run_id="monitor-2")

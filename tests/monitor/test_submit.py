@@ -193,6 +193,8 @@ def test_a_conversation_and_times_without_a_zone_are_taken(ledger: Ledger) -> No
         ({"source": "s" * 129}, "source"),
         ({"variant": "v" * 65}, "variant"),
         ({"language": "l" * 17}, "language"),
+        ({"language": "zz"}, "language 'zz': give a code of ISO 639"),
+        ({"language": "french"}, "language 'french'"),
         ({"documents": [{"title": "x"}]}, "document 1 has no text"),
         ({"documents": 5}, "documents: give a list of texts or objects, not int"),
         ({"documents": None}, "documents: give a list of texts or objects, not NoneType"),

@@ -129,3 +129,15 @@ def test_every_class_of_a_chart_has_a_style() -> None:
     bars = bar_chart(["a", "b", "c"], [1, 2, 0], title="t", css=["excellent", "acceptable", "weak"])
     classes = {name for chart in (trend, bars) for one in tree(chart).iter() for name in str(one.get("class", "")).split()}
     assert not [name for name in classes if not re.search(rf"\.{name}\b", styles)]
+
+
+def test_a_day_says_its_count_and_shows_its_interval() -> None:
+    series = Series(
+        label="mean", values=[6.0, None, 7.0], css="c0", notes=["4 answers", "", "400 answers"], ranges=[(2.0, 10.0), None, None]
+    )
+    chart = tree(trend_chart(["a", "b", "c"], [series], low=0, high=10, title="t"))
+    titles = [title.text for title in chart.iter("title")]
+    assert titles == ["a · mean: 6 (4 answers)", "a · mean: 6 (4 answers)", "c · mean: 7 (400 answers)"]
+    (drawn,) = (path.get("d") or "" for path in chart.iter("path") if path.get("class") == "range")
+    low, high = (float(y) for y in re.findall(r" ([\d.]+)V([\d.]+)", drawn)[0])
+    assert low - high == pytest.approx(0.8 * (216 - 14))

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import html
 import json
 import logging
 import re
@@ -16,6 +17,7 @@ from sqlalchemy import select, update
 
 from areopage.errors import UserError
 from areopage.ledger.access import SESSION_LIFE, ApiKeys, Audit, Sessions
+from areopage.ledger.labels import Labels
 from areopage.ledger.schema import metadata, sessions
 from areopage.server import access as remembered
 from areopage.server.guards import Addresses
@@ -41,6 +43,12 @@ def token_of(page: Reply) -> str:
     found = re.search(rb'name="csrf" value="([^"]+)"', page.body)
     assert found, page.body
     return found.group(1).decode()
+
+
+def hidden(page: Reply) -> dict[str, str]:
+    """The hidden fields of a page's form."""
+    found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.body.decode())
+    return {html.unescape(name): html.unescape(value) for name, value in found}
 
 
 def signed_in(site: Live, key: str) -> tuple[dict[str, str], Reply]:
@@ -202,6 +210,29 @@ def test_a_page_without_a_session_leads_to_the_login_and_back(site: Live) -> Non
     assert reply.status == 303
     assert reply.headers["location"] == "/login?next=%2Fmonitor%2Fanswers%3Fgrade%3Dweak"
     assert site.get("/monitor", {"HX-Request": "true"}).headers["hx-redirect"] == "/login"
+
+
+def test_a_page_that_renews_itself_comes_back_with_its_filters_after_the_login(site: Live) -> None:
+    site.key("read")
+    page = {"HX-Request": "true", "HX-Current-URL": f"http://{site.host}/monitor?period=30&source=a%26b"}
+    reply = site.get("/monitor/figures?period=30", page)
+    assert reply.headers["hx-redirect"] == "/login?next=%2Fmonitor%3Fperiod%3D30%26source%3Da%2526b"
+
+
+def test_a_form_that_is_sent_after_the_session_ended_is_kept_until_the_login(site: Live) -> None:
+    record, key = ApiKeys(site.context.ledger).create("Ada", "write")
+    assert site.post("/v1/evaluations", ANSWER | {"id": "a"}, {"Authorization": f"Bearer {key}"}).status == 202
+    labels = {"csrf": "x", "score.": "7", "note": "Trop « court » <b>\r\nsans source", "then": "see"}
+    asked = site.ask("POST", "/review/a?edit=1", urlencode(labels).encode(), FORM | {"Accept": "text/html"})
+    assert (asked.status, b"Trop" in asked.body, b"<b>" in asked.body) == (401, True, False)
+    again = site.ask("POST", "/login", urlencode(hidden(asked) | {"key": "areo_wrong"}).encode(), FORM)
+    assert again.status == 401
+    entered = site.ask("POST", "/login", urlencode(hidden(again) | {"key": key}).encode(), FORM)
+    assert (entered.status, b'action="/review/a?edit=1"' in entered.body) == (200, True)
+    cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+    assert site.ask("POST", "/review/a?edit=1", urlencode(hidden(entered)).encode(), FORM | cookie).status == 303
+    (label,) = Labels(site.context.ledger).of("a")
+    assert (label.rater, label.score, label.note) == (record.name, 7.0, "Trop « court » <b>\nsans source")
 
 
 def test_the_way_back_from_the_login_is_the_address_that_was_asked_for(site: Live) -> None:

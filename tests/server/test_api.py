@@ -9,13 +9,16 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from fastapi.routing import APIRoute
 from msgspec import structs
+from starlette.testclient import TestClient
 
 from areopage.errors import StorageError
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
+from areopage.server.app import ROUTERS, create_app
 from areopage.server.context import ServerContext
 
 from .live import Live, live
@@ -187,7 +190,6 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": NaN}', 400, "malformed"),
         (b"\xff\xfe", 400, "malformed"),
         (b'{"prompt": "\xff", "response": "b"}', 400, "utf-8"),
-        (rb'{"prompt": "\ud800", "response": "b"}', 400, "invalid JSON"),
         (b'{"metadata": ' + b"[" * 100_000, 400, "invalid JSON"),
         (b'{"prompt":"a","response":"b","metadata":{"a":' + b"[" * 200 + b"]" * 200 + b"}}", 400, "deeper"),
         (b"[]", 422, "object"),
@@ -224,6 +226,7 @@ GOOD = {"prompt": "?", "response": "!"}
         (b'{"prompt": "a", "response": "b", "metadata": {"a": 1e999}}', 422, "$.metadata"),
         (b'{"prompt": "a", "response": "b", "metadata": {"a": "' + b"x" * 70_000 + b'"}}', 422, "metadata"),
         (json.dumps({"items": [GOOD, GOOD, {"prompt": "?"}]}).encode(), 422, "$.items[2]"),
+        (json.dumps(GOOD | {"language": "zz"}).encode(), 422, "language 'zz': give a code of ISO 639"),
         (json.dumps(GOOD | {"source": "golden:answer_quality"}).encode(), 422, "$.source"),
     ],
 )
@@ -242,6 +245,14 @@ def test_nul_characters_in_a_text_are_stored_as_something_visible(site: Live) ->
     assert site.post("/v1/evaluations", sent).status == 202
     assert "\0" not in shown(site, "n")["prompt"]
     assert site.get("/v1/evaluations?text=a%00b").status == 200
+
+
+def test_half_a_surrogate_pair_does_not_cost_the_other_answers_of_a_request(site: Live) -> None:
+    good = rb'{"id": "a", "prompt": "\ud83d\ude00 \\ud83d", "response": "R"}'
+    cut = rb'{"id": "b", "prompt": "Oui \uD83D", "response": "\ude00\ud83d\ud83d\ude00", "metadata": {"k": "\ud800"}}'
+    assert site.post("/v1/evaluations", b'{"items": [' + good + b"," + cut + b"]}").status == 202
+    assert shown(site, "a")["prompt"] == "\U0001f600 \\ud83d"
+    assert (shown(site, "b")["prompt"], shown(site, "b")["response"]) == ("Oui \ufffd", "\ufffd\ufffd\U0001f600")
 
 
 # --- reading
@@ -318,6 +329,20 @@ def test_a_wrong_filter_is_named(site: Live, query: str) -> None:
     reply = site.get(f"/v1/evaluations?{query}")
     assert (reply.status, reply.code) == (422, "invalid")
     assert query.partition("=")[0] in reply.json["error"]["message"]
+
+
+ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute) and route.path.startswith("/v1/")]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_parameter_that_a_route_does_not_have_is_refused_and_its_own_are_named(route: APIRoute, context: ServerContext) -> None:
+    client = TestClient(create_app(context), base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000))
+    for method in route.methods or ():
+        reply = client.request(method, route.path.replace("{id:path}", "a").replace("{id}", "a"), params={"dayz": 7})
+        assert reply.status_code == 422
+        names = [field.alias for field in route.dependant.query_params]
+        allowed = f"use {', '.join(names)}" if names else "this route has none"
+        assert reply.json()["error"] == {"code": "invalid", "message": f"unknown parameter 'dayz': {allowed}"}
 
 
 def test_what_is_read_and_erased_is_noted(site: Live, seeded: list[str]) -> None:

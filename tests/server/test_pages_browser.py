@@ -185,6 +185,25 @@ def test_the_figures_renew_themselves_only_while_they_are_seen(site: Site, brows
     page.close()
 
 
+def test_the_page_says_when_it_was_updated_and_when_the_server_does_not_answer(site: Site, browser: "Browser") -> None:
+    page = browser.new_page()
+    page.goto(f"{site.address}/monitor?lang=en")
+    shown, stale = page.locator("#updated"), page.get_by_role("alert").filter(has_text="No connection to the server")
+    before = shown.inner_text()
+    assert before == f"{NOW:%H:%M:%S}"
+    for failing in (lambda route: route.abort(), lambda route: route.fulfill(status=503)):
+        page.route("**/monitor/figures*", failing)
+        page.evaluate("htmx.trigger('#figures', 'seen')")
+        stale.wait_for()
+        assert shown.inner_text() == before
+        page.unroute("**/monitor/figures*")
+        page.evaluate("htmx.trigger('#figures', 'seen')")
+        stale.wait_for(state="hidden")
+        before = shown.inner_text()
+        assert before != f"{NOW:%H:%M:%S}", "the time of the server's answer"
+    page.close()
+
+
 def test_everything_works_without_javascript(site: Site, browser: "Browser") -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{site.address}/monitor")

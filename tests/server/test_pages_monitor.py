@@ -27,7 +27,7 @@ from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from servers.judged_answers import judgments_of
 
-from .samples import SAMPLES
+from .samples import SAMPLES, Sample
 from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
 
 PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
@@ -239,7 +239,38 @@ def test_the_language_is_the_browsers_first_that_there_is(context: ServerContext
 
 
 def rows_of(page: Page) -> list[str]:
-    return [found["href"] or "" for found in page.all("a") if (found.get("href") or "").startswith("/monitor/answers/")]
+    links = [found["href"] or "" for found in page.all("a") if found.get("href")]
+    return [link for link in links if link.startswith("/monitor/answers/")]
+
+
+def paths_of(page: Page) -> list[str]:
+    """The answers of a list, without what their links keep of its filters."""
+    return [link.partition("?")[0] for link in rows_of(page)]
+
+
+def test_an_answer_leads_to_its_neighbours_in_the_list_that_it_was_opened_from(context: ServerContext, seeded: list[str]) -> None:
+    page = page_at(context, "/monitor/answers?grade=weak&period=30")
+    first, second, third = paths_of(page)[:3]
+    opened = next(found["href"] or "" for found in page.all("a") if (found.get("href") or "").startswith(second))
+    assert "grade=weak" in opened and "period=30" in opened
+    found = page_at(context, opened).all("a")
+    links = {link["rel"]: (link["href"] or "").partition("?") for link in found if link.get("rel") in ("prev", "next")}
+    kept = opened.partition("?")[2]
+    assert links == {"prev": (first, "?", kept), "next": (third, "?", kept)}
+
+
+def test_the_weakest_answers_are_not_excellent_where_there_are_others(context: ServerContext) -> None:
+    context.ledger.create_run(run_of(NOW), [])
+    judged(context.ledger, "good", NOW, Sample("Q", "R", "D", (10.0, 10.0, 10.0, 10.0), "", ""))
+    judged(context.ledger, "weak", NOW, Sample("Q", "R", "D", (1.0, 1.0, 1.0, 1.0), "", ""))
+    links = page_at(context, "/monitor").all("a")
+    assert [link["href"] for link in links if (link.get("id") or "").startswith("worst-")] == ["/monitor/answers/weak"]
+
+
+@pytest.mark.parametrize(("query", "resets"), [("period=7", 0), ("variant=A", 1), ("from=2026-11-01", 1)])
+def test_filters_of_the_overview_can_be_reset(context: ServerContext, seeded: list[str], query: str, resets: int) -> None:
+    links = page_at(context, f"/monitor?{query}").all("a")
+    assert sum(link.get("href") == "/monitor" and link.get("class") == "button" for link in links) == resets
 
 
 def test_the_list_goes_page_by_page_from_the_newest_to_the_oldest(context: ServerContext, seeded: list[str]) -> None:
@@ -252,19 +283,19 @@ def test_the_list_goes_page_by_page_from_the_newest_to_the_oldest(context: Serve
 
 
 def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
-    weak = rows_of(page_at(context, "/monitor/answers?grade=weak"))
+    weak = paths_of(page_at(context, "/monitor/answers?grade=weak"))
     assert 0 < len(weak) < 54
-    words = rows_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation"))
+    words = paths_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation"))
     assert 0 < len(words) <= len(weak)
-    today = rows_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation&period=today"))
+    today = paths_of(page_at(context, "/monitor/answers?grade=weak&q=rétractation&period=today"))
     assert 0 < len(today) < len(words)
     assert set(today) < set(words) <= set(weak)
-    by_format = rows_of(page_at(context, "/monitor/answers?grade=weak&criterion=quality.answer.format&period=7"))
+    by_format = paths_of(page_at(context, "/monitor/answers?grade=weak&criterion=quality.answer.format&period=7"))
     assert by_format
-    assert len(by_format) > len(rows_of(page_at(context, "/monitor/answers?grade=weak&period=7")))
-    both = [len(rows_of(page_at(context, f"/monitor/answers?variant={variant}&period=7"))) for variant in ("A", "B")]
+    assert len(by_format) > len(paths_of(page_at(context, "/monitor/answers?grade=weak&period=7")))
+    both = [len(paths_of(page_at(context, f"/monitor/answers?variant={variant}&period=7"))) for variant in ("A", "B")]
     assert sum(both) == 42
-    assert not rows_of(page_at(context, "/monitor/answers?source=elsewhere"))
+    assert not paths_of(page_at(context, "/monitor/answers?source=elsewhere"))
     assert "No answer matches these filters" in page_at(context, "/monitor/answers?source=elsewhere").text
 
 

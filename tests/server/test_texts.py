@@ -23,7 +23,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Answer, Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.monitor.alerts.deliver import Sent
+from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting, send_due
 from areopage.review.label import Given, Settlement, review_answer
 from areopage.server.app import ROUTERS, create_app
@@ -185,8 +185,8 @@ def test_the_live_part_of_a_page_is_noted_once_for_the_same_answers(context: Ser
 def test_alerts_are_stored_and_sent_by_the_policy_of_exports(context: ServerContext) -> None:
     sent: list[str] = []
 
-    def record(_urls: Sequence[str], title: str, body: str, _environment: Mapping[str, str]) -> list[Sent]:
-        sent.append(title + body)
+    def record(_urls: Sequence[str], message: Message, _environment: Mapping[str, str]) -> list[Sent]:
+        sent.append(message.title + message.body)
         return [Sent(place="url 1")]
 
     alerting = open_alerting(context.ledger, context.config.monitor)

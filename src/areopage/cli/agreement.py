@@ -41,7 +41,7 @@ def agreement(
     ratings: Annotated[
         Path | None,
         typer.Option(
-            "--ratings", metavar="FILE", help="Measure a table of ratings instead of the ledger (CSV, XLSX, JSON Lines)."
+            "--ratings", metavar="FILE", help="Measure a table of ratings instead of the ledger (CSV, XLSX, JSON Lines, Parquet)."
         ),
     ] = None,
     suite: Annotated[

@@ -166,7 +166,7 @@ REVIEW = LazyGroup(
         "show": ("review:show", "Show an answer for labelling."),
         "label": ("review:label", "Label an answer: scores, or whether its documents support it."),
         "fill": ("review:fill", "Queue answers for review."),
-        "import": ("review:import_file", "Import labels from a table (CSV, XLSX, JSON Lines)."),
+        "import": ("review:import_file", "Import labels from a table (CSV, XLSX, JSON Lines, Parquet)."),
     },
 )
 RAG = LazyGroup(

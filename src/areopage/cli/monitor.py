@@ -22,7 +22,7 @@ from areopage.ledger.operations import GoldenRun, GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import one_line
-from areopage.monitor.alerts.deliver import send
+from areopage.monitor.alerts.deliver import Message, send
 from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
@@ -174,7 +174,7 @@ def test_alerts(config: ConfigOption = None) -> None:
     if not urls:
         raise found.fault("no address to send to: name one", "alerts", "urls")
     locale = monitor_locale(found, found.load_suite())
-    results = send(urls, locale.messages["test_title"], locale.messages["test_text"], os.environ)
+    results = send(urls, Message(title=locale.messages["test_title"], body=locale.messages["test_text"]), os.environ)
     for result in results:
         typer.echo(f"{result.place}: {result.error or 'sent'}")
     if any(result.error for result in results):

@@ -148,7 +148,7 @@ def import_file(
     rejected: Annotated[Path | None, typer.Option("--rejected", metavar="FILE", help="Write rejected rows to FILE.")] = None,
     suite: SuiteOption = None,
 ) -> None:
-    """Import labels from a table (CSV, XLSX, JSON Lines); list unusable rows (exit code 1).
+    """Import labels from a table (CSV, XLSX, JSON Lines, Parquet); list unusable rows (exit code 1).
 
     A second import of a file adds no duplicates.
     """

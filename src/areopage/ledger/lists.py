@@ -40,6 +40,12 @@ class EvaluationLists:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return _portion(connection, filters, "newest", before, limit)
 
+    def neighbours(self, filters: Filters, number: int) -> tuple[Evaluation | None, Evaluation | None]:
+        """Return the next newer and the next older answer that pass the filters."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            newer, older = (_portion(connection, filters, direction, number, 1) for direction in ("oldest", "newest"))
+        return next(iter(newer), None), next(iter(older), None)
+
     def stream(self, filters: Filters) -> Iterator[Evaluation]:
         """Iterate over matching answers, oldest first, with bounded memory."""
         last: int | None = None

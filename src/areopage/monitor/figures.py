@@ -104,6 +104,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     `coverage` is scored / (scored + unscored + failed + still waiting), None where there is none of them. Answers that
     sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
     for any period. `cost` is by currency. `baseline` is the variant that the others are compared with; None without variants.
+    `worst` has no excellent answer where there are others.
     """
 
     period: Period
@@ -190,7 +191,7 @@ def measure(
         variants=tuple(_variants(sides, base, sums, equals, scale)),
         baseline=base,
         judges=tuple(_health(use) for use in judges),
-        worst=tuple(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better)),
+        worst=tuple(_weakest(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better))),
         seconds=sum(day.seconds for day in totals),
         prompt_tokens=sum(day.prompt_tokens for day in totals),
         completion_tokens=sum(day.completion_tokens for day in totals),
@@ -309,6 +310,11 @@ def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before:
         previous=_mean(earlier),
         change=_change(later, earlier),
     )
+
+
+def _weakest(worst: Sequence[Evaluation]) -> Sequence[Evaluation]:
+    """Those that are not excellent, if there are any."""
+    return [one for one in worst if one.grade != "excellent"] or worst
 
 
 def _by_name(variant: str) -> tuple[bool, str]:

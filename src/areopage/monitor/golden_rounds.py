@@ -160,7 +160,7 @@ def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now:
         verdict=result.verdict,
         reason=lines(failure, explanation(result, last, alerting.locale)),
     )
-    settle(alerting, _golden_finding(finished, result, alerting.locale), now)
+    settle(alerting, _golden_finding(finished, result, last, alerting.locale), now)
     runs.save(finished)
     return finished
 
@@ -239,18 +239,16 @@ def _missing_texts(missing: Sequence[Question], locale: AlertLocale) -> list[str
     return [*shown, *([locale.say("more_rest", n=locale.whole(rest))] if rest else [])]
 
 
-def _golden_finding(run: GoldenRun, result: RoundResult, locale: AlertLocale) -> Finding:
+def _golden_finding(run: GoldenRun, result: RoundResult, last: GoldenRun | None, locale: AlertLocale) -> Finding:
     """A drop and an incomplete round are alerted on; a good round clears."""
     values = {
         "drop": locale.number(abs(result.change or 0.0), 2),
         "missing": locale.whole(len(result.missing)),
         "asked": locale.whole(run.asked),
     }
-    body = lines(
+    head = lines(
         locale.line("golden_round", plain(run.id, 128)),
         locale.line("golden_mean", locale.score(run.mean)),
-        run.reason,
-        locale.page(),
     )
     return Finding(
         rule=GOLDEN,
@@ -258,6 +256,6 @@ def _golden_finding(run: GoldenRun, result: RoundResult, locale: AlertLocale) ->
         bad=run.verdict in ("drop", "incomplete"),
         clear=run.verdict in ("good", "first"),
         title=locale.say(f"golden_{'drop' if run.verdict == 'drop' else 'incomplete'}_title", **values),
-        body=body,
-        recovered=(locale.messages["golden_recovered_title"], body),
+        body=lines(head, run.reason, locale.page()),
+        recovered=(locale.messages["golden_recovered_title"], lines(head, _change_text(result, last, locale), locale.page())),
     )

@@ -18,6 +18,7 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.errors import DatasetError, SubmissionError
 from areopage.ledger.records import Answer, is_golden
 from areopage.monitor.answer_case import prompt_of, writable
+from areopage.text.language_codes import is_language
 
 if TYPE_CHECKING:
     from areopage.ledger.store import Ledger
@@ -132,7 +133,7 @@ def submission_of(
         id: the client's; the same id is evaluated once, however often it is submitted. "": one is made.
         source: where the answer comes from, e.g. the name of the bot.
         variant: its side of an A/B test.
-        language: of the answer; "": the monitor's.
+        language: of the answer, as a code of ISO 639; "": the monitor's.
         answered_at: when it was given; None: now. Without a zone it counts as UTC.
         metadata: anything that JSON can hold.
 
@@ -184,6 +185,8 @@ def checked(answer: Answer) -> Answer:
     for name, text, limit in (*labels, ("language", answer.language, MAX_LANGUAGE)):
         if len(text) > limit or not (text.isprintable() or not text):
             raise SubmissionError(f"{name} {text[:40]!r}: give at most {limit} printable characters")
+    if answer.language and not is_language(answer.language):
+        raise SubmissionError(f"language {answer.language!r}: give a code of ISO 639 such as fr, fra or fr-CA")
     for name, text in (("prompt", case.prompt_text), ("response", case.response or "")):
         if not text.strip():
             raise SubmissionError(f"{name}: is empty: there is nothing to evaluate")

@@ -16,17 +16,27 @@ WIDTH, HEIGHT = 720.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 14.0, 14.0, 34.0
 GRID_LINES = 5
 DAY_LABELS = 7
+LONG_LABEL = 8
 DOTS_UP_TO = 62
 
 _NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Series(Struct, frozen=True, kw_only=True):
-    """One line of a chart: a value per day, None on days without one (the line has a gap there). `css` is the class: c0 to c5."""
+    """One line of a chart.
+
+    Args:
+        values: one per day, None on days without one (the line has a gap there).
+        css: the class: c0 to c5.
+        notes: what is said of each day beside its value; () says nothing.
+        ranges: of each day a vertical line through its value, from one end to the other; () and None draw none.
+    """
 
     label: str
     values: Sequence[float | None]
     css: str
+    notes: Sequence[str] = ()
+    ranges: Sequence[tuple[float, float] | None] = ()
 
 
 class Level(Struct, frozen=True, kw_only=True):
@@ -142,18 +152,24 @@ def _day_labels(days: Sequence[str]) -> Markup:
     """Labels of some days, evenly spaced, the last one always; small screens hide every other one by the class `minor`."""
     if not days:
         return Markup()
-    every = max(1, -(-len(days) // DAY_LABELS))
-    shown = list(range(len(days) - 1, -1, -every))
+    every, height = max(1, -(-len(days) // DAY_LABELS)), HEIGHT - BOTTOM + 20
+    *others, last = range((len(days) - 1) % every, len(days), every)
+    # a long label would reach beyond the edge of a small screen
+    final = _text("last", WIDTH, height, days[last]) if len(days[last]) > LONG_LABEL else None
     return Markup().join(
-        _text("day minor" if place % 2 else "day", _across(index, len(days)), HEIGHT - BOTTOM + 20, days[index])
-        for place, index in enumerate(shown)
-    )
+        _text("day minor" if place % 2 else "day", _across(index, len(days)), height, days[index])
+        for place, index in enumerate([last, *reversed(others)])
+        if place or final is None
+    ) + (final or "")
 
 
 def _line(series: Series, days: Sequence[str], low: float, high: float, number: Callable[[float], str]) -> Markup:
-    """A series: a line with gaps, a dot per day where days are few, and a dot for each day that no line reaches."""
+    """A series: a line with gaps, a dot per day where days are few, and a dot for each day that no line reaches.
+
+    Dots and ranges say the day and its value where the reader points at them.
+    """
     known = [
-        (index, _across(index, len(days)), _height(value, low, high), value)
+        (index, _across(index, len(days)), _height(value, low, high), _title(series, index, days[index], number(value)))
         for index, value in enumerate(series.values)
         if value is not None
     ]
@@ -163,13 +179,24 @@ def _line(series: Series, days: Sequence[str], low: float, high: float, number: 
         before = index
     indices = {index for index, *_ in known}
     dots = Markup().join(
-        Markup('<circle class="dot" cx="{}" cy="{}" r="3"><title>{} · {}: {}</title></circle>').format(
-            _at(x), _at(y), days[index], series.label, number(value)
-        )
-        for index, x, y, value in known
+        Markup('<circle class="dot" cx="{}" cy="{}" r="3">{}</circle>').format(_at(x), _at(y), title)
+        for index, x, y, title in known
         if len(days) <= DOTS_UP_TO or not {index - 1, index + 1} & indices
     )
-    return Markup('<g class="{}">{}{}</g>').format(series.css, _path("line", path) if path else Markup(), dots)
+    ranges = Markup().join(_range(series.ranges[index], x, low, high, title) for index, x, _, title in known if series.ranges)
+    return Markup('<g class="{}">{}{}{}</g>').format(series.css, ranges, _path("line", path) if path else Markup(), dots)
+
+
+def _title(series: Series, index: int, day: str, value: str) -> Markup:
+    said = f" ({series.notes[index]})" if series.notes else ""
+    return Markup("<title>{} · {}: {}{}</title>").format(day, series.label, value, said)
+
+
+def _range(ends: tuple[float, float] | None, x: float, low: float, high: float, title: Markup) -> Markup:
+    if ends is None:
+        return Markup()
+    first, last = (_at(_height(end, low, high)) for end in ends)
+    return Markup('<path class="range" d="M{} {}V{}">{}</path>').format(_at(x), first, last, title)
 
 
 def _across(index: int, days: int) -> float:

@@ -9,10 +9,9 @@ from areopage.criteria.records import Scale
 from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor.figures import Change, CriterionFigures, DayFigures, JudgeFigures, Mean, PeriodFigures
-from areopage.report.charts import Level, Series
+from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
+from areopage.report.charts import Level
 from areopage.report.model import (
-    BarChart,
     Block,
     Cell,
     Column,
@@ -38,16 +37,16 @@ from areopage.report.model import (
     count_cell,
     excerpt,
     head_facts,
-    histogram,
     line,
     report_locale,
     rows,
     ruler,
 )
+from areopage.report.monitor_charts import daily_series, score_histogram
 from areopage.report.monitor_figures import QualityFigures, json_figures
 from areopage.report.qualification import qualification_badge, qualification_text
 from areopage.report.render import Form
-from areopage.scoring.counts import grade_limits, grade_of
+from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
 TREND_LINES = 5  # beside the global one: more colours cannot be told apart
@@ -205,26 +204,13 @@ def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
     return {name: f"{locale.say(f'grade_{name}')} ({limit})" for name, limit in zip(names, limits, strict=True)}
 
 
-def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> BarChart:
-    """Count answers in each step of the scale, coloured by grade."""
-    counts = figures.histogram
-    width = (scale.max - scale.min) / max(len(counts), 1)
-    css = [grade_of(scale.min + width * (step + 0.5), scale) for step in range(len(counts))]
-    return histogram(locale.say("distribution"), counts, locale, scale.min, scale.max, css)
-
-
-def daily_means(days: Sequence[DayFigures], criterion: str) -> list[float | None]:
-    """The mean of each day; None without answers."""
-    return [day.means[criterion].mean if criterion in day.means else None for day in days]
-
-
 def _trend(found: QualityFigures, locale: Locale) -> Section | None:
     days = found.figures.days
     if len(days) < 2:
         return None
     named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
     series = tuple(
-        Series(label=label, values=daily_means(days, criterion), css=f"c{place}")
+        daily_series(days, criterion, label, f"c{place}", found.scale, locale, ranges=not place)
         for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
     )
     alert = "threshold" if found.scale.higher_is_better else "threshold_over"
@@ -251,7 +237,8 @@ def _trend(found: QualityFigures, locale: Locale) -> Section | None:
         locale.say("answers_heading"), *(label for _, label in named), locale.say("weak_answers"), first=locale.say("day")
     )
     table = Table(columns=heads, rows=rows(cells), css="days", stacked=False)
-    blocks = (chart, Details(summary=locale.say("trend_table"), blocks=(table,)))
+    note = Paragraph(text=locale.say("trend_ranges"), look="note")
+    blocks = (chart, note, Details(summary=locale.say("trend_table"), blocks=(table,)))
     return _section("trend", locale.say("trend"), blocks, found, locale)
 
 

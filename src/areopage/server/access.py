@@ -308,12 +308,13 @@ def _no_key(message: str) -> Refusal:
 
 def _check_token_header(request: Request) -> None:
     """A script of our pages shows its token in a header; `_checked_form` checks that of a posted form."""
-    if request.method in SAFE_METHODS or (request.method == "POST" and _is_form(request)):
+    if request.method in SAFE_METHODS or (request.method == "POST" and is_form(request)):
         return
     _check_token(request, request.headers.get(TOKEN_HEADER, ""))
 
 
-def _is_form(request: Request) -> bool:
+def is_form(request: Request) -> bool:
+    """Whether a request's body is the form of a page."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
@@ -331,7 +332,7 @@ async def _checked_form(request: Request) -> FormData:
     """A FastAPI dependency: the form, which one of our own pages sent (token and origin are checked)."""
     if not access_of(request).addresses.trusts(request):
         raise Refusal(403, "foreign_origin", "a page of another site sent this request")
-    if not _is_form(request):
+    if not is_form(request):
         raise Refusal(415, "not_a_form", f"send a form as {FORM_TYPE}")
     form = await request.form()
     token = form.get(TOKEN_FIELD, "")

@@ -115,7 +115,7 @@ def create_app(
     app.state.traces = written
     app.state.metrics = Metrics(context, written)
     app.state.checks = checks
-    handle_errors(app, fault_page)
+    handle_errors(app, fault_page, session.lead_to_login)
     _add_guards(app, context)
     if tracing is not None:
         app.add_middleware(Tracing, provider=tracing)

@@ -1,15 +1,14 @@
 """Error responses: JSON for programs, pages for people, never a traceback."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from areopage.errors import StorageError, UserError
 
@@ -29,6 +28,9 @@ API_PREFIXES = ("/v1/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 ShowFault = Callable[[Request, int, str, Mapping[str, str] | None], Response]
 """Renders the error page of a status and a code."""
 
+LeadToLogin = Callable[[Request], Awaitable[Response]]
+"""Answers a request for a page without a session."""
+
 log = logging.getLogger(__name__)
 
 
@@ -40,13 +42,15 @@ class Refusal(HTTPException):
         self.code = code
 
 
-def handle_errors(app: FastAPI, show_fault: ShowFault) -> None:
+def handle_errors(app: FastAPI, show_fault: ShowFault, lead_to_login: LeadToLogin) -> None:
     """Register the handlers.
 
     Args:
         show_fault: renders the error page of browsers.
+        lead_to_login: answers a browser that asks for a page without a session.
     """
     app.state.show_fault = show_fault
+    app.state.lead_to_login = lead_to_login
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(UserError, _on_user_error)
@@ -57,7 +61,8 @@ async def _on_http(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - registered for nothing else
     code = fault.code if isinstance(fault, Refusal) else HTTPStatus(fault.status_code).phrase.lower().replace(" ", "_")
     if fault.status_code == HTTPStatus.UNAUTHORIZED and not _is_api(request):
-        return _to_login(request)
+        lead: LeadToLogin = request.app.state.lead_to_login
+        return await lead(request)
     return answer(request, fault.status_code, code, fault.detail, fault.headers)
 
 
@@ -86,18 +91,6 @@ def answer(request: Request, status: int, code: str, message: str, headers: Mapp
         return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
     shown: ShowFault = request.app.state.show_fault
     return shown(request, status, code, headers)
-
-
-def _to_login(request: Request) -> Response:
-    """The way to the login page and back; a part of a page that htmx fetched sends the whole page there."""
-    if request.headers.get("hx-request"):
-        return Response(status_code=401, headers={"HX-Redirect": "/login"})
-    if request.method != "GET":
-        return RedirectResponse("/login", 303)
-    # as it was asked for: an escaped sign in an id, such as %2F, would else be another address on the way back
-    path, query = request.scope["raw_path"].decode("ascii", "replace"), request.scope["query_string"].decode("ascii", "replace")
-    wanted = path + (f"?{query}" if query else "")
-    return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
 
 
 def _is_api(request: Request) -> bool:

@@ -5,10 +5,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from areopage.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from apprise import NotifyBase
+
+Severity = Literal["info", "success", "warning", "failure"]
+"""Apprise's types of message, which services turn into colours and priorities."""
 
 FROM_ENVIRONMENT = "env:"
 ATTEMPTS = 12
@@ -19,6 +26,26 @@ SHORTEST_SECRET = 4
 MESSAGE_LENGTH = 200
 
 logger = logging.getLogger(__name__)
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """A message of plain text.
+
+    The fields after `severity` go to webhooks beside the text.
+
+    Args:
+        rule: of the alert, also of one that has ended.
+        key: rule and subject: the same when an alert opens and when it ends.
+        answer_id, score: of a single answer.
+    """
+
+    title: str
+    body: str
+    severity: Severity = "info"
+    rule: str = ""
+    key: str = ""
+    answer_id: str = ""
+    score: float | None = None
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -48,17 +75,17 @@ class Complaints:
                 logger.warning("alerts do not arrive at %s: %s", result.place, result.error)
 
 
-def send(urls: Sequence[str], title: str, body: str, environment: Mapping[str, str]) -> list[Sent]:
-    """Send a plain text to every address in turn; blocks until all replied.
+def send(urls: Sequence[str], message: Message, environment: Mapping[str, str]) -> list[Sent]:
+    """Send a message to every address in turn; blocks until all replied.
 
     Raises:
         MissingExtra: Apprise is not installed.
     """
-    return [_send_one(place_of(position, url), url, title, body, environment) for position, url in enumerate(urls, start=1)]
+    return [_send_one(place_of(position, url), url, message, environment) for position, url in enumerate(urls, start=1)]
 
 
-def _send_one(place: str, url: str, title: str, body: str, environment: Mapping[str, str]) -> Sent:
-    """Send a plain text to one address; a fault is reported without any part of the address."""
+def _send_one(place: str, url: str, message: Message, environment: Mapping[str, str]) -> Sent:
+    """Send a message to one address; a fault is reported without any part of the address."""
     try:
         import apprise
     except ImportError:
@@ -71,12 +98,27 @@ def _send_one(place: str, url: str, title: str, body: str, environment: Mapping[
         service = apprise.Apprise.instantiate(address, asset=asset)
         if service is None or isinstance(service, str):
             return Sent(place=place, error="this is no Apprise URL that can be used: see the page of the service in its manual")
+        _add_fields(service, message)
         sender = apprise.Apprise(asset=asset)
         sender.add(service)
-        arrived = bool(sender.notify(title=title, body=body, body_format=apprise.NotifyFormat.TEXT))
+        kind = apprise.NotifyType(message.severity)
+        arrived = bool(
+            sender.notify(title=message.title, body=message.body, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
+        )
     if arrived:
         return Sent(place=place)
     return Sent(place=place, error=masked(messages[-1] if messages else "the service did not take it", address))
+
+
+def _add_fields(service: "NotifyBase", message: Message) -> None:
+    """Add the fields of an alert to what a JSON webhook gets; an address that names a field (`?:score=mark`) renames it."""
+    from apprise.plugins.custom_json import NotifyJSON
+
+    if isinstance(service, NotifyJSON):
+        fields = {"rule": message.rule, "key": message.key, "id": message.answer_id}
+        told = {name: value or None for name, value in fields.items()} | {"score": message.score}
+        renamed = {str(service.payload_extras.pop(name, "") or name): value for name, value in told.items()}
+        service.payload_extras.update(renamed)
 
 
 def resolved(url: str, environment: Mapping[str, str]) -> str:

@@ -16,10 +16,11 @@ from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.deliver import Complaints, Sent, next_attempt, send, unset
+from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.rules import (
     ANSWER,
     DELIVERY,
+    RECOVERED,
     Delivery,
     Finding,
     alert_of,
@@ -37,6 +38,7 @@ from areopage.monitor.alerts.rules import (
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
 from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, floors_of, thresholds_of
+from areopage.scoring.counts import DECIMALS
 from areopage.suites.loader import Suite
 from areopage.work.handlers import ScheduledJob
 
@@ -51,7 +53,7 @@ RESERVED_FOR = timedelta(minutes=5)
 
 logger = logging.getLogger(__name__)
 
-Send = Callable[[Sequence[str], str, str, Mapping[str, str]], Sequence[Sent]]
+Send = Callable[[Sequence[str], Message, Mapping[str, str]], Sequence[Sent]]
 
 
 class Alerting(Struct, frozen=True, kw_only=True):
@@ -197,8 +199,7 @@ def _send_batch(
     mine = [alert for alert in batch if alerts.reserve(alert, now + RESERVED_FOR)]
     if not mine:
         return True
-    title, body = (mine[0].title, mine[0].body) if len(mine) == 1 else gathered(mine, alerting.section.per_hour, alerting.locale)
-    results = send_all(alerting.section.urls, title, body, environment)
+    results = send_all(alerting.section.urls, _message_of(alerting, mine), environment)
     _note_places(alerting, results, now)
     if any(not result.error for result in results):
         for alert in mine:
@@ -212,6 +213,27 @@ def _send_batch(
         if again is None:
             logger.warning("alert %d is not sent any more, after %d attempts: %s", alert.number, alert.attempts + 1, error)
     return False
+
+
+def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
+    """The message of one alert, or of several single answers."""
+    first = alerts[0]
+    rule, _, subject = first.subject.partition(":") if first.rule == RECOVERED else (first.rule, "", first.subject)
+    severity: Severity = "success" if first.rule == RECOVERED else "warning" if rule == ANSWER else "failure"
+    if len(alerts) > 1:
+        title, body = gathered(alerts, alerting.section.per_hour, alerting.locale)
+        return Message(title=title, body=body, severity=severity, rule=rule)
+    evaluation = Evaluations(alerting.ledger).get(first.answer_id) if first.answer_id else None
+    score = evaluation.score_global if evaluation else None
+    return Message(
+        title=first.title,
+        body=first.body,
+        severity=severity,
+        rule=rule,
+        key=f"{rule}:{subject}",
+        answer_id=first.answer_id,
+        score=None if score is None else round(score, DECIMALS),
+    )
 
 
 def _note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:

@@ -204,10 +204,6 @@ def _answer_body(
     )
 
 
-def _floor_line(one: CriterionResult, floors: Mapping[str, float], locale: AlertLocale) -> str:
-    return locale.say("floor_line", criterion=locale.label(one.criterion), floor=locale.short(floors[one.criterion]))
-
-
 def _qualification_text(qualification: str, locale: AlertLocale) -> str:
     """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
     if qualification == NEVER_EXAMINED:

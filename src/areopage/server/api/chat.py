@@ -19,7 +19,7 @@ from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, Asker, Follower, note
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
-from areopage.server.api.schema import answers_with, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes, view
 from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
@@ -31,7 +31,7 @@ HEARTBEAT_SECONDS = 15.0
 
 log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1/chat", tags=["chat"])
+router = APIRouter(prefix="/v1/chat", tags=["chat"], route_class=ApiRoute)
 
 
 @router.post(

@@ -1,5 +1,6 @@
 """`/v1/evaluations`: submit, show, list and erase answers."""
 
+import re
 from datetime import date, timedelta
 from typing import Annotated, Any, TypeVar
 
@@ -29,15 +30,19 @@ from areopage.server.api.records import (
     GivenAnswers,
     QualityDictionary,
 )
-from areopage.server.api.schema import answers_with, faults, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes, view
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
 
 Record = TypeVar("Record")
+_SURROGATES = (b"\\ud", b"\\uD")
+# an escape at a time, so that the second half of a pair is not taken for a lone one
+_PAIR, _HALF = rb"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}", rb"u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(rb"\\(?:%s|(%s)|.)" % (_PAIR, _HALF), re.DOTALL)
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
-router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
+router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"], route_class=ApiRoute)
 
 Label = Annotated[str | None, Query(max_length=128)]
 
@@ -139,7 +144,7 @@ def unknown(id: str) -> Refusal:
 
 
 async def json_body(request: Request) -> bytes:
-    """The body of a JSON request.
+    """The body of a JSON request; halves of a surrogate pair, which no text may hold, are replaced by U+FFFD.
 
     Raises:
         Refusal: 415, the content type is not JSON; forms of other sites cannot send this type without a preflight request.
@@ -147,7 +152,12 @@ async def json_body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal(415, "not_json", "send JSON with Content-Type: application/json")
-    return await request.body()
+    body = await request.body()
+    return _ESCAPE.sub(_whole_escape, body) if any(one in body for one in _SURROGATES) else body
+
+
+def _whole_escape(found: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if found[1] else found[0]
 
 
 def decoded(body: bytes, kind: type[Record]) -> Record:

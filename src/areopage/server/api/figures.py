@@ -24,11 +24,11 @@ from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
-from areopage.server.api.schema import answers_with, json_response, takes
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
-router = APIRouter(prefix="/v1")
+router = APIRouter(prefix="/v1", route_class=ApiRoute)
 
 Name = Annotated[str | None, Query(max_length=128)]
 MOST_DAYS = 36_500

@@ -26,7 +26,7 @@ from areopage.report.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
-from areopage.server.api.schema import answers_with, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes, view
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -39,7 +39,7 @@ RETRY_SECONDS = 1.0
 MODES: dict[str, Mode] = {"deliver": "generated", "fallback": "fallback", "human_review": "human_review"}
 
 
-router = APIRouter(prefix="/v1/gate", tags=["gate"])
+router = APIRouter(prefix="/v1/gate", tags=["gate"], route_class=ApiRoute)
 
 
 @router.post(

@@ -21,7 +21,9 @@ GivenId = Annotated[
 ]
 Source = Annotated[str, Meta(max_length=128, description="Origin of the answer.", examples=["helpdesk"])]
 Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test.", examples=["B"])]
-Tongue = Annotated[str, Meta(max_length=16, description="Language of the answer; default: the monitor's.", examples=["fr"])]
+Tongue = Annotated[
+    str, Meta(max_length=16, description="Language (ISO 639) of the answer; default: the monitor's.", examples=["fr"])
+]
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 Noted = Literal["yes", "soon", "no"]
 """Storage of a trace when the request returns: stored, about to be stored, or not stored."""

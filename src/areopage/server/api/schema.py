@@ -1,12 +1,16 @@
-"""OpenAPI schema of the routes, generated from msgspec records."""
+"""The API's routes: their OpenAPI schema, generated from msgspec records, and the parameters that they accept."""
 
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
+from fastapi.routing import APIRoute
 from msgspec import Struct
+from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.server.api.records import Faulty
+from areopage.server.errors import Refusal
 
 View = TypeVar("View", bound=Struct)
 
@@ -26,9 +30,27 @@ FAULTS = {
     503: "The ledger is unreachable: retry later. Or the server has no pipeline.",
     504: "The model did not respond in time: retry later.",
 }
+LONGEST_NAME = 64
 TWO_NAMED = frozenset({"Answer", "CheckRequest"})
 """Records whose prompt and response have a synonym."""
 NAMES = (("prompt", "question"), ("response", "answer"))
+
+
+class ApiRoute(APIRoute):
+    """A route that refuses parameters of the address which it does not declare."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler behind a check of the parameters' names."""
+        handle, known = super().get_route_handler(), [field.alias for field in self.dependant.query_params]
+
+        async def checked(request: Request) -> Response:
+            unknown = next((name for name in request.query_params if name not in known), None)
+            if unknown is not None:
+                allowed = f"use {', '.join(known)}" if known else "this route has none"
+                raise Refusal(422, "invalid", f"unknown parameter {unknown[:LONGEST_NAME]!r}: {allowed}")
+            return await handle(request)
+
+        return checked
 
 
 def view(kind: type[View], record: Struct, **others: Any) -> View:

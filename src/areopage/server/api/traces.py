@@ -34,7 +34,7 @@ from areopage.server.api.records import (
     TracePage,
     TraceView,
 )
-from areopage.server.api.schema import answers_with, faults, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes, view
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
@@ -45,7 +45,7 @@ SETTLED: dict[Literal["release", "refuse"], Literal["released", "refused"]] = {"
 
 log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1", tags=["traces"])
+router = APIRouter(prefix="/v1", tags=["traces"], route_class=ApiRoute)
 
 
 @router.get("/traces", responses=answers_with(TracePage), summary="List traces, newest first")

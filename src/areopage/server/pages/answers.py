@@ -21,7 +21,7 @@ from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
 from areopage.server.access import Reader, note, note_scores_seen
 from areopage.server.context import context_of
-from areopage.server.pages.filters import ALL, GRADES, chosen, in_order, label_of
+from areopage.server.pages.filters import ALL, GRADES, Chosen, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, rater_of, render
 from areopage.suites.loader import Suite
 
@@ -46,6 +46,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
         "answers.html.j2",
         asked=asked,
         rows=rows,
+        kept=_kept_of(asked),
         older=asked.query(before=str(rows[-1].number)) if len(found) > PER_PAGE else None,
         criteria={criterion: label_of(labels, criterion) for criterion in criteria},
         choices=labels,
@@ -68,7 +69,15 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
         note(context.ledger, reader, "read", id)
     else:
         note_scores_seen(context.ledger, reader, id, rater_of(request, reader))
-    return render(request, "answer.html.j2", view=view, scale=context.suite.scale)
+    asked = chosen(request, context.now().date(), ALL, reader.collections)
+    lists = EvaluationLists(context.ledger)
+    newer, older = lists.neighbours(asked.filters, view.score.number) if view.score else (None, None)
+    return render(request, "answer.html.j2", view=view, scale=context.suite.scale, kept=_kept_of(asked), newer=newer, older=older)
+
+
+def _kept_of(asked: Chosen) -> str:
+    """What the page of an answer keeps of the list's address."""
+    return asked.query() if asked.narrowed or asked.period else ""
 
 
 class Said(Struct, frozen=True, kw_only=True):

@@ -83,6 +83,7 @@ def _shown(context: ServerContext, asked: Chosen, view: Overview, spoken: Locale
     return {
         "asked": asked,
         "view": view,
+        "updated": context.now(),
         "scale": scale,
         "threshold": threshold,
         "edges": grade_limits(scale),
@@ -185,11 +186,19 @@ def show_golden(request: Request, reader: Reader) -> Response:
     source = f"{GOLDEN_SOURCE}{context.suite.name}"
     newest = EvaluationLists(context.ledger).page(Filters(source=source), limit=1)
     by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
-    scale = context.suite.scale
+    scale, days = context.suite.scale, [one.started_at.date() for one in by_time]
+    several = len(set(days)) < len(days)
     chart = TrendChart(
         title=spoken.say("golden_trend"),
-        days=tuple(spoken.short_date(one.started_at.date()) for one in by_time),
-        series=(Series(label=spoken.say("mean_score"), values=[one.mean for one in by_time], css="c0"),),
+        days=tuple(spoken.short_date(one.started_at.date()) + (f" {one.started_at:%H:%M}" if several else "") for one in by_time),
+        series=(
+            Series(
+                label=spoken.say("mean_score"),
+                values=[one.mean for one in by_time],
+                css="c0",
+                notes=[spoken.count("day_answers", one.scored) for one in by_time],
+            ),
+        ),
         low=scale.min,
         high=scale.max,
     )

@@ -17,9 +17,9 @@ from areopage.ledger.operations import Workers, state_of
 from areopage.ledger.queries import Backlog, Filters, Period
 from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
-from areopage.report.charts import Level, Series
+from areopage.report.charts import Level
 from areopage.report.model import TrendChart
-from areopage.report.monitor import daily_means, score_histogram
+from areopage.report.monitor_charts import daily_series, score_histogram
 from areopage.report.render import draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
@@ -125,7 +125,7 @@ def trends_of(
         chart = TrendChart(
             title=locale.say("trend_title", name=label),
             days=tuple(locale.short_date(day.day) for day in shown),
-            series=(Series(label=label, values=daily_means(shown, criterion), css=css),),
+            series=(daily_series(shown, criterion, label, css, scale, locale),),
             low=scale.min,
             high=scale.max,
             levels=(Level(value=threshold, label=""),) if threshold is not None and not criterion else (),

@@ -151,11 +151,15 @@ def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _answer_url(id: str) -> str:
-    """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query."""
+def _answer_url(id: str, kept: str = "") -> str:
+    """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query.
+
+    Args:
+        kept: the query of the list that it belongs to.
+    """
     if id in (".", ".."):
-        return f"/monitor/answers/?id={quote(id)}"
-    return f"/monitor/answers/{quote(id, safe='')}"
+        return f"/monitor/answers/?id={quote(id)}" + (f"&{kept}" if kept else "")
+    return f"/monitor/answers/{quote(id, safe='')}" + (f"?{kept}" if kept else "")
 
 
 def review_url(id: str) -> str:

@@ -357,6 +357,10 @@ def _comparison(
     judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
     given = {(label.rater, label.criterion): label.score for label in labels}
+    for one in raters:
+        overall = rubric.overall({path: given[one, path] for path in rubric.paths if (one, path) in given})
+        if overall is not None:
+            given.setdefault((one, OVERALL), overall)
     names = rubric.labels(language) | {OVERALL: ""}
     evaluation = shown.evaluation
     return {

@@ -1,13 +1,20 @@
-"""Sign-in with an API key, and sign-out; a session is a cookie."""
+"""Sign-in with an API key, and sign-out; a session is a cookie.
+
+A form that is sent without a session is kept in the login page, and in the page after it, where the reader sends it again.
+"""
+
+from functools import partial
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.access import SESSION_LIFE, Audit
 from areopage.ledger.operations import ApiKey
-from areopage.server.access import SESSION_COOKIE, Access, Actor, Form, access_of, authenticate
+from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Access, Actor, Form, access_of, authenticate, is_form
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.rendering import render
@@ -15,6 +22,9 @@ from areopage.server.pages.rendering import render
 HOME = "/monitor"
 HOME_OF_ASKERS = "/chat"
 """The first page of keys that may not read the monitor's pages."""
+
+KEPT, FORM_WAITS = "kept.", "form_waits"
+"""The login's fields that hold those of a form, and the field that says that there is one."""
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,7 +38,7 @@ async def home(request: Request) -> Response:
 @router.get("/login")
 async def login_page(request: Request, next: str = HOME) -> Response:
     """The form for a key; a signed-in user sees the name of the key."""
-    return render(request, "login.html.j2", actor=await _known(request), next=next, wrong=False)
+    return _login_page(request, next, actor=await _known(request))
 
 
 @router.post("/login")
@@ -38,13 +48,19 @@ async def login(request: Request, form: Form) -> Response:
     key, wanted = (str(form.get(name) or "").strip() for name in ("key", "next"))
     client = request.client.host if request.client else "?"
     record = await access.keys.find(key, client)
+    kept = _fields_of(form, KEPT)
     if record is None:
-        return render(request, "login.html.j2", 401, actor=None, next=wanted, wrong=True)
-    place = _own_path(wanted)
-    response = RedirectResponse(home_of(record) if place == HOME else place, 303)
+        return _login_page(request, wanted, 401, kept=kept if FORM_WAITS in form else None, wrong=True)
+    place, cookie = _own_path(wanted), await run_in_threadpool(_open, access, context_of(request), record)
+    response: Response
+    if FORM_WAITS in form:
+        token = partial(access.seal.token, cookie)
+        response = render(request, "resume.html.j2", actor=None, name=record.name, action=place, kept=kept, csrf=token)
+    else:
+        response = RedirectResponse(home_of(record) if place == HOME else place, 303)
     response.set_cookie(
         SESSION_COOKIE,
-        await run_in_threadpool(_open, access, context_of(request), record),
+        cookie,
         max_age=int(SESSION_LIFE.total_seconds()),
         httponly=True,
         samesite="lax",  # a link in an alert finds its reader signed in; requests that change data also need a token
@@ -73,6 +89,49 @@ def _close(access: Access, context: ServerContext, token: str) -> None:
     access.sessions.close(token)
     if key is not None:
         Audit(context.ledger).note(key.name, "logout", "", key_id=key.id)
+
+
+async def lead_to_login(request: Request) -> Response:
+    """The way to the login page and back.
+
+    A part of a page that htmx fetched sends the whole page there. A form that was sent is kept.
+    """
+    if request.headers.get("hx-request"):
+        shown = urlsplit(request.headers.get("hx-current-url", ""))
+        wanted = shown.path + (f"?{shown.query}" if shown.query else "")
+        return Response(status_code=401, headers={"HX-Redirect": _login_address(wanted)})
+    # as it was asked for: an escaped sign in an id, such as %2F, would else be another address on the way back
+    path, query = request.scope["raw_path"].decode("ascii", "replace"), request.scope["query_string"].decode("ascii", "replace")
+    wanted = path + (f"?{query}" if query else "")
+    if request.method == "GET":
+        return RedirectResponse(_login_address(wanted), 303)
+    if not is_form(request):
+        return RedirectResponse(_login_address(""), 303)
+    return _login_page(request, wanted, 401, kept=_fields_of(await request.form()))
+
+
+def _login_address(wanted: str) -> str:
+    return f"/login?next={quote(wanted, safe='')}" if wanted else "/login"
+
+
+def _login_page(
+    request: Request,
+    wanted: str,
+    status: int = 200,
+    *,
+    actor: Actor | None = None,
+    kept: list[tuple[str, str]] | None = None,
+    wrong: bool = False,
+) -> Response:
+    """The login page; `kept` are the fields of the form that waits, None where none does."""
+    form = {"form_waits": kept is not None, "kept": kept or []}
+    return render(request, "login.html.j2", status, actor=actor, next=wanted, wrong=wrong, **form)
+
+
+def _fields_of(form: FormData, prefix: str = "") -> list[tuple[str, str]]:
+    """The fields of a form whose names have a prefix, without it and without the token."""
+    texts = ((name, value) for name, value in form.multi_items() if isinstance(value, str))
+    return [(name.removeprefix(prefix), value) for name, value in texts if name.startswith(prefix) and name != TOKEN_FIELD]
 
 
 def home_of(actor: Actor | ApiKey | None) -> str:

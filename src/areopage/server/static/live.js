@@ -6,6 +6,15 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.querySelectorAll("[data-live]").forEach((part) => htmx.trigger(part, "seen"));
 });
+// A live part says when the server last answered for it, and when it does not answer.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const stale = document.getElementById("stale"), updated = document.getElementById("updated");
+  if (!event.target.hasAttribute("data-live") || !stale || !updated) return;
+  const status = event.detail.xhr.status, answered = status >= 200 && status < 300;
+  if (answered) updated.textContent = new Date(event.detail.xhr.getResponseHeader("Date")).toISOString().slice(11, 19);
+  if (answered !== stale.hidden) stale.textContent = answered ? "" : stale.dataset.words;
+  stale.hidden = answered;
+});
 // On a phone the row of pages is longer than the screen: it begins where the reader is.
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
