@@ -31,7 +31,7 @@ contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/pycache $(BIN)/pytest -n 4 --dist worksteal --durations=25
+	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX= $(BIN)/pytest -n 4 --dist worksteal --durations=25
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

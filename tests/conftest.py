@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `servers`; imported in the fixtures, so that other tests need not wait
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for `servers`; imported in the fixtures, so that other tests need not wait
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -51,8 +52,17 @@ os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(fast_folder()))  # where pyte
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected lives until the end: it is not searched for garbage again and again."""
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """What is imported and collected lives until the end: it is not searched for garbage again and again.
+
+    Each process of a session begins at another folder, so that they need not compile the same files at the same time.
+    """
+    config = session.config
+    worker = getattr(config, "workerinput", None)
+    if worker and [Path(one).resolve() for one in config.args] == [HERE]:
+        places = [str(place) for place in sorted(HERE.iterdir()) if place.is_dir() or place.name.startswith("test_")]
+        begin = int(worker["workerid"].removeprefix("gw")) * len(places) // worker["workercount"]
+        config.args = places[begin:] + places[:begin]
     gc.disable()
     try:
         return (yield)
@@ -60,6 +70,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)  # tests make much and keep little
         gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests begin first, so that no process is left with one at the end; else the order is that of the files."""
+    items.sort(key=lambda item: (item.get_closest_marker("long") is None, item.path))
 
 
 @pytest.fixture(scope="session", autouse=True)
