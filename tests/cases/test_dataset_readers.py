@@ -144,7 +144,7 @@ def test_a_formula_without_its_result_is_named_as_such(tmp_path: Path) -> None:
     sheet = book.active
     assert sheet is not None
     for row in [["", "id", "prompt", "note"], ["", 1, "Why?", "=1+1"], ["", 2, '="Why "&"not?"', ""], ["", 3, "Really?", ""]]:
-        sheet.append(listed)
+        sheet.append(row)
     book.save(tmp_path / "data.xlsx")
     first, unfilled, last = read_rows(tmp_path / "data.xlsx")
     assert isinstance(unfilled, BadRow)
@@ -242,7 +242,7 @@ def workbook(path: Path, sheets: dict[str, list[list[object]]]) -> Path:
     for name, rows in sheets.items():
         sheet = book.create_sheet(name)
         for row in rows:
-            sheet.append(listed)
+            sheet.append(row)
     book.save(path)
     return path
 

@@ -1,7 +1,7 @@
 """Conversion between records and rows (texts, times, outcomes), and inserts with a rule for existing rows."""
 
 import re
-from collections.abc import Hashable, Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar, overload
 
