@@ -12,9 +12,10 @@ from areopage.cli.exit_codes import FAILED
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
-from areopage.errors import counted, name_list
+from areopage.errors import UserError, counted, name_list
 from areopage.jury.options import model_settings
 from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
+from areopage.suites.blank import blank_suite
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
 from areopage.suites.validation import folder_faults, unselected_criteria
@@ -69,10 +70,30 @@ def validate_suite(suite: SuiteArgument) -> None:
 def new_suite(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet.")],
     like: Annotated[str, typer.Option("--like", metavar="NAME|DIR", help="The suite to copy.")] = "child_safety",
+    blank: Annotated[bool, typer.Option("--blank", help="Begin with nothing but the criteria that --criteria names.")] = False,
+    criteria: Annotated[
+        str | None,
+        typer.Option("--criteria", metavar="ID,...", help="With --blank: category.subcategory.name of each criterion."),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="en|fr|fr,en", help="With --blank: languages, the suite's own first.")
+    ] = None,
 ) -> None:
-    """Create a suite as a copy of another suite."""
-    copy_suite(like, folder)
-    typer.echo(f"written: {folder}; run it with: areopage bench run --suite {folder}")
+    """Create a suite: a copy of another one, or with --blank one of your own criteria."""
+    if not blank:
+        if criteria is not None or lang is not None:
+            raise UserError("--criteria and --lang go with --blank: a copy has those of the suite it is made from")
+        copy_suite(like, folder)
+        typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
+        return
+    for path in blank_suite(folder, _listed(criteria or ""), _listed(lang or "en")):
+        typer.echo(f"written: {path}")
+    check = f"areopage suites validate {shlex.quote(str(folder))}"
+    typer.echo(f"next: write the texts in place of `...`, name your judges in config.yml, and run: {check}")
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _report_faults(suite: str) -> None:

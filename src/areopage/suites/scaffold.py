@@ -4,10 +4,12 @@ import re
 import shutil
 import tempfile
 import textwrap
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
 
+from areopage.criteria.records import Scale
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
 from areopage.suites.loader import BUNDLED, Suite, bundled_names, find_suite
@@ -27,19 +29,32 @@ def copy_suite(like: str, folder: Path) -> None:
         StorageError: the folder cannot be written.
     """
     source = find_suite(like)
-    if folder.exists():
-        raise ConfigError("already exists: choose a new folder", path=folder)
     if folder.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"is inside the suite {like}: choose a folder outside of it", path=folder)
+    with new_folder(folder) as made:
+        try:
+            shutil.copytree(source, made, symlinks=like not in bundled_names())  # links stay links: see `Suite`
+        except shutil.Error as error:
+            source, _, reason = error.args[0][0]
+            raise StorageError(f"{source} cannot be copied: {reason}") from None
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """The place of a folder in the making; it gets its name at the end, and nothing is left behind where it fails.
+
+    Raises:
+        ConfigError: the folder exists already.
+        StorageError: it cannot be written.
+    """
+    if folder.exists():
+        raise ConfigError("already exists: choose a new folder", path=folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
-            copied = Path(scratch) / folder.name
-            shutil.copytree(source, copied, symlinks=like not in bundled_names())  # links stay links: see `Suite`
-            copied.replace(folder)
-    except shutil.Error as error:
-        source, _, reason = error.args[0][0]
-        raise StorageError(f"{source} cannot be copied: {reason}") from None
+            made = Path(scratch) / folder.name
+            yield made
+            made.replace(folder)
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror or error}") from None
 
@@ -62,25 +77,14 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
         raise CriteriaError(f"{criterion!r} is not an id: write category.subcategory.name__vX_Y in a-z, 0-9 and _")
     if criterion in suite.registry.entries:
         raise CriteriaError(f"{criterion} is already in the registry: increase its version")
-    category, subcategory, name = found["path"].split(".")
-    file = f"{category}/{subcategory}/{criterion.rpartition('.')[2]}.prompt"
-    path = suite.criteria_folder / file
-    texts = {path: _new_prompt(suite, suite.own_language)}
-    for language in suite.config.languages[1:]:
-        texts[path.with_suffix(f".{language}.prompt")] = _new_prompt(suite, language)
+    languages = suite.config.languages
+    readers = any(suite.personas(language) for language in languages)
+    texts = new_prompts(suite.criteria_folder, criterion, languages, suite.scale, readers=readers)
     for one in texts:
         if one.exists():
             raise ConfigError("already exists", path=one)
     registry = suite.registry.document.path
-    label, description = (
-        ", ".join(f'{language}: "{text}"' for language in suite.config.languages)
-        for text in (name.replace("_", " ").capitalize(), "...")
-    )
-    entry = (
-        f'{criterion}:\n  version: "{found["major"]}.{found["minor"]}"\n  category: "{category}"\n'
-        f'  subcategory: "{subcategory}"\n  name: "{name}"\n  label: {{{label}}}\n  description: {{{description}}}\n'
-        f'  file: "{file}"\n'
-    )
+    entry = new_entry(criterion, languages)
     try:
         changed = _with_entry(registry.read_text(encoding="utf-8-sig"), entry, registry)
         changed = _with_member(changed, suite.config.criteria.default_selection, criterion, registry)
@@ -93,11 +97,42 @@ def add_criterion(suite: Suite, criterion: str) -> list[Path]:
     return [*texts, registry]
 
 
-def _new_prompt(suite: Suite, language: str) -> str:
+def new_entry(criterion: str, languages: Sequence[str]) -> str:
+    """The lines of a new criterion in a registry; its description is to be written."""
+    path, _, version = criterion.partition("__v")
+    category, subcategory, name = path.split(".")
+    label, description = (
+        ", ".join(f'{language}: "{text}"' for language in languages) for text in (name.replace("_", " ").capitalize(), "...")
+    )
+    return (
+        f'{criterion}:\n  version: "{version.replace("_", ".")}"\n  category: "{category}"\n  subcategory: "{subcategory}"\n'
+        f'  name: "{name}"\n  label: {{{label}}}\n  description: {{{description}}}\n  file: "{_prompt_file(criterion)}"\n'
+    )
+
+
+def new_prompts(folder: Path, criterion: str, languages: Sequence[str], scale: Scale, *, readers: bool) -> dict[Path, str]:
+    """The prompt files of a new criterion, to fill in, by their paths.
+
+    Args:
+        folder: that of the suite's prompt files.
+        languages: the suite's, its own first.
+        readers: the suite knows readers of certain ages.
+    """
+    path, (own, *others) = folder / _prompt_file(criterion), languages
+    paths = {own: path, **{language: path.with_suffix(f".{language}.prompt") for language in others}}
+    return {one: _new_prompt(language, scale, readers=readers) for language, one in paths.items()}
+
+
+def _prompt_file(criterion: str) -> str:
+    category, subcategory, last = criterion.split(".", 2)
+    return f"{category}/{subcategory}/{last}.prompt"
+
+
+def _new_prompt(language: str, scale: Scale, *, readers: bool) -> str:
     """A prompt file to fill in, with a line of the scoring guide for each score, or for both ends of a scale of many."""
-    path, scale = TEMPLATES / f"{language}.prompt", suite.scale
+    path = TEMPLATES / f"{language}.prompt"
     text = (path if path.is_file() else TEMPLATES / "en.prompt").read_text(encoding="utf-8")
-    if not suite.personas(language):
+    if not readers:
         text = _AGE_CONTEXT.sub("", text)
     ends = (scale.min, scale.max)
     few = all(end.is_integer() for end in ends) and scale.max - scale.min <= MOST_LINES
