@@ -25,7 +25,7 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
-from areopage.cli.run_tables import print_view
+from areopage.cli.run_tables import print_view, unscored_first
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -168,6 +168,9 @@ def _exit_code(view: RunView, hint: str) -> int:
     coverage, least = view.coverage.share, view.spec.min_coverage
     if coverage < least:
         typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
+        return INCONCLUSIVE
+    for told in unscored_first(view):
+        typer.echo(f"inconclusive: {told}", err=True)
         return INCONCLUSIVE
     return INCONCLUSIVE if release is not None and release.verdict == "INCONCLUSIVE" else DONE
 

@@ -108,7 +108,7 @@ def print_view(view: RunView, folder: Path) -> None:
     coverage = view.coverage
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
     headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
-    for told, style in _release(view):
+    for told, style in (*_release(view), *((told, "bold red") for told in unscored_first(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
@@ -148,6 +148,14 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
+
+
+def unscored_first(view: RunView) -> Iterator[str]:
+    """The criteria that count first and have no score, though they apply to cases; nothing where there is none."""
+    if view.failures.unscored:
+        criteria, counts = view.spec.criteria_by_id(), view.failures.by_criterion
+        names = name_list(f"{criteria[id].name} (0 of {counts[id].cases} cases)" for id in view.failures.unscored)
+        yield f"not judged, though failures count first here: {names}"
 
 
 def _lost(view: RunView) -> Iterator[str]:
