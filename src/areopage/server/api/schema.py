@@ -1,6 +1,6 @@
 """The API's routes: their OpenAPI schema, generated from msgspec records, and the parameters that they accept."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,7 +38,7 @@ NAMES = (("prompt", "question"), ("response", "answer"))
 class ApiRoute(APIRoute):
     """A route that refuses parameters of the address which it does not declare."""
 
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler behind a check of the parameters' names."""
         handle, known = super().get_route_handler(), [field.alias for field in self.dependant.query_params]
 
