@@ -26,7 +26,7 @@ from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader, note
 from areopage.server.context import context_of
-from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
+from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -116,6 +116,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
 
 def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
     ignored = list[Ignored]()
+    ignore_unknown(query, (*OF_PERIODS, "verdict", "channel", "collection", "q", "unlabelled", "before"), ignored)
     name, period = period_of(query, today, DEFAULT_PERIOD, ignored, may_be_all=True)
     collection = query.get("collection", "").strip()[:MOST_NAME] or None
     if reader.collections and collection not in reader.collections:
