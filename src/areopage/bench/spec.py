@@ -15,6 +15,7 @@ from areopage.digest import digest_of
 from areopage.jury.judges import Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.records import Run
+from areopage.locales import Note
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -80,7 +81,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     datasets: tuple[str, ...]
     maturity_defaulted: int
     default_maturity: str
-    remarks: tuple[str, ...]
+    remarks: tuple[Note, ...]
     log_level: str = "INFO"
     min_coverage: float = 0.0
     idle: tuple[str, ...] = ()

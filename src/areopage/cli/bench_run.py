@@ -121,7 +121,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in (*spec.remarks, *spec.idle):
-            log.write("WARNING", remark)
+            log.write("WARNING", str(remark))
         try:
             with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
@@ -135,7 +135,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
-            log.write("WARNING", warning)
+            log.write("WARNING", str(warning))
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)

@@ -97,7 +97,7 @@ def print_view(view: RunView, folder: Path) -> None:
     if unfit:
         console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
     if view.variant:
-        console.print(Text(f"recomputed: {view.variant}"))
+        console.print(Text(f"recomputed: {'; '.join(map(str, view.variant))}"))
     tree, scale = view.scores.tree, view.spec.scale
     interval = view.scores.interval
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
