@@ -79,6 +79,19 @@ def test_the_size_of_a_run_is_known_before_it_is_paid_for(suite: Path) -> None:
     assert size.completion_tokens == 5 * 200 + 80 * 120
 
 
+def test_the_cost_of_a_run_is_estimated_where_prices_are_known(suite: Path) -> None:
+    def price(model: str, output: float, currency: str) -> dict[str, object]:
+        return {"model": model, "price": {"input_per_million": 0, "output_per_million": output, "currency": currency}}
+
+    write_config(
+        suite,
+        judge_system={"judges": {"alpha": price("fake-a", 10, "EUR"), "beta": {"model": "fake-b"}}},
+        models=[price("fake-target", 1_000, "USD")],
+    )
+    run = prepared(suite, passes=2)
+    assert estimate(run.spec, run.cases).costs == pytest.approx({"USD": 5 * 200 * 1e-3, "EUR": 40 * 120 * 1e-5})
+
+
 def test_judges_that_ask_no_model_spend_no_tokens(suite: Path) -> None:
     write_config(suite, judge_system={"judges": {"alpha": {"model": "x.jsonl", "provider": "replay"}}})
     rows = [{"prompt": "a?", "response": "b"}]

@@ -29,6 +29,7 @@ from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, cou
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
+from areopage.report.model import report_locale
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
@@ -199,7 +200,9 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
     calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
-    typer.echo(f"plan: {calls}, {tokens}, {counted(size.loads, 'model load')}", err=True)
+    cost = report_locale("en").costs(size.costs)
+    money = f", about {cost}" if cost else ""
+    typer.echo(f"plan: {calls}, {tokens}{money}, {counted(size.loads, 'model load')}", err=True)
 
 
 def _agree(asked: Sequence[Contact]) -> bool:
