@@ -152,6 +152,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
         maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
+        max_response_length=config.validation.max_response_length,
         remarks=(),
         log_level=config.logging.level,
     )

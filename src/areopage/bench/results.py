@@ -153,6 +153,13 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return self.answers[case_id].state if case_id in self.answers else "not_run"
 
     @property
+    def long_answers(self) -> tuple[Note, ...]:
+        """A remark on answers of the target that are longer than the suite allows responses to be, if there are some."""
+        limit = self.spec.max_response_length
+        long = tuple(id for id, answer in self.answers.items() if limit and len(answer.case.response or "") > limit)
+        return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
+
+    @property
     def addressing(self) -> tuple[str, ...]:
         """The ids of the cases that address the judge, by the signs in their judgments."""
         marked = {key[0] for key, judgment in self.judgments.items() if signs_in(judgment.steps)}

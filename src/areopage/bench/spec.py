@@ -63,6 +63,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached; stored without secrets.
+        max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
@@ -87,6 +88,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     idle: tuple[str, ...] = ()
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
+    max_response_length: int = 0
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

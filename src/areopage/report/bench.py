@@ -224,7 +224,8 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    remarks = [remark.told(locale.code) for remark in (*view.spec.remarks, *view.scores.warnings)]
+    noted = (*view.spec.remarks, *view.long_answers, *view.scores.warnings)
+    remarks = [note.told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None

@@ -236,7 +236,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
         missing=view.missing,
-        remarks=tuple(map(str, spec.remarks)),
+        remarks=tuple(map(str, (*spec.remarks, *view.long_answers))),
         digests=_digests(spec),
         ledger_heads=view.heads,
     )
