@@ -44,7 +44,9 @@ def print_runs(ledger: Ledger) -> None:
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
         table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    print_table(text_console(), table)
+    console = text_console()
+    console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
+    print_table(console, table)
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
