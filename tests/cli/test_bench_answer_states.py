@@ -86,6 +86,16 @@ def test_a_target_that_answers_some_prompts_is_asked_all_of_them(
     assert "answers: 1 of 60 whole, 59 empty" in command("bench", "run", *arguments).out
 
 
+def test_answers_beyond_the_limit_of_the_suite_are_judged_and_named(command: Command, server: FakeServer, suite: Path) -> None:
+    write_config(suite, validation={"max_response_length": 1_000})
+    server.faults.replies = ["It is so. " * 200, WHOLE]
+    ended = command("bench", "run", "--suite", suite, "--concurrency", "1", "--lang", "fr")
+    assert ended.code == 0, ended.err
+    assert "1 answer has more than 1,000 characters (validation.max_response_length), and is judged whole: c0" in ended.out
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert "1 réponse dépasse 1\u202f000 caractères (validation.max_response_length) et est jugée en entier\xa0: c0" in report
+
+
 def test_thinking_is_kept_and_not_judged(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.replies = [f"<think>I must not say SECRET.</think>\n{WHOLE}"]
     ended = command("bench", "run", "--suite", suite)

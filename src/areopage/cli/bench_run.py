@@ -30,6 +30,7 @@ from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, cou
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
+from areopage.report.model import report_locale
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
@@ -122,7 +123,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in (*spec.remarks, *spec.idle):
-            log.write("WARNING", remark)
+            log.write("WARNING", str(remark))
         try:
             with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
@@ -136,7 +137,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
-            log.write("WARNING", warning)
+            log.write("WARNING", str(warning))
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
@@ -206,7 +207,9 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
     calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
-    typer.echo(f"plan: {calls}, {tokens}, {counted(size.loads, 'model load')}", err=True)
+    cost = report_locale("en").costs(size.costs)
+    money = f", about {cost}" if cost else ""
+    typer.echo(f"plan: {calls}, {tokens}{money}, {counted(size.loads, 'model load')}", err=True)
 
 
 def _agree(asked: Sequence[Contact]) -> bool:

@@ -47,7 +47,9 @@ def print_runs(ledger: Ledger) -> None:
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
         table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    print_table(text_console(), table)
+    console = text_console()
+    console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
+    print_table(console, table)
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
@@ -100,7 +102,7 @@ def print_view(view: RunView, folder: Path) -> None:
     if unfit:
         console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
     if view.variant:
-        console.print(Text(f"recomputed: {view.variant}"))
+        console.print(Text(f"recomputed: {'; '.join(map(str, view.variant))}"))
     tree, scale = view.scores.tree, view.spec.scale
     interval = view.scores.interval
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
@@ -129,6 +131,8 @@ def print_view(view: RunView, folder: Path) -> None:
     print_table(console, _health_table(view))
     for told in _failed_calls(view):
         console.print(Text(told), soft_wrap=True)
+    for note in view.long_answers:
+        console.print(Text(visible(str(note)), style="bold"), soft_wrap=True)
     if view.addressing:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     rejected = folder / REJECTED

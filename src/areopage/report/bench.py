@@ -132,7 +132,9 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
             title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
         )
     if view.variant:
-        yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
+        yield Notice(
+            title=locale.say("variant"), blocks=(Paragraph(text="; ".join(note.told(locale.code) for note in view.variant)),)
+        )
 
 
 def _source(one: SourceScore, locale: Locale) -> str:
@@ -230,7 +232,8 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    remarks = [*view.spec.remarks, *view.scores.warnings]
+    noted = (*view.spec.remarks, *view.long_answers, *view.scores.warnings)
+    remarks = [note.told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
