@@ -17,8 +17,8 @@ from areopage.ledger.access import Audit
 from areopage.ledger.chain import Head, seal
 from areopage.ledger.erasure import erase, erase_before
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Release
 from areopage.ledger.store import Ledger, whole_judgments
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.report.gate import gate_report
 from areopage.report.gate_figures import gather

@@ -206,7 +206,7 @@ def test_a_pause_that_ends_only_by_a_clock_that_was_ahead_is_ended(items: "Items
     engine.enqueue_runs([Run("item", "tried", attempt=1), Run("item", "deadly", deaths=1)], pause=86_400.0)
     engine.enqueue_runs([Run("item", "paused", attempt=1)], pause=60.0)
     engine.clean(datetime.now(UTC))
-    wait_until(lambda: len(items.runs) == 2)
+    wait_until(lambda: len(items.runs) == 2 and len(engine.open_items("item")) == 1)
     assert engine.open_items("item") == {"paused": "DELAYED"}
 
 

@@ -11,6 +11,7 @@ from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, update
 
 from areopage.cases.records import Case, Document, Turn
+from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import REPLIED, Answer, Judgment
 from areopage.ledger.rows import (
@@ -24,7 +25,6 @@ from areopage.ledger.rows import (
     storable,
     storable_json,
 )
-from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
 TEXT_COLUMNS = [column for column in answer_texts.c if column is not answer_texts.c.answer]

@@ -21,8 +21,9 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
+from areopage.ledger.answer_tables import answers, decisions, judgments, releases, runs
 from areopage.ledger.rows import RowValues, insert_rows
-from areopage.ledger.schema import answers, audit, chain, decisions, judgments, labels, releases, runs
+from areopage.ledger.schema import audit, chain, labels
 
 Change = Literal["added", "erased", "reread", "reduced", "removed"]
 """What a transaction did to rows. `reread`: a judge's raw text was read again. `reduced`: texts are cut by the storage policy.

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Select, exists, select
 
+from areopage.ledger.answer_tables import answer_texts, answers
 from areopage.ledger.chain import (
     DIGEST_BYTES,
     EVIDENCE,
@@ -23,7 +24,7 @@ from areopage.ledger.chain import (
 )
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import RowValues, values_of
-from areopage.ledger.schema import answer_texts, answers, chain
+from areopage.ledger.schema import chain
 from areopage.ledger.store import Ledger, judged_rows
 from areopage.ledger.traces import HASHED_DECISIONS
 from areopage.ledger.transactions import snapshot

@@ -11,6 +11,17 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
+from areopage.ledger.answer_tables import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    decisions,
+    evaluations,
+    judgments,
+    releases,
+    runs,
+    verdicts,
+)
 from areopage.ledger.answers import Link, blank_cases, insert_links
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
@@ -18,20 +29,7 @@ from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluation
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
 from areopage.ledger.queries import not_by_index
 from areopage.ledger.rows import RowValues, chunks, insert_missing, naive, storable, values_of
-from areopage.ledger.schema import (
-    alerts,
-    answer_judgments,
-    answer_texts,
-    answers,
-    decisions,
-    evaluations,
-    judgments,
-    labels,
-    releases,
-    review_items,
-    runs,
-    verdicts,
-)
+from areopage.ledger.schema import alerts, labels, review_items
 from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
 from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.traces import note_changes, whole_decisions

@@ -16,7 +16,7 @@ from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Sco
 
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
-Key = TypeVar("Key", str, int)
+Key = TypeVar("Key")
 SURROGATES = re.compile("[\ud800-\udfff]")
 TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
 """Reads the JSON of a list of texts."""

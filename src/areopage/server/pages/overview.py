@@ -19,7 +19,8 @@ from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.report.charts import Level, Series
 from areopage.report.model import TrendChart
-from areopage.report.monitor import daily_means, score_histogram
+from areopage.report.monitor import score_histogram
+from areopage.report.monitor_figures import daily_means
 from areopage.report.render import draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
