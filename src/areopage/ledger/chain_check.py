@@ -20,6 +20,8 @@ from areopage.ledger.chain import (
     Head,
     heads,
     link_digest,
+    linked,
+    placed,
     row_digests,
 )
 from areopage.ledger.connection import storage_errors
@@ -218,4 +220,8 @@ def _rows_of(connection: Connection, table: str) -> Iterator[RowValues]:
         query = select(answers.c.number, answers.c.id).where(~exists().where(answer_texts.c.answer == answers.c.number))
     for part in connection.execute(query.execution_options(yield_per=PORTION)).partitions():
         rows = [values_of(row) for row in part]
+        if table == "answer_judgments":
+            rows = [linked(row) for row in rows]
+        elif table == "run_cases":
+            rows = [placed(row) for row in rows]
         yield from judged_rows(connection, rows) if table == "judgments" else rows

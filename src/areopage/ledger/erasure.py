@@ -22,7 +22,7 @@ from areopage.ledger.answer_tables import (
     runs,
     verdicts,
 )
-from areopage.ledger.answers import Link, blank_cases, insert_links
+from areopage.ledger.answers import Link, blank_cases, insert_links, seal_links
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
@@ -173,7 +173,10 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
         connection.execute(said.values(explanation="", evidence="[]", reason=""))
     seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
+    seal_links(connection, "removed", connection.execute(select(answer_judgments).where(answer_judgments.c.key.in_(new))).all())
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
+    again = select(answer_judgments).where(answer_judgments.c.key.in_(new.values()))
+    seal_links(connection, "added", connection.execute(again).all())
 
 
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
