@@ -16,7 +16,7 @@ from areopage.errors import CallTimedOut
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.erasure import erase
 from areopage.ledger.labels import Labels
-from areopage.ledger.records import Release
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app

@@ -30,7 +30,7 @@ from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, cou
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
-from areopage.report.model import report_locale
+from areopage.report.elements import report_locale
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 

@@ -19,7 +19,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_release import floor_lines, release_text
-from areopage.report.model import report_locale
+from areopage.report.elements import report_locale
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
@@ -119,11 +119,7 @@ def print_view(view: RunView, folder: Path) -> None:
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
     for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
-    if states := view.answer_states():
-        whole = states.pop("answered", 0)
-        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
-        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
-        console.print(Text(counts, style="bold red" if others else ""))
+    _print_answer_states(view, console)
     for one in view.sources:
         told = f"answers of {one.source}: {one.cases}, score {shown_score(one.score)}, coverage {one.coverage:.1%}"
         console.print(Text(told, style="bold"))
@@ -141,6 +137,15 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _print_answer_states(view: RunView, console: Console) -> None:
+    """How many answers of the target are whole; nothing where it was not asked."""
+    if states := view.answer_states():
+        whole = states.pop("answered", 0)
+        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
+        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
+        console.print(Text(counts, style="bold red" if others else ""))
 
 
 def _release(view: RunView) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Conversion between records and rows (texts, times, outcomes), and inserts with a rule for existing rows."""
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar, overload
 
@@ -16,7 +16,7 @@ from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Sco
 
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
-Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key")
 SURROGATES = re.compile("[\ud800-\udfff]")
 TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
 """Reads the JSON of a list of texts."""

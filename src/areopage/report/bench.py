@@ -17,6 +17,7 @@ from areopage.report.bench_missing import LISTED, case_list, missing_section, un
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
+from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.model import (
     Badge,
     Cell,
@@ -31,13 +32,7 @@ from areopage.report.model import (
     Section,
     Span,
     Table,
-    columns,
-    count_cell,
-    head_facts,
     line,
-    report_locale,
-    rows,
-    ruler,
 )
 from areopage.report.qualification import judge_reason
 from areopage.report.results import run_result

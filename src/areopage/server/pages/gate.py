@@ -16,12 +16,12 @@ from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.gate.signals import read_documents
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Channel, Trace
+from areopage.ledger.trace_records import Channel, Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import decision_locale, reason_text
-from areopage.report.model import histogram
+from areopage.report.elements import histogram
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader, note
