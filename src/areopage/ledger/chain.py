@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
-from areopage.ledger.rows import RowValues, insert_rows
+from areopage.ledger.rows import RowValues, insert_rows, values_in
 from areopage.ledger.schema import answers, audit, chain, decisions, judgments, labels, releases, runs
 
 Change = Literal["added", "erased", "reread", "reduced", "removed"]
@@ -114,13 +114,8 @@ def _parts(evidence: Evidence) -> tuple[_Part, ...]:
     for names in evidence.parts.values():
         columns = [evidence.table.c.get(name) for name in names]
         floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
-        read = itemgetter(*names) if len(names) > 1 else _one(names[0])
-        found.append((read, floats))
+        found.append((values_in(names), floats))
     return tuple(found)
-
-
-def _one(name: str) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    return lambda row: (row[name],)
 
 
 _PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
