@@ -22,7 +22,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
-from areopage.ledger.rows import RowValues, insert_rows
+from areopage.ledger.rows import RowValues, insert_rows, values_in
 from areopage.ledger.schema import audit, chain, labels
 
 Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
@@ -120,13 +120,8 @@ def _parts(evidence: Evidence) -> tuple[_Part, ...]:
     for names in evidence.parts.values():
         columns = [evidence.table.c.get(name) for name in names]
         floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
-        read = itemgetter(*names) if len(names) > 1 else _one(names[0])
-        found.append((read, floats))
+        found.append((values_in(names), floats))
     return tuple(found)
-
-
-def _one(name: str) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    return lambda row: (row[name],)
 
 
 _PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
