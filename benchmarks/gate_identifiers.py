@@ -75,7 +75,7 @@ def wrong(gate: Gate) -> dict[str, dict[str, Counts]]:
     draw = random.Random(0)
     found: dict[str, dict[str, Counts]] = {}
     sets: tuple[tuple[Mapping[str, tuple[str, ...]], str], ...] = ((WRONG_FRENCH, FRENCH), (WRONG_ENGLISH, ENGLISH))
-    for kind in WRONG_FRENCH | WRONG_ENGLISH:
+    for kind in {**WRONG_FRENCH, **WRONG_ENGLISH}:
         own = [(one, document) for ones, document in sets for one in ones.get(kind, ())]
         others = [(changed, document) for one, document in own for changed in drawn(one, document, draw)]
         found[kind] = {

@@ -192,6 +192,10 @@ def tuned(
     elif base.grounding is not None:
         unseen = unseen_by(base.grounding.provenance, rows)
         rows, seen = unseen, len(rows) - len(unseen)
+        if seen and not rows:
+            raise ValueError(
+                f"the grounding model was fitted on these {seen:,} labelled answers or on their group: label other answers"
+            )
     tuning = choose(_scored_rows(rows, config, moved), ask, config)
     return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
 
