@@ -96,6 +96,11 @@ def test_a_value_of_its_own_row_is_delivered(document: str, response: str) -> No
 PAIRS = "Primes de vacances : Employé : 250 € ; Cadre : 400 € ; Apprenti : 120 €.\n"
 SEMICOLONS = "categorie;prime de vacances\nEmployé;250 €\nCadre;400 €\nApprenti;120 €\n"
 TABS = SEMICOLONS.replace(";", "\t")
+HEADED = (
+    "Primes\n\n| Catégorie | Prime (€) | Jours |\n|---|---|---|\n"
+    "| Employé | 250 | 3 |\n| Cadre | 400 | 5 |\n| Apprenti | 120 | 2 |\n"
+)
+HEADED_COMMAS = "Grade,Holiday bonus in $\nClerk,250\nManager,400\nApprentice,120\n"
 ENGLISH = "| Grade | Bonus |\n|---|---|\n| Clerk | $250 |\n| Manager | $400 |\n| Apprentice | $120 |\n"
 COMMAS = "grade,bonus\nClerk,$250\nManager,$400\nApprentice,$120\n"
 TWO_VALUES = (
@@ -120,8 +125,8 @@ TWO_VALUES_ENGLISH = (
 @pytest.mark.parametrize(
     ("document", "sentences"),
     [
-        *((document, TWO_VALUES) for document in (TABLE, LIST, PAIRS, SEMICOLONS, TABS)),
-        *((document, TWO_VALUES_ENGLISH) for document in (ENGLISH, COMMAS)),
+        *((document, TWO_VALUES) for document in (TABLE, LIST, PAIRS, SEMICOLONS, TABS, HEADED)),
+        *((document, TWO_VALUES_ENGLISH) for document in (ENGLISH, COMMAS, HEADED_COMMAS)),
     ],
 )
 def test_two_values_of_a_sentence_must_be_those_of_the_rows_that_their_nearest_words_name(
@@ -129,6 +134,11 @@ def test_two_values_of_a_sentence_must_be_those_of_the_rows_that_their_nearest_w
 ) -> None:
     assert [one for one in sentences if not delivered(one.format(250, 400), document)] == []
     assert [one for one in sentences if delivered(one.format(400, 250), document)] == []
+
+
+def test_a_number_of_another_column_has_no_unit_of_a_head() -> None:
+    assert not delivered("La prime d'un cadre est de 5 €.", HEADED)
+    assert delivered("Le taux d'un cadre est de 12 %.", "| Catégorie | Taux (%) |\n|---|---|\n| Employé | 10 |\n| Cadre | 12 |\n")
 
 
 def test_durations_must_be_in_their_row() -> None:

@@ -162,7 +162,7 @@ class _Check:
 
     def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
         """The claim again; misplaced where a table has it in another row, or no spot has its bound or its rate."""
-        spots = self._places.written(stated) or self._places.valued(stated)
+        spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
         bare = stated.kind in ("date", "duration")
         qualified = None if bare else qualifiers(self._response, stated.start, stated.end)
         if not spots or self._beyond(spots) or not (qualified or self._rows.any_in(spots)):
@@ -186,7 +186,9 @@ class _Check:
 
     def _spots(self, stated: Figure) -> list[Spot]:
         """Where a figure stands in any notation."""
-        return list(dict.fromkeys([*self._places.written(stated), *self._places.valued(stated)]))
+        return list(dict.fromkeys([*self._places.written(stated), *self._places.valued(stated)])) or list(
+            self._rows.cells(stated)
+        )
 
     @cached_property
     def _said(self) -> Set[str]:
@@ -220,6 +222,9 @@ class _Check:
         if isinstance(stated, Reference):
             act = self._places.act(stated)
             return self._told(stated, "supported" if act else "missing", act)
+        cells = self._rows.cells(stated)
+        if cells:
+            return self._told(stated, "supported", cells[0])
         spot, spoken_of = self._places.unread(stated, lambda: self._said)
         if spot is None and derived(stated, self._response):
             return self._told(stated, "supported", None)

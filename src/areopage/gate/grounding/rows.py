@@ -8,11 +8,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from decimal import Decimal
 from itertools import groupby, pairwise
 
 from msgspec import Struct
 
 from areopage.gate.grounding.figure_context import Spot
+from areopage.text.figures import Figure
+from areopage.text.folding import lower_case
+from areopage.text.lexicon import CURRENCIES
+from areopage.text.numbers import decimal_of
+from areopage.text.stated import CUES
 from areopage.text.stems import WORD, parted, stem, stems
 
 _LISTING = re.compile(
@@ -20,6 +26,8 @@ _LISTING = re.compile(
     # Cells parted by semicolons, tabs or commas: short ones, so that no sentence is taken for a row.
     r"|[^,;:.\t\n]{1,40}(?:(?:[;\t][^;\t\n]{1,40}){1,12}|(?:,[^\s,;][^,;\n]{0,40}){1,12})\s*\Z"
 )
+_CELL = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’.,][0-9]{3}){1,4}(?:[.,][0-9]{1,2})?|[0-9]{1,15}(?:[.,][0-9]{1,4})?")
+_LONGEST_HEAD = 400  # characters
 _LONGEST_PAIR = 60  # characters of a name and of its value where several stand in one line
 _RULER = re.compile(r"[\s|:+-]+")
 _DIGIT = re.compile("[0-9]")
@@ -73,6 +81,7 @@ class Rows:
         """
         self._texts = texts
         self._read: dict[int, _Read] = {}
+        self._cells: dict[tuple[str, Decimal], list[Spot]] | None = None
 
     def any_in(self, spots: Sequence[Spot]) -> bool:
         """Whether any spot stands in a row."""
@@ -128,6 +137,17 @@ class Rows:
                 within.append(_Named(start, end, frozenset([row]), value=False))
         return sorted(within, key=lambda one: one.start)
 
+    def cells(self, stated: Figure) -> Sequence[Spot]:
+        """Where an amount or a percentage stands in a row under a head that has its unit."""
+        if stated.kind not in ("amount", "percentage") or not isinstance(stated.value, Decimal):
+            return ()
+        if self._cells is None:
+            self._cells = {}
+            for number, text in enumerate(self._texts):
+                for unit, value, start, end in _headed(text, self._read_of(number).rows):
+                    self._cells.setdefault((unit, value), []).append((number, start, end))
+        return self._cells.get(("%" if stated.kind == "percentage" else stated.unit, stated.value), ())
+
     def _row_at(self, spot: Spot) -> _Row | None:
         read = self._read_of(spot[0])
         at = bisect_right(read.starts, spot[1]) - 1
@@ -142,6 +162,36 @@ class Rows:
                 named.setdefault(row.block, {}).update(dict.fromkeys(row.labels, row))
             found = self._read[number] = _Read(rows, [row.start for row in rows], named)
         return found
+
+
+def _headed(text: str, rows: Sequence[_Row]) -> Iterator[tuple[str, Decimal, int, int]]:
+    """The cells that are numbers under a head with a unit: the unit, the value, and where it stands."""
+    heads: dict[int, list[tuple[str, ...]]] = {}
+    for row in rows:
+        line = text[row.start : row.end]
+        mark = next((one for one in "|\t;," if one in line), "|")
+        if row.block not in heads:
+            heads[row.block] = [_units_in(cell) for cell in _head(text, row.block).split(mark)]
+        cells = line.split(mark)
+        start = row.start
+        for cell, units in zip(cells, heads[row.block], strict=False) if len(cells) == len(heads[row.block]) else ():
+            written = cell.strip()
+            if units and _CELL.fullmatch(written):
+                first = start + cell.index(written)
+                yield from ((unit, decimal_of(written), first, first + len(written)) for unit in units)
+            start += len(cell) + 1
+
+
+def _head(text: str, block: int) -> str:
+    """The line before a block, the ruler of a table left out."""
+    lines = text[max(0, block - _LONGEST_HEAD) : block].splitlines()
+    return next((line for line in reversed(lines) if not _RULER.fullmatch(line)), "").rstrip()
+
+
+def _units_in(cell: str) -> tuple[str, ...]:
+    low = lower_case(cell)
+    percent = ("%",) if CUES["percentage"].search(low) else ()
+    return (*percent, *(unit for unit, cues in CURRENCIES.items() if any(cue in low for cue in cues)))
 
 
 def _first(number: int, rows: Iterable[_Row]) -> Spot:
