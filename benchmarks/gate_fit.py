@@ -17,10 +17,12 @@ from gate_labels import DATA, MADE_QUESTIONS, RAGTRUTH, made_rows, ragtruth_rows
 from gate_measures import auroc, balanced_accuracy, choose, f1, unseen
 
 from areopage.gate.grounding.fitting import fit_table, tabulate
+from areopage.gate.tuning.labelled import response_digest
 
 SEEDS = 5
 FOLDS = 10
 SHIPPED = Path(__file__).parents[1] / "src" / "areopage" / "suites" / "bundled" / "rag_grounding" / "grounding.json"
+RESPONSES = "fitted_responses.txt"  # beside the weights: `gate tune` certifies nothing with these answers
 
 
 def main() -> None:
@@ -58,6 +60,8 @@ def main() -> None:
     }  # fmt: skip
     model = fit_table(table, np.arange(len(table.answers)), name="areopage grounding 1", provenance=provenance)
     args.out.write_text(json.dumps(msgspec.to_builtins(model), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    digests = sorted({response_digest(row.response) for row in labelled})
+    (args.out.parent / RESPONSES).write_text("\n".join(digests) + "\n", encoding="ascii")
     print(json.dumps({"written": str(args.out.name), **figures, "thresholds": [round(one, 2) for one in thresholds]}))
 
 

@@ -80,7 +80,7 @@ class _Sum(Struct):
     def french(self, value: int, *, joined: bool) -> bool:
         """Take a French word into the number; false where it begins another one. `joined`: "et" stands before it."""
         rest = self.group % _HUNDRED
-        if joined and not (rest in _TENS and rest < 80 and value in (1, 11)):
+        if joined and not (rest in _TENS and (rest < 80 or self.last == rest) and value in (1, 11)):
             return False
         if value >= _THOUSAND:
             return self.scale(value)
