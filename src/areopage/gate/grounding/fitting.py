@@ -20,19 +20,13 @@ Floats = NDArray[np.float64]
 SENTENCE_FEATURES = {
     "unknown": "logarithm of 1 + the number of words that neither the documents nor the question have",
     "unknown_count": "the number of those words",
-    "unknown_share": "their share of the sentence's words",
     "unknown_light": "logarithm of 1 + how many of them state little by themselves (important, various, généralement)",
-    "unknown_run": "the most of them that follow each other",
-    "pairs_missing": "logarithm of 1 + the number of neighbouring words that are no neighbours in any document",
-    "scattered": "how much of what the documents hold stands in other places than the one that comes nearest",
+    "pairs_missing": "the share of its neighbouring words that are no neighbours in any document",
     "length": "logarithm of 1 + the number of words that mean something",
-    "opens": "1 for the first sentence of several",
-    "closes": "1 for the last sentence of several",
-    "position": "where in the answer the sentence stands, from 0 to 1",
+    "edge": "for the first sentence and the last: the share of the answer's sentences that stand between them; 0 for others",
 }
 ANSWER_FEATURES = {
-    "expected": "logarithm of the expected number of unsupported sentences",
-    "invented": "logarithm of 1 + the new words of the claims, as far as a claim has more than three of them",
+    "odds": "logarithm of the sum of the sentences' odds: of a single sentence, what its model says",
 }
 # Answers of a language model that read the documents hardly ever show it, and those that rest on other documents always do. Its
 # weight is fitted on made-up rows as well, after the others and without moving them.
@@ -92,7 +86,7 @@ def tabulate(rows: Sequence[Row]) -> Table:
     lines: list[list[float]] = []
     labels: list[float] = []
     owners: list[int] = []
-    told: list[tuple[float, float, float]] = []
+    told: list[tuple[int, int]] = []
     for number, row in enumerate(rows):
         for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
             if one.claim:
@@ -105,7 +99,7 @@ def tabulate(rows: Sequence[Row]) -> Table:
         np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES) + 1),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
-        np.array(told, dtype=np.float64).reshape(-1, 3),
+        np.array(told, dtype=np.float64).reshape(-1, 2),
         np.array([row.ungrounded for row in rows], dtype=np.float64),
         np.array([row.made for row in rows], dtype=np.bool_),
         np.array([names[row.group] for row in rows], dtype=np.int64),
