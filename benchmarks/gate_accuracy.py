@@ -349,7 +349,7 @@ def main() -> None:
         "french, official pages": french(gate, list(made_of_pages(read(PAGES), 0))),
         "other sets, shipped model": transfer(config.grounding) if config.grounding else {},
         "threshold": config.thresholds.hold,
-        "features": [len(SENTENCE_FEATURES) + 1, len(ANSWER_FEATURES) + 1, FOREIGN],
+        "features": [len(SENTENCE_FEATURES), len(ANSWER_FEATURES) + 1, FOREIGN],
     }
     print(json.dumps(found, ensure_ascii=False))
 

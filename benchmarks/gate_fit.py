@@ -52,7 +52,7 @@ def main() -> None:
              "sentences": int(np.isin(table.rows, real).sum()), "for": "all weights"},
             {"set": "PIAF, answers made of its questions by benchmarks/gate_french.py", "questions": MADE_QUESTIONS,
              "answers": len(made), "ungrounded": sum(row.ungrounded for row in made),
-             "for": "the weights of foreign, each row counting as 1/20"},
+             "for": "the weight of foreign, each row counting as 1/20"},
         ],
         "date": args.date,
         "command": f"python benchmarks/gate_fit.py --date {args.date}",

@@ -273,7 +273,6 @@ def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index:
         "unknown": log1p(missing),
         "unknown_count": float(missing),
         "unknown_light": log1p(len([word for word in unknown if is_light(word.written)])),
-        "foreign": max(0.0, missing / total - 0.5),
         "pairs_missing": 1 - neighbours / pairs if pairs else 0.0,
         "length": log1p(total),
         "coverage": coverage,

@@ -31,10 +31,7 @@ ANSWER_FEATURES = {
 # Answers of a language model that read the documents hardly ever show it, and those that rest on other documents always do. Its
 # weight is fitted on made-up rows as well, after the others and without moving them.
 FOREIGN = "foreign"
-FOREIGN_SAYS = {
-    "sentence": "how far more than half of the words are unknown to documents and question, from 0 to 0.5",
-    "answer": "the same of all claims taken together",
-}
+FOREIGN_SAYS = "how far more than half of the claims' words are unknown to documents and question, from 0 to 0.5"
 SENTENCE_PENALTY, ANSWER_PENALTY = 10.0, 3.0
 FOREIGN_PENALTY = 0.01
 MADE_COUNTS = 0.05  # of a real row
@@ -66,7 +63,7 @@ class Table(Struct, frozen=True):
     """The features of all rows.
 
     Attributes:
-        sentences: one line for each claim, (claims, features with `foreign` last);
+        sentences: one line for each claim, (claims, features);
             `labels` whether it is unsupported, NaN without a label;
             `rows` to which answer it belongs; `told` what the answers' features are made of.
         answers: whether each answer is ungrounded; `made` which are made up; `groups` a number for each answer's group.
@@ -90,13 +87,13 @@ def tabulate(rows: Sequence[Row]) -> Table:
     for number, row in enumerate(rows):
         for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
             if one.claim:
-                lines.append([one.facts.features[name] for name in (*SENTENCE_FEATURES, FOREIGN)])
+                lines.append([one.facts.features[name] for name in SENTENCE_FEATURES])
                 labels.append(_label(row, one.span.start, one.span.end))
                 owners.append(number)
                 told.append(one.counted)
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
     return Table(
-        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES) + 1),
+        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
         np.array(told, dtype=np.float64).reshape(-1, 2),
@@ -126,7 +123,7 @@ def fit(
     """The model that fits these answers.
 
     Args:
-        base: whose weights of `foreign` are kept, where no row is made up.
+        base: whose weight of `foreign` is kept, where no row is made up.
 
     Raises:
         ValueError: the answers carry one label only, or no sentence claims anything.
@@ -160,29 +157,18 @@ def fit_table(
     foreign = np.array([found[row][FOREIGN] for row in kept.tolist()])
     genuine = ~table.made[kept]
     answer = _ridge(lines[genuine], table.answers[kept][genuine], ANSWER_FEATURES, ANSWER_PENALTY)
-    counts = np.where(genuine, 1.0, MADE_COUNTS)
     if base is not None and genuine.all():
-        return GroundingModel(
-            name=name,
-            provenance=provenance or {},
-            sentence=_with_foreign(sentence, _foreign_weight(base.sentence), "sentence"),
-            answer=_with_foreign(answer, _foreign_weight(base.answer), "answer"),
-        )
-    answer = _with_foreign(answer, _added(foreign, table.answers[kept], counts, logits_of(answer, lines)), "answer")
-    mine = np.isin(table.rows, used) & ~np.isnan(table.labels)
-    counts = np.where(table.made[table.rows[mine]], MADE_COUNTS, 1.0)
-    offsets = logits_of(sentence, table.sentences[mine])
-    sentence = _with_foreign(sentence, _added(table.sentences[mine, -1], table.labels[mine], counts, offsets), "sentence")
-    return GroundingModel(name=name, provenance=provenance or {}, sentence=sentence, answer=answer)
-
-
-def _foreign_weight(linear: Linear) -> float:
-    return next((part.weight for part in linear.weights if part.feature == FOREIGN), 0.0)
-
-
-def _with_foreign(linear: Linear, weight: float, of: str) -> Linear:
-    part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS[of])
-    return Linear(bias=linear.bias, weights=(*linear.weights, part))
+        weight = next((part.weight for part in base.answer.weights if part.feature == FOREIGN), 0.0)
+    else:
+        counts = np.where(genuine, 1.0, MADE_COUNTS)
+        weight = _added(foreign, table.answers[kept], counts, logits_of(answer, lines))
+    part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS)
+    return GroundingModel(
+        name=name,
+        provenance=provenance or {},
+        sentence=sentence,
+        answer=Linear(bias=answer.bias, weights=(*answer.weights, part)),
+    )
 
 
 def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
@@ -204,8 +190,7 @@ def logits_of(linear: Linear, lines: Floats) -> Floats:
     weights = np.array([part.weight for part in linear.weights])
     means = np.array([part.mean for part in linear.weights])
     scales = np.array([part.scale for part in linear.weights])
-    own = lines[:, : len(linear.weights)]  # before it is added, `foreign` is the last column that has no weight
-    logits: Floats = np.clip((own - means) / scales @ weights + linear.bias, -30.0, 30.0)
+    logits: Floats = np.clip((lines - means) / scales @ weights + linear.bias, -30.0, 30.0)
     return logits
 
 
@@ -219,7 +204,7 @@ def folds(groups: NDArray[np.int64], number: int, seed: int) -> NDArray[np.int64
 def _sentence_model(table: Table, used: NDArray[np.int64]) -> Linear:
     """The sentences' model; where only whole answers are labelled, an ungrounded one's worst-looking sentence stands for it."""
     mine = np.isin(table.rows, used)
-    lines, labels, rows = table.sentences[mine, :-1], table.labels[mine].copy(), table.rows[mine]
+    lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]
     column = list(SENTENCE_FEATURES).index("unknown_count")
     for row in np.unique(rows[np.isnan(labels)]):
         own = np.flatnonzero(rows == row)
