@@ -20,6 +20,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -320,17 +321,14 @@ def beside_the_share(model: GroundingModel, rows: Sequence[Row]) -> dict[str, li
     for name, low, high in (("all", 0, 10**9), ("under 10", 0, 10), ("10 to 19", 10, 20), ("20 and more", 20, 10**9)):
         mine = np.flatnonzero((lengths >= low) & (lengths < high))
         if min(int(wrong[mine].sum()), int((~wrong[mine]).sum())) >= FEWEST:
-            bounds = intervals(
-                groups[mine],
-                {
-                    "": lambda part, own=mine: (
-                        auroc(wrong[own[part]], doubt[own[part]]) - auroc(wrong[own[part]], share[own[part]])
-                    )
-                },
-            )
+            bounds = intervals(groups[mine], {"": partial(_gain, wrong[mine], doubt[mine], share[mine])})
             aurocs = [round(auroc(wrong[mine], scores[mine]), 3) for scores in (doubt, share)]
             found[name] = [len(mine), *aurocs, bounds[""]]
     return found
+
+
+def _gain(wrong: Flags, scores: Floats, others: Floats, part: Whole) -> float:
+    return auroc(wrong[part], scores[part]) - auroc(wrong[part], others[part])
 
 
 def numbered(texts: Sequence[str]) -> tuple[Document, ...]:
