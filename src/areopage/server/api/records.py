@@ -193,7 +193,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     answer: str
     verdict: GateVerdict
     mode: Mode
-    confidence: float
+    confidence: float | None
     p_unsupported: float | None
     citations: tuple[Citation, ...]
     response_lang: str
