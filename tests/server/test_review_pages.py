@@ -340,7 +340,7 @@ def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, ad
         page.goto(f"{address}/review/{WEAK_ID}?edit")
         assert page.evaluate("getComputedStyle(document.querySelector('.judgment')).overflowY") == "visible"
         page.focus("#rater")  # no field lies below the buttons that stay in sight
-        field, buttons = page.locator("#rater").bounding_box(), page.locator(".buttons").bounding_box()
+        field, buttons = page.locator("#rater").bounding_box(), page.locator("form .buttons").bounding_box()
         assert field and buttons and field["y"] + field["height"] <= buttons["y"]
         page.goto(f"{address}/agreement?only=all")
         shown = page.inner_text("main").replace("\u202f", " ").replace("\xa0", " ")

@@ -138,8 +138,9 @@ def show_queue(request: Request, reader: Reader, after: int = 0) -> Response:
     found = list(islice(_lines_of(ledger, reader, rater, after=after), SHOWN + 1))
     lines = found[:SHOWN]
     note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
-    waiting = len(lines) if reader.collections else queue.count_open()
     further = lines[-1].item.number if len(found) > SHOWN else 0
+    # of a scoped key's answers, no more than one page is read
+    waiting = (None if after or further else len(lines)) if reader.collections else queue.count_open()
     return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, after=after, further=further)
 
 
