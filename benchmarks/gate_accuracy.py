@@ -9,7 +9,8 @@
   kind of error.
 - french: answers made of questions on encyclopedia articles and of official pages, right ones and wrong ones, on articles
   that the model was not fitted on; the shipped rules decide.
-- other sets: the shipped model on claims with their references, and on summaries, neither of which it was fitted on.
+- other sets: the shipped model on claims with their references, on summaries, and on French answers in free writing, none of
+  which it was fitted on; by length, beside the share of an answer's words that the documents lack.
 
 The sets lie in ../shared/data beside the repository and are not part of it.
 """
@@ -19,9 +20,11 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from gate_free_french import ANSWERS, Texts, written
 from gate_french import Made, made_of_pages, made_of_questions
 from gate_labels import DATA, PAGES, RAGTRUTH, made_rows, questions, ragtruth_rows, read
 from gate_measures import Flags, Floats, Whole, auroc, balanced_accuracy, choose, f1, intervals, unseen
@@ -44,14 +47,16 @@ from areopage.gate.grounding.fitting import (
     tabulate,
 )
 from areopage.gate.grounding.model import GroundingModel, ground, probability
+from areopage.text.stems import stems
 
 SEEDS = 5
 OUTER, INNER = 5, 5
+FEWEST = 10  # right answers and wrong ones of a length, for an AUROC
 NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 GROUPS = {
-    "words that the documents do not have": ("unknown", "unknown_count", "unknown_share", "unknown_light", "unknown_run"),
-    "neighbouring words": ("pairs_missing", "scattered"),
-    "place and length": ("length", "opens", "closes", "position"),
+    "words that the documents do not have": ("unknown", "unknown_count", "unknown_light"),
+    "neighbouring words": ("pairs_missing",),
+    "place and length": ("length", "edge"),
 }
 
 
@@ -129,8 +134,11 @@ def signals(rows: Sequence[Row]) -> dict[str, Floats]:
     for row in rows:
         examined = examine(row.prompt, row.response, row.documents, row.language)
         claims = [one for one in examined.sentences if one.claim]
-        for name in ("unknown_count", "unknown_share", "unknown_run", "new", "pairs_missing", "scattered", "negation_alone"):
+        for name in ("unknown_count", "pairs_missing", "negation_alone"):
             found[f"{name}, worst sentence"].append(max((one.facts.features.get(name, 0.0) for one in claims), default=0.0))
+        found["share of unknown words, worst sentence"].append(
+            max((len(one.facts.unknown) / one.facts.words for one in claims), default=0.0)
+        )
         found["coverage, lowest sentence"].append(-min((one.facts.features["coverage"] for one in claims), default=1.0))
         stated = [claim for one in examined.sentences for claim in one.claims]
         found["unsupported figures and references"].append(float(sum(not claim.supported for claim in stated)))
@@ -166,6 +174,27 @@ def reliability(wrong: Flags, scores: Floats) -> list[list[float]]:
     return [[round(float(scores[part].mean()), 2), round(float(wrong[part].mean()), 2)] for part in np.array_split(order, 8)]
 
 
+def calibration(wrong: Flags, scores: Floats, lengths: Whole) -> dict[str, list[float]]:
+    """For all and for thirds by length: the least and most words, mean probability, share of ungrounded, Brier score, ECE."""
+    order = np.argsort(lengths, kind="stable")
+    parts = {"all": order} | dict(zip(("short", "middle", "long"), np.array_split(order, 3), strict=True))
+    return {
+        name: [
+            int(lengths[part].min()),
+            int(lengths[part].max()),
+            *(round(float(value.mean()), 3) for value in (scores[part], wrong[part], (scores[part] - wrong[part]) ** 2)),
+            round(calibration_error(wrong[part], scores[part]), 3),
+        ]
+        for name, part in parts.items()
+    }
+
+
+def calibration_error(wrong: Flags, scores: Floats) -> float:
+    """The mean difference, in eighths of the answers, between probability and share."""
+    parts = np.array_split(np.argsort(scores, kind="stable"), 8)
+    return float(sum(abs(scores[part].mean() - wrong[part].mean()) * len(part) for part in parts) / len(scores))
+
+
 def ragtruth(config: GateConfig) -> dict[str, Any]:
     raw = read(RAGTRUTH)
     rows = ragtruth_rows(raw)
@@ -194,6 +223,7 @@ def ragtruth(config: GateConfig) -> dict[str, Any]:
         "gate": means,
         "intervals": bounds,
         "reliability": reliability(wrong, scores),
+        "calibration": calibration(wrong, scores, np.array([len(stems(row.response)) for row in rows])),
         "documented rule": rule(wrong, documented),
         "naive number rule": rule(wrong, naive(rows)),
         "always held back": rule(wrong, np.ones_like(wrong)),
@@ -238,20 +268,67 @@ def french(gate: Gate, cases: Sequence[Made]) -> dict[str, Any]:
 
 
 def transfer(model: GroundingModel) -> dict[str, Any]:
-    """AUROC of the shipped model on sets that it was not fitted on: single claims, and summaries."""
-    claims = read("attributionbench/test500.jsonl.gz")
-    summaries = read("faithbench_half/rows.jsonl.gz")
-    scores = [
-        ground(model, row["question"] or "", row["claim"], numbered(row["references"]), "en").p_unsupported or 0.0
-        for row in claims
-    ]
-    others = [ground(model, "", row["summary"], numbered([row["source"]]), "en").p_unsupported or 0.0 for row in summaries]
-    wrong = np.array([row["attribution_label"] != "attributable" for row in claims], dtype=np.bool_)
-    unwanted = np.array([str(row["worst_label"]).startswith("Unwanted") for row in summaries], dtype=np.bool_)
-    return {
-        "attributionbench": [len(claims), round(auroc(wrong, np.array(scores)), 3)],
-        "faithbench": [len(summaries), round(auroc(unwanted, np.array(others)), 3)],
+    """AUROC of the shipped model on sets that it was not fitted on, beside that of the share of words that the documents lack."""
+    sets = {
+        name: [
+            _single(row["question"] or "", row["claim"], numbered(row["references"]), row["attribution_label"] != "attributable")
+            for row in read(f"attributionbench/{file}.jsonl.gz")
+        ]
+        for name, file in (("attributionbench", "test500"), ("attributionbench, dev", "dev"))
     }
+    sets["faithbench"] = [
+        _single("", row["summary"], numbered([row["source"]]), str(row["worst_label"]).startswith("Unwanted"), row["source"])
+        for row in read("faithbench_half/rows.jsonl.gz")
+    ]
+    texts = Texts()
+    for path in sorted(ANSWERS.glob("*.jsonl")):
+        sets[f"french, {path.stem}"] = [
+            _single(texts.question(row), row.answer, texts.documents(row), row.wrong, row.group, "fr")
+            for row in written(path.name)
+            if row.agreed
+        ]
+    return {name: beside_the_share(model, rows) for name, rows in sets.items()}
+
+
+def _single(
+    prompt: str, response: str, documents: tuple[Document, ...], wrong: bool, group: str = "", language: str = "en"
+) -> Row:
+    return Row(
+        prompt=prompt,
+        response=response,
+        documents=documents,
+        language=language,
+        ungrounded=wrong,
+        unsupported=None,
+        group=group or prompt,
+    )
+
+
+def beside_the_share(model: GroundingModel, rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """By the number of words that mean something: answers, AUROC of p and of the share, the difference's interval."""
+    words = [stems(row.response) for row in rows]
+    held_words = [
+        {root for document in row.documents for root in (*stems(document.text), *stems(document.title))} for row in rows
+    ]
+    share = np.array(
+        [sum(root not in own for root in roots) / max(1, len(roots)) for roots, own in zip(words, held_words, strict=True)]
+    )
+    doubt = np.array([ground(model, row.prompt, row.response, row.documents, row.language).p_unsupported or 0.0 for row in rows])
+    wrong: Flags = np.array([row.ungrounded for row in rows], dtype=np.bool_)
+    groups = np.unique([row.group for row in rows], return_inverse=True)[1]
+    lengths = np.array([len(roots) for roots in words])
+    found: dict[str, list[Any]] = {}
+    for name, low, high in (("all", 0, 10**9), ("under 10", 0, 10), ("10 to 19", 10, 20), ("20 and more", 20, 10**9)):
+        mine = np.flatnonzero((lengths >= low) & (lengths < high))
+        if min(int(wrong[mine].sum()), int((~wrong[mine]).sum())) >= FEWEST:
+            bounds = intervals(groups[mine], {"": partial(_gain, wrong[mine], doubt[mine], share[mine])})
+            aurocs = [round(auroc(wrong[mine], scores[mine]), 3) for scores in (doubt, share)]
+            found[name] = [len(mine), *aurocs, bounds[""]]
+    return found
+
+
+def _gain(wrong: Flags, scores: Floats, others: Floats, part: Whole) -> float:
+    return auroc(wrong[part], scores[part]) - auroc(wrong[part], others[part])
 
 
 def numbered(texts: Sequence[str]) -> tuple[Document, ...]:
@@ -270,7 +347,7 @@ def main() -> None:
         "french, official pages": french(gate, list(made_of_pages(read(PAGES), 0))),
         "other sets, shipped model": transfer(config.grounding) if config.grounding else {},
         "threshold": config.thresholds.hold,
-        "features": [len(SENTENCE_FEATURES) + 1, len(ANSWER_FEATURES) + 1, FOREIGN],
+        "features": [len(SENTENCE_FEATURES), len(ANSWER_FEATURES) + 1, FOREIGN],
     }
     print(json.dumps(found, ensure_ascii=False))
 

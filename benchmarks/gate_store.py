@@ -33,8 +33,9 @@ from areopage.cases.records import Case, Document
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import GROUNDING, Answer, Channel, Label, Mode, Release, Trace, decided_trace
+from areopage.ledger.records import GROUNDING, Answer, Label
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Channel, Mode, Release, Trace, decided_trace
 from areopage.ledger.traces import Traces
 
 DAYS = 90

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from areopage.cases.records import Case, Document
 from areopage.ledger.erasure import erase
-from areopage.ledger.records import Answer, Trace
+from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.trace_export import TraceExport

@@ -24,6 +24,7 @@ from sqlalchemy import Connection, Table, insert, text
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Scale
+from areopage.ledger.answer_tables import evaluation_scores, evaluations
 from areopage.ledger.answers import insert_answers
 from areopage.ledger.days import DayCounts, Days, rebuild_days
 from areopage.ledger.evaluation_rows import evaluation_row, score_rows
@@ -31,7 +32,6 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Scope
 from areopage.ledger.records import Answer, Evaluation, JudgeUse, Judgment, Run, Verdict
-from areopage.ledger.schema import evaluation_scores, evaluations
 from areopage.ledger.search import SEARCH_TABLE, add_words
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import measure

@@ -17,6 +17,7 @@ import yaml
 from msgspec import Struct
 
 MESSAGES_FILE = Path(__file__).with_name("locale_messages.yml")
+REMARKS_FILE = Path(__file__).with_name("remark_messages.yml")
 LANGUAGES = ("en", "fr")
 MISSING = "—"
 
@@ -24,6 +25,7 @@ NARROW, WIDE = "\u202f", "\u00a0"
 _BEFORE_HIGH_SIGN = re.compile(r" (?=[;?!])")
 _BEFORE_LOW_SIGN = re.compile(r" (?=[:%»])|(?<=«) ")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+NAMES_SHOWN = 8  # of a list of names in a remark
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _EXACT_SECONDS = 10.0  # spans under it have a decimal
 _SHORT_SECONDS = 0.1  # times under it have three decimals
@@ -194,6 +196,35 @@ def _read(code: str, files: tuple[Path, ...]) -> Locale:
     for path in (MESSAGES_FILE, *files):
         messages |= yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - both loaders are safe ones
     return Locale(code=code, messages={key: _typeset(forms[code], code) for key, forms in messages.items()})
+
+
+class Note(Struct, frozen=True):
+    """A remark on a run: its key in `REMARKS_FILE` and the values in it. As a string it is English.
+
+    A value that lists names shows the first of them and counts the others; `n` decides between singular and plural.
+    """
+
+    key: str
+    values: Mapping[str, str | int | tuple[str, ...]] = {}
+
+    def told(self, language: str) -> str:
+        """The remark in a language, else in English."""
+        locale = locale_for(language, REMARKS_FILE)
+        said = {name: _shown(locale, value) for name, value in self.values.items() if name != "n"}
+        n = self.values.get("n")
+        return locale.count(self.key, n, **said) if isinstance(n, int) else locale.say(self.key, **said)
+
+    def __str__(self) -> str:
+        return self.told("en")
+
+
+def _shown(locale: Locale, value: str | int | tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return locale.whole(value)
+    more = [locale.say("more_names", n=len(value) - NAMES_SHOWN)] if len(value) > NAMES_SHOWN else []
+    return " ".join([", ".join(value[:NAMES_SHOWN]), *more])
 
 
 def one_line(text: str, limit: int = 160) -> str:

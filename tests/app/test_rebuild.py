@@ -3,21 +3,19 @@
 import csv
 import io
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-import areopage
 from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
 from areopage.ledger.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
+from servers import PATIENCE
 from servers.command import Command
+from servers.forked import Forked
 from servers.seeded_ledger import REDUCED, caches, wipe_caches
 
 
@@ -119,9 +117,9 @@ def test_a_rebuild_that_is_killed_leaves_whole_portions_and_the_next_one_ends_it
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE evaluations SET score_global = NULL, scored = 0 WHERE state = 'evaluated'"))
     wrong = {one.subject for one in differences(ledger) if not one.field.startswith(("days", "score_days"))}
-    environment = {**os.environ, "PYTHONPATH": str(Path(areopage.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", KILLED, ledger.place], env=environment, check=False)
-    assert done.returncode == -signal.SIGKILL
+    process = Forked(KILLED, ledger.place)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
     left = {one.subject for one in differences(ledger) if not one.field.startswith(("days", "score_days"))}
     assert len(wrong) - len(left) == 6  # two portions
     rebuild(ledger)

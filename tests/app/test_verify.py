@@ -17,8 +17,8 @@ from areopage.ledger.access import Audit
 from areopage.ledger.chain import Head, seal
 from areopage.ledger.erasure import erase, erase_before
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Release
 from areopage.ledger.store import Ledger, whole_judgments
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.report.gate import gate_report
 from areopage.report.gate_figures import gather
@@ -92,6 +92,29 @@ ALTERATIONS = {
     ),
     "weights of a panel": (["UPDATE runs SET spec = spec || ' ' WHERE kind = 'monitor'"], r"runs .+: altered \(figures\)"),
     "audit entry": (["UPDATE audit SET actor = 'bob' WHERE action = 'erase'"], r"audit \d+: altered \(figures\)"),
+    "API key of an audit entry": (
+        ["UPDATE audit SET key_id = 'another' WHERE action = 'erase'"],
+        r"audit \d+: altered \(figures\)",
+    ),
+    "judgment taken from its answer": (
+        [f"DELETE FROM answer_judgments WHERE key = (SELECT key FROM judgments WHERE id = {FIRST_SCORED})"],
+        r"answer_judgments \d+ .+: deleted",
+    ),
+    "judgment given to another answer": (
+        [
+            f"UPDATE answer_judgments SET answer = (SELECT max(number) FROM answers) "
+            f"WHERE key = (SELECT key FROM judgments WHERE id = {FIRST_SCORED})"
+        ],
+        r"answer_judgments \d+ .+: not in any chain: inserted",
+    ),
+    "deleted case of a run": (
+        ["DELETE FROM run_cases WHERE position = (SELECT max(position) FROM run_cases)"],
+        r"run_cases .+ \d+: deleted",
+    ),
+    "answer of another case": (
+        ["UPDATE run_cases SET answer = (SELECT max(answer) FROM run_cases) WHERE position = 0"],
+        r"run_cases .+ 0: altered \(answer\)",
+    ),
     "deleted audit entry": (["DELETE FROM audit WHERE action = 'erase'"], r"audit \d+: deleted"),
     "deleted label": (["DELETE FROM labels WHERE rater = 'ann'"], r"labels \d+: deleted"),
     "deleted judgment": (
@@ -144,6 +167,14 @@ ALTERATIONS = {
 def test_a_ledger_that_was_not_altered_is_intact(ledger: Ledger) -> None:
     found, told = verified(ledger)
     assert (found.intact, told) == (True, [])
+
+
+def test_a_judgment_that_was_taken_from_its_answer_is_missed_though_all_scores_were_computed_again(ledger: Ledger) -> None:
+    altered(ledger, f"DELETE FROM answer_judgments WHERE key = (SELECT key FROM judgments WHERE id = {FIRST_SCORED})")
+    rebuild_ledger(ledger, lambda done: None)
+    found, told = verified(ledger)
+    assert not found.intact
+    assert all(re.fullmatch(r"answer_judgments \d+ .+: deleted", one) for one in told), told
 
 
 @pytest.mark.parametrize("what", ALTERATIONS)

@@ -79,6 +79,19 @@ def test_the_size_of_a_run_is_known_before_it_is_paid_for(suite: Path) -> None:
     assert size.completion_tokens == 5 * 200 + 80 * 120
 
 
+def test_the_cost_of_a_run_is_estimated_where_prices_are_known(suite: Path) -> None:
+    def price(model: str, output: float, currency: str) -> dict[str, object]:
+        return {"model": model, "price": {"input_per_million": 0, "output_per_million": output, "currency": currency}}
+
+    write_config(
+        suite,
+        judge_system={"judges": {"alpha": price("fake-a", 10, "EUR"), "beta": {"model": "fake-b"}}},
+        models=[price("fake-target", 1_000, "USD")],
+    )
+    run = prepared(suite, passes=2)
+    assert estimate(run.spec, run.cases).costs == pytest.approx({"USD": 5 * 200 * 1e-3, "EUR": 40 * 120 * 1e-5})
+
+
 def test_judges_that_ask_no_model_spend_no_tokens(suite: Path) -> None:
     write_config(suite, judge_system={"judges": {"alpha": {"model": "x.jsonl", "provider": "replay"}}})
     rows = [{"prompt": "a?", "response": "b"}]
@@ -104,9 +117,11 @@ def test_the_configured_limit_is_remarked_and_the_users_is_not(suite: Path) -> N
     write_config(suite, execution={"test_prompts_limit": 2})
     run = prepared(suite)
     assert len(run.cases) == 2
-    assert "only the first 2 usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)" in run.spec.remarks
+    assert "only the first 2 usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)" in map(
+        str, run.spec.remarks
+    )
     assert len(prepared(suite, limit=-1).cases) == len(QUESTIONS)
-    assert not [remark for remark in prepared(suite, limit=3).spec.remarks if "only the first" in remark]
+    assert not [remark for remark in prepared(suite, limit=3).spec.remarks if "only the first" in str(remark)]
 
 
 def test_a_language_without_a_dataset_asks_for_one(suite: Path) -> None:
@@ -119,7 +134,7 @@ def test_missing_maturities_are_counted(suite: Path) -> None:
     rows = [{"prompt": "a?", "age": "10"}, {"prompt": "b?", "age": ""}]
     run = prepared(suite, datasets=(write_cases(suite / "r.csv", rows),))
     assert [item.case.maturity for item in run.cases] == ["Teen", "Child"]
-    assert "1 of 2 cases name no maturity: they are judged as Child" in run.spec.remarks
+    assert "1 of 2 cases name no maturity: they are judged as Child" in map(str, run.spec.remarks)
 
 
 def test_the_key_of_a_judgment_is_that_of_what_is_judged_and_not_of_the_cases_name(suite: Path) -> None:

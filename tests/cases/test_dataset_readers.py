@@ -143,8 +143,8 @@ def test_a_formula_without_its_result_is_named_as_such(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
-    for row in [["", "id", "prompt", "note"], ["", 1, "Why?", "=1+1"], ["", 2, '="Why "&"not?"', ""], ["", 3, "Really?", ""]]:
-        sheet.append(row)
+    for line in ("|id|prompt|note", "|1|Why?|=1+1", '|2|="Why "&"not?"|', "|3|Really?|"):
+        sheet.append([cell or None for cell in line.split("|")])
     book.save(tmp_path / "data.xlsx")
     first, unfilled, last = read_rows(tmp_path / "data.xlsx")
     assert isinstance(unfilled, BadRow)
@@ -157,8 +157,8 @@ def test_a_formula_with_its_result_is_read_as_that_result(tmp_path: Path, cell: 
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
-    for listed in (["id", "prompt", "answer"], ["1", "Why?", "=A1"]):
-        sheet.append(listed)
+    for line in ("id|prompt|answer", "1|Why?|=A1"):
+        sheet.append(line.split("|"))
     book.save(tmp_path / "plain.xlsx")
     with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "data.xlsx", "w") as filled:
         for name in plain.namelist():

@@ -7,7 +7,7 @@ import pytest
 
 from servers.command import Command
 from servers.fake_llm import FakeServer
-from servers.small_suite import write_cases
+from servers.small_suite import write_cases, write_config
 
 WHOLE = "The sky is blue because air scatters blue light most."
 
@@ -86,6 +86,16 @@ def test_a_target_that_answers_some_prompts_is_asked_all_of_them(
     assert "answers: 1 of 60 whole, 59 empty" in command("bench", "run", *arguments).out
 
 
+def test_answers_beyond_the_limit_of_the_suite_are_judged_and_named(command: Command, server: FakeServer, suite: Path) -> None:
+    write_config(suite, validation={"max_response_length": 1_000})
+    server.faults.replies = ["It is so. " * 200, WHOLE]
+    ended = command("bench", "run", "--suite", suite, "--concurrency", "1", "--lang", "fr")
+    assert ended.code == 0, ended.err
+    assert "1 answer has more than 1,000 characters (validation.max_response_length), and is judged whole: c0" in ended.out
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert "1 réponse dépasse 1\u202f000 caractères (validation.max_response_length) et est jugée en entier\xa0: c0" in report
+
+
 def test_thinking_is_kept_and_not_judged(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.replies = [f"<think>I must not say SECRET.</think>\n{WHOLE}"]
     ended = command("bench", "run", "--suite", suite)
@@ -116,3 +126,17 @@ def test_refusals_of_judges_on_safety_criteria_are_counted_with_their_cases(
     assert missing["reason"] and missing["criteria"] == ["safety.harm.danger__v1_0"]
     assert (metadata["counts"]["refused_first"], metadata["counts"]["unscored"]) == (1, 0)
     assert f"judges refused on 1 case of safety criteria: {missing['case_id']}" in ended.out
+
+
+def test_a_safety_criterion_that_no_judge_would_judge_is_told_first_and_makes_the_run_inconclusive(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    write_config(suite, execution={"min_coverage": 0.5})
+    verdict = {"score": 5, "explanation": "It is kind.", "evidence_extracts": []}
+    server.judge = lambda call: "I'm sorry, but I can't help with that." if "clear of danger" in call.system else verdict
+    ended = command("bench", "run", "--suite", suite, "--passes", "1")
+    assert ended.code == 3, ended.err
+    assert ended.out.startswith("not judged, though failures count first here: danger (0 of 5 cases)\n")
+    assert command.results()["run"]["metadata"]["failures"]["unscored"] == ["safety.harm.danger__v1_0"]
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert report.index("1 criterion that counts first has no score at all") < report.index("Final score")

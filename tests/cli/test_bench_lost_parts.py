@@ -1,6 +1,7 @@
 """Nothing that a run needs is missing in silence: readers, criteria, answers of the target."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -201,7 +202,9 @@ def test_a_run_that_costs_money_and_that_nobody_can_confirm_needs_a_yes(
     price = {"input_per_million": 1.0, "output_per_million": 4.0}
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "price": price}, "beta": {"model": "fake-b"}}})
     run = ("bench", "run", "--suite", suite, "--limit", "1", "--passes", "1")
-    assert "alpha: these models cost money, and there is no terminal to ask on: give --yes" in command(*run).refused()
+    refused = command(*run)
+    assert "alpha: these models cost money, and there is no terminal to ask on: give --yes" in refused.refused()
+    assert re.search(r"plan: .* answer tokens, about 0\.00\d\d\sUSD, 3 model loads", refused.err)
     assert not server.calls
     assert command(*run, "--judge", "beta").code == 0
     assert command(*run, "--yes").code == 0

@@ -9,6 +9,8 @@ import pytest
 from msgspec import structs
 
 from areopage.app.gate_rules import load_rules
+from areopage.gate.tuning.labelled import response_digest
+from areopage.gate.tuning.tuned import FITTED_RESPONSES
 from servers.command import Command, Ended
 from servers.gate_answers import BAD, DOCUMENT, GOOD, QUESTION, filled, imported, label, trace
 
@@ -151,6 +153,18 @@ def test_answers_that_the_model_at_hand_was_fitted_on_certify_nothing(command: C
     ended = command("gate", "tune", "--labels", labels, "--risk", "0.25", "--rules", "tuned")
     assert "50 labelled answers are excluded: the grounding model was fitted on them" in ended.err
     assert " ungrounded); each group counts once: 50" in ended.out
+
+
+def test_labels_that_the_model_was_fitted_on_alone_are_refused(command: Command) -> None:
+    labels = labels_file(command.folder, 60, 40)
+    assert command("gate", "tune", "--labels", labels, "--risk", "0.25", "--refit", "--output", "tuned").code == 0
+    weights = json.loads((command.folder / "tuned" / "grounding.json").read_text(encoding="utf-8"))
+    rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
+    weights["provenance"] = {FITTED_RESPONSES: [response_digest(row["response"]) for row in rows]}
+    (command.folder / "tuned" / "grounding.json").write_text(json.dumps(weights), encoding="utf-8")
+    ended = command("gate", "tune", "--labels", labels, "--rules", "tuned")
+    assert ended.code == 2
+    assert "the grounding model was fitted on these 100 labelled answers" in ended.err
 
 
 def test_the_same_labels_tune_alike_from_any_file(command: Command) -> None:

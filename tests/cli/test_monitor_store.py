@@ -182,6 +182,24 @@ def test_erasing_by_id_removes_the_answers_and_is_noted(monitor: Command) -> Non
     assert b"Jean Dupont" not in (monitor.outputs / "ledger.db").read_bytes()
 
 
+def test_the_audit_log_is_shown_newest_first_and_for_programs(monitor: Command) -> None:
+    with ledger_of(monitor) as ledger:
+        Audit(ledger).note("Ada", "read", "a-1", "the\nscores", key_id="k1")
+        Audit(ledger).note("Bea", "erase", "a-2")
+    first, second = monitor("ledger", "audit").out.splitlines()
+    assert first.endswith("  Bea  erase  a-2")
+    assert second.endswith("  Ada (key k1)  read  a-1  the scores")
+    (entry,) = monitor("ledger", "audit", "--subject", "a-1", "--limit", "5", "--format", "jsonl").out.splitlines()
+    assert json.loads(entry) | {"at": ""} == {
+        "at": "",
+        "actor": "Ada",
+        "key_id": "k1",
+        "action": "read",
+        "subject": "a-1",
+        "detail": "the\nscores",
+    }
+
+
 def test_erasing_by_age_goes_by_when_answers_were_received(monitor: Command) -> None:
     now = datetime.now(UTC)
     with ledger_of(monitor) as ledger:

@@ -44,7 +44,12 @@ FAMILIES = {
         "[e~[",
         "[CLS]",
         "[SEP]",
+        "<role>",
+        "</role>",
+        "<eod>",
     ),
+    # a server that looks for an image in their place refuses the call: an answer would have no score
+    "places of images": ("[img-0]", "[img-12]", "<__media__>", "<__image__>", "<image>"),
 }
 TOKENS = [token for tokens in FAMILIES.values() for token in tokens]
 CRITERION = Criterion(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from areopage.app.gate_rules import load_rules
+from areopage.app.gate_rules import load_gate, load_rules
 from areopage.cases.records import Document
 from areopage.gate import rules_default
 from areopage.gate.config import GateConfig, Thresholds
@@ -402,3 +402,26 @@ def test_a_small_risk_is_not_called_probable(ask: Ask) -> None:
     assert "(risk by the grounding model: 2%; threshold for delivery: 0%)" in explain(doubtful, "en")[0]
     likely = ask("Le bail dure trois ans.", 0.95, thresholds=Thresholds(deliver=0.0, hold=0.9))
     assert "probably not supported" in explain(likely, "en")[0]
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        ("D'après mes connaissances générales, la prime de naissance est de 250 €.", "mes connaissances générales"),
+        ("La prime de naissance (pas explicitement mentionnée dans les documents) est de 250 €.",
+         "pas explicitement mentionnée dans les documents"),
+        ("To my knowledge, la prime de naissance est de 250 €.", "To my knowledge"),
+        ("La prime est de 250 € (not explicitly mentioned in the passages).", "not explicitly mentioned in the passages"),
+    ],
+)  # fmt: skip
+def test_words_that_admit_that_something_is_not_from_the_documents_are_told(response: str, words: str) -> None:
+    documents = [Document(id="doc1", text="La prime de naissance est de 250 €.", score=0.9)]
+    told = [reason for reason in load_gate().decide("?", response, documents).reasons if reason.code == "admission"]
+    assert [reason.place.text for reason in told if reason.place] == [words]
+    assert not any(reason.decisive for reason in told)
+
+
+def test_a_plain_answer_admits_nothing() -> None:
+    documents = [Document(id="doc1", text="La prime de naissance est de 250 €, mentionnée dans le contrat.", score=0.9)]
+    decision = load_gate().decide("?", "La prime de naissance est de 250 €, mentionnée dans le contrat.", documents)
+    assert "admission" not in [reason.code for reason in decision.reasons]

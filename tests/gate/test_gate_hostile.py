@@ -12,6 +12,7 @@ from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import GATE_VERDICTS, Decision, Place
+from servers.identified import STALLING
 
 GATES = [
     Gate(load_rules()),
@@ -152,7 +153,7 @@ def _operations(response: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("unit", ["1 €Jean ", "ÀÉ- 1 €", "deux euros ", "Jean 1 € Paul ", "5 kg A12 ", "Mme X. a@b.fr "])
+@pytest.mark.parametrize("unit", STALLING)
 def test_twice_the_answer_takes_twice_the_work(unit: str) -> None:
     assert _operations(unit * 1_400) < 2.4 * _operations(unit * 700)
 

@@ -1,7 +1,10 @@
 """Thresholds that are chosen from labels: what they promise, what they cost, and that the gate then does just that."""
 
+import gzip
+import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +14,11 @@ from areopage.app.gate_rules import load_rules
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
-from areopage.gate.tuning.labelled import Labelled
+from areopage.gate.tuning.labelled import Labelled, response_digest
 from areopage.gate.tuning.thresholds import NEVER, Ask, Scored, open_gate, scored, split, tune, tuned_config
-from areopage.gate.tuning.tuned import fingerprint_of, refit_half, statement_of, unseen_by
+from areopage.gate.tuning.tuned import FITTED_RESPONSES, fingerprint_of, refit_half, statement_of, unseen_by
 
+RAGTRUTH = Path(__file__).parents[3] / "shared" / "data" / "ragtruth_qa_half" / "rows.jsonl.gz"
 WORDS = [
     "notaire",
     "vente",
@@ -162,6 +166,30 @@ def test_the_halves_share_no_group_and_do_not_depend_on_the_order() -> None:
     assert not {row.unit for row in fitted} & {row.unit for row in unseen}
     assert len(fitted) + len(unseen) == 60
     assert {row.id for row in split(given[::-1], 1)[0]} == {row.id for row in fitted}
+
+
+def test_answers_with_a_response_that_the_model_was_fitted_on_are_left_out_with_their_group() -> None:
+    given = labelled(12, groups=4)
+    seen = given[0]
+    provenance = {FITTED_RESPONSES: [response_digest(f"\n{seen.response}  ")]}
+    left = unseen_by(provenance, given)
+    assert seen.unit not in {row.unit for row in left}
+    assert {row.unit for row in given} - {row.unit for row in left} == {
+        row.unit for row in given if row.response == seen.response
+    }
+
+
+@pytest.mark.skipif(not RAGTRUTH.exists(), reason="the labelled sets lie beside the repository")
+def test_the_set_that_the_shipped_weights_were_fitted_on_certifies_nothing(config: GateConfig) -> None:
+    assert config.grounding is not None
+    with gzip.open(RAGTRUTH, "rt", encoding="utf-8") as lines:
+        raw = [json.loads(line) for line in lines]
+    document = Document(id="1", text="The passages in another form than when the model was fitted.")
+    rows = [
+        Labelled(id=str(number), prompt=row["query"], response=row["response"], documents=(document,), grounded="yes")
+        for number, row in enumerate(raw)
+    ]
+    assert unseen_by(config.grounding.provenance, rows) == []
 
 
 def test_a_refitted_model_is_certified_on_answers_that_it_has_not_seen(config: GateConfig) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from importlib.resources import files
+from itertools import pairwise
+from math import exp
 
 import pytest
 from hypothesis import given
@@ -112,9 +114,24 @@ def test_titles_support_too() -> None:
     assert not sentence.unsupported
 
 
-def test_what_an_earlier_sentence_said_is_not_new_again() -> None:
-    first, second = check("Le colibri chante. Le colibri chante.").sentences
-    assert (first.features["new"], second.features["new"]) == (2.0, 0.0)
+def test_the_order_of_two_sentences_does_not_change_the_doubt() -> None:
+    held, invented = "Le preneur verse un dépôt de garantie.", "Le colibri chante."
+    assert doubt(check(f"{held} {invented}")) == pytest.approx(doubt(check(f"{invented} {held}")))
+
+
+@pytest.mark.parametrize("words", [4, 8, 16])
+def test_each_unknown_word_of_a_short_answer_adds_to_the_doubt(words: int) -> None:
+    held = ["Le", "preneur", "verse", "dépôt", "garantie", "loyer", "mensuel", "bail", "conclu"] * 2
+    strange = ["colibri", "girafe", "hélicoptère", "norvège"]
+    found = [doubt(check(" ".join([*held[: words - count + 1], *strange[:count]]) + ".")) for count in range(5)]
+    assert all(first < second - 0.001 for first, second in pairwise(found))
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 3])
+def test_an_answer_is_judged_by_the_sum_of_its_sentences_odds(sentences: int) -> None:
+    grounding = check(" ".join(["Le preneur verse un colibri."] * sentences))
+    odds = sum(p / (1 - p) for p in (sentence.p_unsupported or 0 for sentence in grounding.sentences))
+    assert exp(grounding.features["odds"]) == pytest.approx(odds)
 
 
 def test_a_denial_that_the_document_does_not_make_is_seen() -> None:

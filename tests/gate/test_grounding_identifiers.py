@@ -10,109 +10,11 @@ import pytest
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.text.sentences import sentences
+from servers.identified import ENGLISH, FRENCH, RIGHT_ENGLISH, RIGHT_FRENCH, WRONG_ENGLISH, WRONG_FRENCH
 
 GATE = load_gate()
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LEAST_HELD, MOST_FALSE_ALARMS = 0.9, 0.03
-
-FRENCH = (
-    "La mairie est joignable au 01 44 55 66 77 ou à accueil@mairie-exemple.fr, du lundi au vendredi de 9 h à 17 h 30. "
-    "Le formulaire se trouve sur https://www.mairie-exemple.fr/demarches/conges. La directrice est Mme Claire Dupont, "
-    "à Lyon. Les frais se paient sur le compte IBAN FR76 3000 6000 0112 3456 7890 189. L'appareil pèse 12 kg, "
-    "fonctionne en 230 V, avec un débit de 45 l/min, entre 0 et 40 °C, à une vitesse de 50 km/h au plus. Son numéro "
-    "de série est AX-2047, le logiciel est en version 3.2.1. La notice est en page 14. Le rapport de transmission est "
-    "de 3:1. La commune compte 1,4 million d'habitants. La réunion a lieu en salle B12 à 18 h. La garantie dure deux "
-    "ans."
-)
-ENGLISH = (
-    "The office answers at 020 7946 0958 or help@city-example.org, Monday to Friday. The form is at https://www.city- "
-    "example.org/forms/leave. The director is Ms Claire Dupont, in Leeds. The device weighs 12 kg, runs on 230 V with "
-    "a flow of 45 l/min, from 0 to 40 °C, at up to 50 km/h. Its serial number is AX-2047 and the software is version "
-    "3.2.1. Report it on line 12 of Form 1040. See page 14. The gear ratio is 3:1. The city has a population of 1.4 "
-    "million. The meeting is in room B12 at 6 pm. The warranty lasts two years."
-)
-WRONG_FRENCH = (
-    "La mairie est joignable au 01 44 55 66 78.",
-    "Écrivez à contact@mairie-exemple.fr.",
-    "Écrivez à accueil@mairie-modele.fr.",
-    "Le formulaire se trouve sur https://www.mairie-autre.fr/demarches/conges.",
-    "Le formulaire se trouve sur www.mairie-exemple.fr/formulaires.",
-    "Le compte est FR76 3000 6000 0112 3456 7890 188.",
-    "La directrice est Mme Sophie Bernard.",
-    "La directrice est Claire Martin.",
-    "La directrice travaille à Marseille.",
-    "La mairie est ouverte du lundi au samedi.",
-    "L'appareil pèse 15 kg.",
-    "L'appareil fonctionne en 110 V.",
-    "L'appareil a un débit de 65 l/min.",
-    "L'appareil fonctionne entre 5 et 60 °C.",
-    "La vitesse est de 80 km/h.",
-    "Son numéro de série est AX-3041.",
-    "Le logiciel est en version 3.4.1.",
-    "La notice est en page 41.",
-    "Le rapport de transmission est de 4:1.",
-    "La commune compte 2,1 millions d'habitants.",
-    "La réunion a lieu en salle B21.",
-    "La réunion a lieu à 19 h.",
-    "La garantie dure trois ans.",
-)
-WRONG_ENGLISH = (
-    "Call 020 7946 0959.",
-    "Write to info@city-example.org.",
-    "The form is at www.city-sample.org/forms/leave.",
-    "The form is at https://www.city-example.org/forms/travel.",
-    "The director is Ms Jane Porter.",
-    "The director works in Bristol.",
-    "The office is open Monday to Saturday.",
-    "The device weighs 15 kg.",
-    "The device runs on 110 V.",
-    "The flow is 65 l/min.",
-    "It works from 5 to 60 °C.",
-    "The device reaches 80 km/h.",
-    "The serial number is AX-3041.",
-    "The software is version 3.4.1.",
-    "Report it on line 8 of Form 1040.",
-    "Report it on line 12 of Form 1099.",
-    "See page 41.",
-    "The gear ratio is 4:1.",
-    "The city has a population of 2.1 million.",
-    "The meeting is in room B21.",
-    "The meeting is at 7 pm.",
-    "The warranty lasts three years.",
-)
-RIGHT_FRENCH = (
-    "Appelez le 01.44.55.66.77.",
-    "Appelez le +33 1 44 55 66 77.",
-    "Écrivez à accueil@mairie-exemple.fr.",
-    "Le formulaire se trouve sur mairie-exemple.fr/demarches/conges.",
-    "Le site est www.mairie-exemple.fr.",
-    "Le compte est FR7630006000011234567890189.",
-    "La directrice est Madame Dupont.",
-    "La directrice est Claire Dupont.",
-    "La mairie est joignable le mercredi.",
-    "L'appareil pèse 12 kilos.",
-    "L'appareil pèse 12 000 g.",
-    "L'appareil fonctionne en 230 volts.",
-    "La température va de 0 à 40 °C.",
-    "Le numéro de série est AX2047.",
-    "La notice est en page 14.",
-    "La commune compte 1 400 000 habitants.",
-    "La réunion a lieu en salle B12 à 18 heures.",
-    "Le rapport est de 3 pour 1.",
-)
-RIGHT_ENGLISH = (
-    "Call 020-7946-0958.",
-    "The director is Claire Dupont.",
-    "The director works in Leeds.",
-    "The office answers on Wednesday.",
-    "It weighs 12 kg.",
-    "It weighs 12,000 g.",
-    "It runs on 230 volts.",
-    "Report it on line 12 of Form 1040.",
-    "See page 14.",
-    "The population is 1,400,000.",
-    "The meeting is in room B12.",
-)
 
 
 def delivered(response: str, document: str, prompt: str = "?") -> bool:
@@ -120,8 +22,10 @@ def delivered(response: str, document: str, prompt: str = "?") -> bool:
 
 
 def test_nearly_all_invented_identifiers_are_held() -> None:
-    leaving = [one for one in WRONG_FRENCH if delivered(one, FRENCH)] + [one for one in WRONG_ENGLISH if delivered(one, ENGLISH)]
-    assert len(leaving) <= (1 - LEAST_HELD) * len(WRONG_FRENCH + WRONG_ENGLISH), leaving
+    wrong = [(one, FRENCH) for ones in WRONG_FRENCH.values() for one in ones]
+    wrong += [(one, ENGLISH) for ones in WRONG_ENGLISH.values() for one in ones]
+    leaving = [one for one, document in wrong if delivered(one, document)]
+    assert len(leaving) <= (1 - LEAST_HELD) * len(wrong), leaving
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,77 @@ def test_a_value_of_its_own_row_is_delivered(document: str, response: str) -> No
     assert delivered(response, document)
 
 
+PAIRS = "Primes de vacances : Employé : 250 € ; Cadre : 400 € ; Apprenti : 120 €.\n"
+SEMICOLONS = "categorie;prime de vacances\nEmployé;250 €\nCadre;400 €\nApprenti;120 €\n"
+TABS = SEMICOLONS.replace(";", "\t")
+HEADED = (
+    "Primes\n\n| Catégorie | Prime (€) | Jours |\n|---|---|---|\n"
+    "| Employé | 250 | 3 |\n| Cadre | 400 | 5 |\n| Apprenti | 120 | 2 |\n"
+)
+HEADED_COMMAS = "Grade,Holiday bonus in $\nClerk,250\nManager,400\nApprentice,120\n"
+ENGLISH = "| Grade | Bonus |\n|---|---|\n| Clerk | $250 |\n| Manager | $400 |\n| Apprentice | $120 |\n"
+COMMAS = "grade,bonus\nClerk,$250\nManager,$400\nApprentice,$120\n"
+TWO_VALUES = (
+    "La prime d'un employé est de {} € et celle d'un cadre de {} €.",
+    "Un employé touche {} €, un cadre {} €.",
+    "Employé : {} €, cadre : {} €.",
+    "- Employé : {} €\n- Cadre : {} €",
+    "La prime est de {} € pour les employés et de {} € pour les cadres.",
+    "Un employé touche {} €, contre {} € pour un cadre.",
+    "La prime d'un employé ({} €) n'est pas celle d'un cadre ({} €).",
+    "L'employé et le cadre touchent respectivement {} € et {} €.",
+    "Un employé touche {} €, contre {} € pour un cadre, et un apprenti 120 €.",
+)
+TWO_VALUES_ENGLISH = (
+    "The bonus of a clerk is ${} and that of a manager is ${}.",
+    "The bonus is ${} for a clerk and ${} for a manager.",
+    "Clerks and managers get ${} and ${} respectively.",
+    "A clerk gets ${}, compared with ${} for a manager.",
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "sentences"),
+    [
+        *((document, TWO_VALUES) for document in (TABLE, LIST, PAIRS, SEMICOLONS, TABS, HEADED)),
+        *((document, TWO_VALUES_ENGLISH) for document in (ENGLISH, COMMAS, HEADED_COMMAS)),
+    ],
+)
+def test_two_values_of_a_sentence_must_be_those_of_the_rows_that_their_nearest_words_name(
+    document: str, sentences: tuple[str, ...]
+) -> None:
+    assert [one for one in sentences if not delivered(one.format(250, 400), document)] == []
+    assert [one for one in sentences if delivered(one.format(400, 250), document)] == []
+
+
+def test_a_number_of_another_column_has_no_unit_of_a_head() -> None:
+    assert not delivered("La prime d'un cadre est de 5 €.", HEADED)
+    assert delivered("Le taux d'un cadre est de 12 %.", "| Catégorie | Taux (%) |\n|---|---|\n| Employé | 10 |\n| Cadre | 12 |\n")
+
+
+def test_durations_must_be_in_their_row() -> None:
+    document = "- Employé : 25 jours de congé\n- Cadre : 30 jours de congé\n"
+    assert delivered("Un employé a 25 jours de congé et un cadre 30 jours.", document)
+    assert not delivered("Un employé a 30 jours de congé et un cadre 25 jours.", document)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Les primes de vacances vont de 120 € pour un apprenti à 400 € pour un cadre.",
+        "Un cadre touche 400 €, soit plus que les 250 € d'un employé et les 120 € d'un apprenti.",
+        "Employés et cadres ont 250 € ou 400 €.",
+    ],
+)
+def test_values_beside_the_names_of_several_rows_are_delivered(response: str) -> None:
+    assert delivered(response, TABLE)
+
+
+def test_a_row_without_a_word_of_its_own_names_nothing() -> None:
+    document = "CA année N : 2 000 000 €\nCA année N-1 : 1 800 000 €\nTaux de marge : 11 %\n"
+    assert delivered("Le CA de l'année N-1 est de 1 800 000 € pour un taux de marge de 11 %.", document)
+
+
 def test_another_value_in_code_is_held() -> None:
     document = "def bonus(employee):\n    return 250\n"
     prompt = "What does bonus return?"

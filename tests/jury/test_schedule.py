@@ -99,6 +99,23 @@ def test_an_interrupt_is_not_swallowed() -> None:
         asyncio.run(run_concurrently("x", range(4), do, 2))
 
 
+def test_a_cancellation_is_not_lost_where_calls_fail_at_the_same_moment() -> None:
+    async def do(piece: int) -> None:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            raise CallUnreachable("reset") from None
+
+    async def cancelled() -> bool:
+        work = asyncio.create_task(run_concurrently("x", range(4), do, 2))
+        await asyncio.sleep(0.01)
+        work.cancel()
+        await asyncio.wait([work], timeout=5)
+        return work.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
 def test_cancelling_the_work_cancels_its_calls() -> None:
     ended: list[int] = []
 

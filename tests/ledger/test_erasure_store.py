@@ -12,6 +12,7 @@ from sqlalchemy import select
 from areopage.cases.records import Case
 from areopage.ledger import erasure
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.answer_tables import answers
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.days import Days
 from areopage.ledger.erasure import ERASED, erase, erase_before, wipe
@@ -21,7 +22,6 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Backlog, Filters, Period, Scope
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
-from areopage.ledger.schema import answers
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 from servers.evaluated import evaluate

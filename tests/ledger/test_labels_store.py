@@ -8,8 +8,9 @@ import pytest
 
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING, Judgment, Label, Release, ReviewItem, Run, Verdict
+from areopage.ledger.records import GROUNDING, Judgment, Label, ReviewItem, Run, Verdict
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.scoring.outcome import Scored
 from server.samples import SAMPLES

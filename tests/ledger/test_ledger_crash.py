@@ -47,7 +47,7 @@ DIE_HALF_WAY = """
 import os, sys
 from sqlalchemy import event
 from areopage.ledger.store import Ledger
-from areopage.ledger.schema import verdicts
+from areopage.ledger.answer_tables import verdicts
 event.listen(verdicts, "after_create", lambda *given, **named: os._exit(9))
 Ledger.open(sys.argv[1])
 """

@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
+from areopage.ledger.answer_tables import answer_judgments, evaluation_scores, evaluations
 from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Answer
-from areopage.ledger.schema import answer_judgments, evaluation_scores, evaluations
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.forked import Forked

@@ -7,13 +7,15 @@ import pytest
 from sqlalchemy import event, select
 
 from areopage.cases.records import Document
+from areopage.ledger.answer_tables import decisions
 from areopage.ledger.answers import text_key
 from areopage.ledger.erasure import erase
 from areopage.ledger.labels import Labels, Remembered
-from areopage.ledger.records import Grounded, Trace
-from areopage.ledger.schema import decisions, labels
+from areopage.ledger.records import Grounded
+from areopage.ledger.schema import labels
 from areopage.ledger.storage import stored_trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from servers.made_traces import delivered_trace, grounding_label, trace_id
 

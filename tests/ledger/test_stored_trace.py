@@ -6,8 +6,8 @@ from hypothesis import strategies as some
 from msgspec import structs
 
 from areopage.ledger.answers import text_key
-from areopage.ledger.records import Trace
 from areopage.ledger.storage import reduced_trace, stored_trace
+from areopage.ledger.trace_records import Trace
 from areopage.text.personal import Policy
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
 

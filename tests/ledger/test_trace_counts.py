@@ -11,10 +11,10 @@ from sqlalchemy import select, text
 from areopage.ledger.days import rebuild_days
 from areopage.ledger.erasure import erase
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Trace
 from areopage.ledger.schema import days
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import is_of_days
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 
 from .test_traces_store import EVERY, METRICS, NOW, decided, trace

@@ -14,8 +14,9 @@ from areopage.gate.records import Decision, Metrics, Place, Reason, SentenceChec
 from areopage.ledger.erasure import erase, erase_before
 from areopage.ledger.labels import Labels, ReviewQueue, agreed
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, Release, ReviewItem, Trace
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Release, Trace
 from areopage.ledger.traces import PORTION, Traces
 from servers.made_traces import made_trace
 

@@ -464,6 +464,7 @@ asyncio.run(main())
 
 
 @with_model
+@pytest.mark.long
 @pytest.mark.usefixtures("pulled")
 def test_a_model_that_is_dropped_as_soon_as_it_is_loaded_lets_its_process_end() -> None:
     """On a busy machine llama.cpp's thread may not have begun by then; more processes than processors keep it busy."""

@@ -13,8 +13,8 @@ from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
 from areopage.ledger.erasure import erase
-from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
 from areopage.rag.records import ChatPrompt
 from servers.fake_llm import FakeServer
@@ -61,7 +61,7 @@ def kept(folder: Path) -> int:
     """How many judgments the ledger holds with what the judge said."""
     from sqlalchemy import func, select
 
-    from areopage.ledger.schema import judgments
+    from areopage.ledger.answer_tables import judgments
 
     with closing(Ledger.open(folder / "ledger.db")) as ledger, ledger.engine.connect() as connection:
         return int(connection.execute(select(func.count()).where(judgments.c.raw_text != "")).scalar_one())

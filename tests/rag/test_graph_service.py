@@ -21,8 +21,8 @@ from areopage.cases.records import Document
 from areopage.errors import CallTimedOut, ConfigError, StorageError, SubmissionError, TooManyAnswers, UnknownCollection
 from areopage.gate.records import GateVerdict
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.service import RagService

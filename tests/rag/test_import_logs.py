@@ -16,8 +16,8 @@ from areopage.cases.records import RejectedRow
 from areopage.errors import DatasetError
 from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.config import TracesSection
 from areopage.rag.import_logs import Imported, import_logs

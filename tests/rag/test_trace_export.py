@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 import threading
 import time
@@ -22,9 +21,9 @@ from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.ledger.erasure import erase, erase_before
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Release, Trace
 from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Release, Trace
 from areopage.ledger.traces import TraceFeed, Traces
 from areopage.rag import trace_export
 from areopage.rag.config import TracesSection
@@ -32,6 +31,7 @@ from areopage.rag.import_logs import import_logs
 from areopage.rag.log_lines import METRICS, RESPONSES, SNAPSHOTS, MetricsLine, ResponseLine, Snapshot
 from areopage.rag.trace_export import Exported, TraceExport
 from servers import PATIENCE
+from servers.forked import Forked
 from servers.made_traces import FIGURES, NOW, delivered_trace, held_decision, held_trace, trace_id
 from servers.new_ledger import ledger_at
 
@@ -573,16 +573,15 @@ def test_exporters_at_once_of_which_some_are_killed_lose_no_line_and_write_none_
 
 
 @contextmanager
-def worker_process(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def worker_process(folder: Path) -> Iterator[Forked]:
     """A process that exports all the time; killed at the end."""
-    command = [sys.executable, "-c", WORKER, str(folder / "ledger.db"), str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
-        try:
-            assert worker.stdout is not None
-            assert worker.stdout.readline() == b"ready\n"
-            yield worker
-        finally:
-            worker.kill()
+    worker = Forked(WORKER, folder / "ledger.db", folder)
+    try:
+        assert worker.stdout.readline() == "ready\n"
+        yield worker
+    finally:
+        worker.kill()
+        worker.communicate()
 
 
 def test_exports_in_threads_wait_for_each_other(ledger: Ledger, tmp_path: Path) -> None:

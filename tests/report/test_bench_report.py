@@ -13,6 +13,7 @@ from areopage.cases.records import RejectedRow
 from areopage.jury.judges import PlannedCall, Price
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
+from areopage.locales import Note
 from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
 from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
@@ -90,7 +91,7 @@ def hostile_page(folder: Path) -> str:
         target=Target(reference=ModelReference("ollama", ATTACK), digest=ATTACK),
         datasets=(ATTACK,),
         rejected=(RejectedRow(file=ATTACK, row=2, reason=ATTACK, content=ATTACK),),
-        remarks=(ATTACK,),
+        remarks=(Note("config_key", {"told": ATTACK}),),
         language="en",
         variant=Variant(reparse=False, profile=V1_1),
     )
@@ -181,13 +182,21 @@ def test_every_failing_case_is_in_the_report_with_the_score_that_fails(tmp_path:
     assert page.text.count("0.00 Question 1") == 71
 
 
+def test_remarks_are_in_the_language_of_the_report(tmp_path: Path) -> None:
+    remarks = (Note("unread_columns", {"columns": ("style", "note")}), Note("judge_is_target", {"judge": "a", "model": "x:y"}))
+    page = report(tmp_path, language="fr", remarks=remarks, say=everyone_says(4.2), variant=Variant(reparse=True))
+    assert "colonnes gardées comme simples métadonnées : style, note" in page.text
+    assert "un modèle favorise ses propres réponses" in page.text and "textes bruts relus" in page.text
+    assert "columns kept" not in page.text
+
+
 def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None:
     page = report(tmp_path, language="fr", say=everyone_says(4.2))
     assert ("html", {"lang": "fr"}) in page.elements
     assert "4,20 sur 5" in page.text
     assert "21 novembre 2026" in page.text
     assert "100 %" in page.text
-    assert "aucun : tous les scores sont égaux" in page.text
+    assert "aucun : quels que soient les cas tirés, le score est le même" in page.text
     mixed = report(
         tmp_path / "mixed",
         language="fr",

@@ -13,14 +13,15 @@ from msgspec.structs import replace
 
 from areopage.ledger.erasure import erase
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label, Trace
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.rag.figures import MOST_NAMES, OTHERS, GateCounts
+from areopage.report.elements import report_locale
 from areopage.report.gate import gate_report
 from areopage.report.gate_figures import GateOverview, Piece, gather, outward
-from areopage.report.model import report_locale
 from areopage.report.render import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 

@@ -1,14 +1,16 @@
 """Messages and numbers in each language."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.locales import MISSING
+from areopage.locales import MISSING, REMARKS_FILE, Note
 from areopage.models.embedded_files import SMOLLM2
-from areopage.report.model import report_locale
+from areopage.report.elements import report_locale
 from areopage.report.qualification import judge_reason
 
 EN, FR = report_locale("en"), report_locale("fr-CA")
@@ -60,6 +62,22 @@ def test_french_is_singular_for_zero_and_english_is_not() -> None:
 def test_french_spaces_before_high_signs_do_not_break() -> None:
     assert FR.say("use_real_judges") == "Utilisez de vrais juges\xa0:"
     assert "mieux" in FR.say("scale_higher", min="0", max="5").partition("\u202f;")[2]
+
+
+def test_a_remark_is_told_in_both_languages() -> None:
+    remark = Note("rejected_rows", {"file": "c.csv", "row": "3", "reason": "…", "n": 2})
+    assert str(remark) == "2 rows are rejected: see rejected.csv (first: c.csv row 3: …)"
+    assert remark.told("fr") == "2 lignes rejetées\xa0: voir rejected.csv (la première\xa0: c.csv, ligne 3\xa0: …)"
+    columns = Note("unread_columns", {"columns": tuple("abcdefghij")})
+    assert str(columns) == "columns kept as metadata only: a, b, c, d, e, f, g, h (+2 more)"
+    assert columns.told("fr").endswith("a, b, c, d, e, f, g, h (+2 autres)")
+    assert columns.told("de") == str(columns)
+
+
+def test_every_remark_that_is_made_has_its_message() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in REMARKS_FILE.parent.rglob("*.py"))
+    made = set(re.findall(r'Note\(\s*"([a-z_]+)"', source))
+    assert made | {"more_names"} == set(yaml.safe_load(REMARKS_FILE.read_text(encoding="utf-8")))
 
 
 def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_language() -> None:

@@ -10,7 +10,7 @@ import yaml
 
 import areopage
 from areopage.locales import MESSAGES_FILE
-from areopage.report.model import MESSAGE_FILES
+from areopage.report.elements import MESSAGE_FILES
 
 SOURCE = Path(areopage.__file__).parent
 FILES = sorted(

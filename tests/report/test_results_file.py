@@ -13,6 +13,7 @@ from areopage.errors import StorageError
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
+from areopage.locales import Note
 from areopage.report.results import record_results, run_result
 from areopage.report.results_records import SCHEMA_NAME, Results
 from areopage.report.run_files import SCHEMA_FILE, schema_text, write_results
@@ -138,7 +139,12 @@ def test_a_score_on_another_scale_is_mapped_and_kept_as_given(tmp_path: Path) ->
 
 
 def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
-    view = view_of(tmp_path, judges=(judge("alpha", unfit="too small"),), variant=Variant(reparse=True), remarks=("note",))
+    view = view_of(
+        tmp_path,
+        judges=(judge("alpha", unfit="too small"),),
+        variant=Variant(reparse=True),
+        remarks=(Note("config_key", {"told": "note"}),),
+    )
     meta = run_result(view).metadata
     assert (meta.run_id, meta.suite, meta.mode, meta.complete) == ("run-1", "small", "attack", True)
     assert (meta.judges[0].qualification, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)

@@ -11,8 +11,9 @@ from areopage.ledger.access import Audit
 from areopage.ledger.erasure import erase
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label, Release
+from areopage.ledger.records import Label
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.review.label import KEEP_ALL, Given, Reviewed, Settlement, Storage, review_answer
 from areopage.review.labelled_answers import Selection, dataset

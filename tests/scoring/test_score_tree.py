@@ -139,7 +139,7 @@ def test_weights_of_a_level(configured: dict[str, float], expected: dict[str, fl
     found, warnings = level_weights("here", ["a", "b"], configured)
     assert found == pytest.approx(expected)
     assert len(warnings) == (warning is not None)
-    assert warning is None or warnings[0].startswith(f"here: {warning}")
+    assert warning is None or str(warnings[0]).startswith(f"here: {warning}")
 
 
 def test_a_selection_of_part_of_a_level_is_no_fault_of_its_weights() -> None:

@@ -169,7 +169,7 @@ def test_scores_are_weighted_up_to_the_final_score() -> None:
 
 
 def test_each_irregular_level_of_weights_is_warned_of_once() -> None:
-    warnings = folded(DEFAULT).warnings
+    warnings = [str(one) for one in folded(DEFAULT).warnings]
     assert len(warnings) == 3
     assert any(one.startswith("weights.categories: the weights sum to 0.9") for one in warnings)
     assert any('"safety.violence": no weights for physical, verbal: equal' in one for one in warnings)

@@ -10,7 +10,8 @@ from msgspec import structs
 from areopage.cases.records import Case, Document
 from areopage.errors import UnknownCollection
 from areopage.gate.records import Decision
-from areopage.ledger.records import Answer, Mode, Trace, decided_trace
+from areopage.ledger.records import Answer
+from areopage.ledger.trace_records import Mode, Trace, decided_trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService

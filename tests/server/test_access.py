@@ -68,7 +68,8 @@ def test_without_keys_this_computer_may_do_everything(site: Live) -> None:
 
 
 def test_without_keys_nobody_enters_through_a_proxy(site: Live) -> None:
-    for header in ({"X-Forwarded-For": "203.0.113.9"}, {"Forwarded": "for=203.0.113.9"}, {"X-Real-IP": "203.0.113.9"}):
+    names = ("X-Forwarded-For", "X-Real-IP", "X-Forwarded-Proto", "X-Forwarded-Server", "CF-Connecting-IP", "True-Client-IP")
+    for header in ({"Forwarded": "for=203.0.113.9"}, *({name: "203.0.113.9"} for name in names)):
         reply = site.get("/v1/evaluations", header)
         assert (reply.status, reply.code) == (403, "no_keys")
         assert "areopage keys create" in reply.json["error"]["message"]

@@ -13,7 +13,7 @@ from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ServerD
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.erasure import erase
 from areopage.ledger.operations import Role
-from areopage.ledger.records import Release
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.server.api import chat
 from areopage.server.app import ROUTERS, create_app

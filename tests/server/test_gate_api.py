@@ -16,11 +16,11 @@ from areopage.app.gate_rules import load_gate
 from areopage.errors import StorageError
 from areopage.gate.decide import Gate
 from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.answer_tables import judgments
 from areopage.ledger.labels import Labels
 from areopage.ledger.operations import Role
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Trace
-from areopage.ledger.schema import judgments
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.answering.judging import open_sentence_judge
 from areopage.server.app import create_app

@@ -16,7 +16,7 @@ from areopage.errors import CallTimedOut
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.erasure import erase
 from areopage.ledger.labels import Labels
-from areopage.ledger.records import Release
+from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.app import create_app
@@ -196,6 +196,7 @@ def test_the_list_shows_rates_reasons_and_what_the_filters_let_through(client: T
     [
         ("period=nonsense", ["Ignored: “nonsense” is not a valid value of “Period”."]),
         ("verdict=y&channel=mail", ["“y” is not a valid value of “Verdict”", "“mail” is not a valid value of “Channel”"]),
+        ("days=7&lang=en", ["Ignored: this page has no filter “days”."]),
         ("from=abc", ["“abc” is not a valid value of “From”"]),
         ("period=all&verdict=deliver&channel=&from=&to=&q=&collection=", []),
     ],

@@ -204,6 +204,16 @@ def test_the_page_says_when_it_was_updated_and_when_the_server_does_not_answer(s
     page.close()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1280, 640)])
+def test_the_buttons_that_save_a_label_are_seen_at_once(site: Site, browser: "Browser", width: int, height: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": height}, locale="fr-FR")
+    page.goto(f"{site.address}/review/{WEAK_ID}")
+    for name in ("Enregistrer et continuer", "Enregistrer et comparer"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box and box["y"] + box["height"] <= height
+    page.close()
+
+
 def test_everything_works_without_javascript(site: Site, browser: "Browser") -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{site.address}/monitor")

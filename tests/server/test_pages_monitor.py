@@ -343,6 +343,7 @@ def test_nonsense_in_the_address_of_the_list_is_left_out(context: ServerContext,
             "Ignored: “To” is before “From”.",
             "Ignoré : « Au » précède « Du ».",
         ),
+        ("days=30", "Ignored: this page has no filter “days”.", "Ignoré : cette page n’a pas de filtre « days »."),
         ("period=decade", "“decade” is not a valid value of “Period”.", "« decade » n’est pas une valeur valide de « Période »."),
         ("grade=best", "“best” is not a valid value of “Grade”.", "« best » n’est pas une valeur valide de « Niveau »."),
         (

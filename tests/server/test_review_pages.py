@@ -108,6 +108,14 @@ def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerCo
     assert entry.actor == "Chloé"
 
 
+def test_the_overall_score_that_a_rater_left_out_is_compared_as_weighed_from_the_criteria(client: TestClient) -> None:
+    scores = {f"score.quality.answer.{name}": "4" for name in ("exactitude", "completude", "format", "sources")}
+    status, place = send(client, WEAK_ID, scores | {"rater": "Chloé", "then": "see"})
+    assert status == 303
+    shown = text_of(client.get(place, headers={"accept-language": "fr"}).text)
+    assert "Score global 1,5 4,0 — −2,5" in shown
+
+
 def test_only_scores_given_before_the_judges_were_seen_count_for_agreement(client: TestClient, context: ServerContext) -> None:
     def labels(rater: str) -> list[tuple[float, bool]]:
         return [(one.score, one.blind) for one in Labels(context.ledger).of(WEAK_ID) if one.rater == rater]

@@ -115,11 +115,11 @@ def addresses(path: str, source: str) -> list[str]:
 
 def test_a_key_limited_to_a_source_reads_nothing_of_another_on_any_route(client: TestClient, context: ServerContext) -> None:
     every, limited = key(context, "admin"), key(context, "admin", "alpha")
-    shown = set()
+    shown = set[str]()
     for path in readable():
         for address in addresses(path, "beta"):
-            found = client.get(address, headers=every)
-            shown |= {path} if f"{SECRET} dort".lower() in found.text.lower() or SECRET in found.text else set()
+            found = "" if path in shown else client.get(address, headers=every).text
+            shown |= {path} if f"{SECRET} dort".lower() in found.lower() or SECRET in found else set()
             refused = client.get(address, headers=limited)
             text = re.sub(r'="[^"?]*[?][^"]*"', "", refused.text)  # links to this page, and a filter, repeat what was asked
             text = text.replace(QUESTIONS["beta"], "") if QUESTIONS["beta"] in address else text
@@ -135,9 +135,7 @@ def test_a_key_limited_to_a_source_reads_nothing_of_another_on_any_route(client:
 
 def test_a_key_limited_to_a_source_reads_all_of_its_own(client: TestClient, context: ServerContext) -> None:
     limited = key(context, "admin", "alpha")
-    shown = {
-        path for path in readable() for address in addresses(path, "alpha") if OWN in client.get(address, headers=limited).text
-    }
+    shown = {path for path in readable() if any(OWN in client.get(one, headers=limited).text for one in addresses(path, "alpha"))}
     assert {"/monitor", "/monitor/answers", "/monitor/answers/{id:path}", "/v1/evaluations", "/v1/evaluations/{id:path}"} <= shown
     assert {"/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/traces", "/v1/traces/{id}", "/v1/debug/latest"} <= shown
     assert {"/monitor/alerts", "/monitor/queue", "/agreement", "/review", "/gate", "/gate/{id}", "/review/{id:path}"} <= shown

@@ -94,7 +94,7 @@ OTHER_COMMANDS = {
     *("monitor worker", "monitor submit", "monitor status", "monitor retry", "monitor rescore", "monitor erase"),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
-    *("review import", "verify", "ledger check", "ledger rebuild"),
+    *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),
     # what the user gives, and texts of the user's documents
     *("gate check", "gate replay", "rag ask", "rag ingest", "rag search", "rag collections"),
     # copies of the ledger as it is: texts by `storage.text`

@@ -64,8 +64,8 @@ class FakeServer:
     port: int = 0
     # What is told of the prompt's length; None counts it.
     prompt_tokens: int | None = None
-    # What gives the verdicts, in place of `true_score`.
-    judge: Callable[[Call], dict[str, Any]] | None = None
+    # What gives the verdicts, in place of `true_score`; a text is sent as it is.
+    judge: Callable[[Call], dict[str, Any] | str] | None = None
     # Whether look-ups are never answered.
     deaf: bool = False
     lookups: int = 0
@@ -199,7 +199,7 @@ class FakeServer:
         if call.fault.isdigit():
             return failure(int(call.fault), self.faults.message)
         own = self.judge(call) if self.judge and call.asks_verdict else None
-        text, finish_reason = answer_text(call) if own is None else (json.dumps(own), "stop")
+        text, finish_reason = answer_text(call) if own is None else (own if isinstance(own, str) else json.dumps(own), "stop")
         self.answered += 1
         counted = max(1, sum(len(content) for _, content in call.messages) // 4)
         return web.json_response(reply_to(call, text, finish_reason, self.prompt_tokens or counted))

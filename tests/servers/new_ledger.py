@@ -1,11 +1,13 @@
 """Ledgers and queues that are copied from one that is made once in each process."""
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 from sqlalchemy import make_url
 
@@ -46,6 +48,31 @@ def new_queue_file(ledger: Path) -> None:
     """A new file beside a ledger with an empty queue, as the first worker at a ledger makes it."""
     with Path(f"{ledger}{QUEUE}").open("xb") as file:
         file.write(_empty_queue())
+
+
+@contextmanager
+def copied_queues() -> Iterator[None]:
+    """While it lasts, dbos makes the tables of a queue's file as a copy of those it has made once in this process."""
+    if "dbos" not in sys.modules:
+        yield
+        return
+    from dbos import DBOS
+
+    content, migrate = _empty_queue(), DBOS.migrate
+
+    def make(url: str) -> None:
+        if not url.startswith("sqlite"):
+            migrate(url)
+            return
+        place = Path(make_url(url).database or "")
+        template = place.with_name(f"{place.name}.template")
+        template.write_bytes(content)
+        with closing(sqlite3.connect(template)) as source, closing(sqlite3.connect(place)) as target:
+            source.backup(target)
+        template.unlink()
+
+    with mock.patch.object(DBOS, "migrate", make):
+        yield
 
 
 @cache

@@ -18,7 +18,8 @@ def in_french(number: int, *, hyphens: bool = False, belgian: bool = False, femi
     """A number under a million; `hyphens` between all words, as since 1990."""
     if number >= 1_000:
         many, rest = divmod(number, 1_000)
-        counted = "" if many == 1 else in_french(many).removesuffix("s") + " "
+        plural = many % 100 in (0, 80)  # "trois cents" and "quatre-vingts" lose it before "mille"
+        counted = "" if many == 1 else (in_french(many).removesuffix("s") if plural else in_french(many)) + " "
         words = f"{counted}mille" + (f" {in_french(rest, belgian=belgian, feminine=feminine)}" if rest else "")
     elif number >= 100:
         many, rest = divmod(number, 100)

@@ -17,6 +17,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import GroundingModel, model_of
 from areopage.gate.records import Decision
+from areopage.gate.tuning.tuned import FITTED_RESPONSES
 from areopage.rag.gate_node import GateChecker, decide
 from areopage.report.replacing import replacing
 from areopage.suites.config_file import Section, checked_section
@@ -25,6 +26,7 @@ from areopage.yaml_document import YamlDocument, read_yaml
 
 RULES_FILE = "gate.yml"
 _WEIGHTS_FILE = "grounding.json"
+_RESPONSES_FILE = "fitted_responses.txt"
 _SHIPPED_FOLDER = BUNDLED / "rag_grounding"
 _SHIPPED_WEIGHTS = "default"
 _MAX_WEIGHTS_BYTES = 64_000_000
@@ -112,8 +114,10 @@ def checked_rules(document: YamlDocument, data: Any, *keys: str) -> GateConfig:
 
 
 def shipped_grounding() -> GroundingModel:
-    """The grounding model that comes with the program."""
-    return _read_weights(_SHIPPED_FOLDER / _WEIGHTS_FILE)
+    """The grounding model that comes with the program, with digests of the responses that it was fitted on."""
+    model = _read_weights(_SHIPPED_FOLDER / _WEIGHTS_FILE)
+    responses = (_SHIPPED_FOLDER / _RESPONSES_FILE).read_text(encoding="ascii").split()
+    return structs.replace(model, provenance=model.provenance | {FITTED_RESPONSES: responses})
 
 
 def _read_weights(path: Path) -> GroundingModel:

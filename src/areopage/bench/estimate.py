@@ -27,6 +27,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     Tokens are approximate: four characters each. Responses that do not exist yet count as 200 tokens.
 
+    `costs` are those of the models with a configured price, by currency; a run spends less where the ledger has answers.
+
     `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
     judges whose context window may be too small.
     """
@@ -38,6 +40,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     loads: int
+    costs: dict[str, float] = {}
     warnings: tuple[str, ...] = ()
 
     @property
@@ -58,7 +61,9 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
     prompts = _prompts(spec, cases[:: max(1, len(cases) // SAMPLE)])
     mean = sum(map(len, prompts)) / len(prompts) if prompts else 0.0
-    characters = (asked if spec.target else 0) + model_calls * mean
+    asked = asked if spec.target else 0
+    characters = asked + model_calls * mean
+    answered = answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN
     longest = max(cases, key=lambda item: len(str(case_content(item.case))), default=None)
     sizes = [len(prompt.encode("utf-8", "replace")) for prompt in (*prompts, *_prompts(spec, [longest] if longest else []))]
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
@@ -70,12 +75,31 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
         answer_calls=answer_calls,
         judge_calls=judge_calls,
         prompt_tokens=int(characters / CHARACTERS_PER_TOKEN),
-        completion_tokens=int(
-            answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN + model_calls * ASSUMED_VERDICT_TOKENS
-        ),
+        completion_tokens=int(answered + model_calls * ASSUMED_VERDICT_TOKENS),
+        costs=_costs(spec, (asked / CHARACTERS_PER_TOKEN, answered), judge_calls, mean / CHARACTERS_PER_TOKEN),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
         warnings=_narrow_windows(spec, max(sizes, default=0)),
     )
+
+
+def _costs(
+    spec: RunSpec, of_target: tuple[float, float], judge_calls: Mapping[str, int], prompt_tokens: float
+) -> dict[str, float]:
+    """What the models with a price cost, by currency.
+
+    Args:
+        of_target: its tokens of prompts and of answers.
+        prompt_tokens: of one call to a judge, on average.
+    """
+    spent = [(spec.target.price, *of_target)] if spec.target else []
+    for judge in spec.judges:
+        calls = judge_calls[judge.name]
+        spent.append((judge.price, calls * prompt_tokens, calls * float(ASSUMED_VERDICT_TOKENS)))
+    costs: dict[str, float] = {}
+    for price, prompts, answers in spent:
+        if price is not None:
+            costs[price.currency] = costs.get(price.currency, 0.0) + price.of(round(prompts), round(answers))
+    return costs
 
 
 def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.opening import judge_provider_names
 from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
@@ -81,16 +82,17 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     config = suite.config
     language = choose_language(suite, wishes.language)
     idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
-    remarks = [*(warning for warning in suite.warnings if warning not in idle), *(str(fault) for fault in suite.registry.faults)]
+    remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
+    remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
     dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
     dataset = _with_answers_from(dataset, wishes)
     if wishes.limit is None and limit is not None:
-        remarks.append(f"only the first {limit} usable cases are taken (execution.test_prompts_limit; --limit -1 takes all)")
+        remarks.append(Note("first_cases", {"n": limit}))
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
     if wishes.criteria is None and (outside := left_out_of({key for _, ids in chosen for key in ids}, suite.registry)):
-        remarks.append(f"not judged, for the selection {selection} does not have them: {name_list(outside)}")
+        remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
@@ -102,9 +104,9 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
     if wishes.target is not None and not to_answer:
-        remarks.append(f"the target {wishes.target} is not asked: every answer comes with the dataset")
+        remarks.append(Note("target_not_asked", {"target": wishes.target}))
     if 0 < to_answer < len(cases):
-        remarks.append(f"{len(cases) - to_answer} answers come with the dataset, {to_answer} from the target")
+        remarks.append(Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer}))
     remarks += [*notes, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
@@ -151,6 +153,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
         maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
+        max_response_length=config.validation.max_response_length,
         remarks=(),
         log_level=config.logging.level,
     )
@@ -306,7 +309,7 @@ def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
 
 def _usable_criteria(
     suite: Suite, chosen: Sequence[tuple[Case, tuple[str, ...]]], language: str
-) -> tuple[dict[str, Criterion], list[str]]:
+) -> tuple[dict[str, Criterion], list[Note]]:
     """The loadable criteria by id, and a remark on each other criterion.
 
     Raises:
@@ -320,9 +323,10 @@ def _usable_criteria(
     loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
     if not loaded.criteria:
         raise CriteriaError(f"none of the {len(ids)} selected criteria can be used: {loaded.faults[0]}")
-    remarks = [f"left out: {fault}" for fault in loaded.faults]
+    remarks = [Note("criterion_left_out", {"told": str(fault)}) for fault in loaded.faults]
     if loaded.untranslated:
-        remarks.append(f"no text in {language!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
+        languages = {"wanted": language, "used": suite.own_language}
+        remarks.append(Note("untranslated", {**languages, "criteria": tuple(loaded.untranslated)}))
     return {criterion.id: criterion for criterion in loaded.criteria}, remarks
 
 
@@ -332,19 +336,18 @@ def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> La
     return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
 
 
-def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[str]:
+def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[Note]:
     """Remarks on a dataset and its unusable rows."""
-    remarks: list[str] = []
+    remarks: list[Note] = []
     if dataset.maturity_defaulted:
-        count = dataset.maturity_defaulted
-        remarks.append(f"{count} of {len(dataset.cases)} cases name no maturity: they are judged as {default_maturity}")
+        counts = {"n": dataset.maturity_defaulted, "cases": len(dataset.cases)}
+        remarks.append(Note("maturity_defaulted", {**counts, "maturity": default_maturity}))
     if rejected:
         first = min(rejected, key=lambda row: (row.file, row.row))
-        remarks.append(
-            f"{len(rejected)} rows are rejected: see rejected.csv (first: {first.file} row {first.row}: {first.reason})"
-        )
+        place = {"file": first.file, "row": str(first.row), "reason": first.reason}
+        remarks.append(Note("rejected_rows", {**place, "n": len(rejected)}))
     if dataset.unread_columns:
-        remarks.append(f"columns kept as metadata only: {name_list(dataset.unread_columns)}")
+        remarks.append(Note("unread_columns", {"columns": tuple(dataset.unread_columns)}))
     return remarks
 
 

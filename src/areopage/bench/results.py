@@ -21,6 +21,7 @@ from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
+from areopage.locales import Note
 from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import RunAgreement, run_agreement
@@ -80,7 +81,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         judgments: by (case, criterion, judge, pass).
         sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
-        variant: how this view differs from the run as it was carried out; "" where it does not.
+        variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
     """
 
@@ -96,7 +97,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     sources: tuple[SourceScore, ...]
     health: tuple[JudgeHealth, ...]
     complete: bool
-    variant: str
+    variant: tuple[Note, ...]
     heads: tuple[str, ...]
 
     @cached_property
@@ -150,6 +151,13 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         if case_id in self.erased:
             return "erased"
         return self.answers[case_id].state if case_id in self.answers else "not_run"
+
+    @property
+    def long_answers(self) -> tuple[Note, ...]:
+        """A remark on answers of the target that are longer than the suite allows responses to be, if there are some."""
+        limit = self.spec.max_response_length
+        long = tuple(id for id, answer in self.answers.items() if limit and len(answer.case.response or "") > limit)
+        return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
 
     @property
     def addressing(self) -> tuple[str, ...]:
@@ -245,7 +253,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         sources=_scores_by_source(spec, cases, passes),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
-        variant=change.describe(),
+        variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
     )
 

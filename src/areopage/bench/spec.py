@@ -15,6 +15,7 @@ from areopage.digest import digest_of
 from areopage.jury.judges import Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.records import Run
+from areopage.locales import Note
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -63,6 +64,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached; stored without secrets.
+        max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         release: the floors of the release verdict; None: there is no verdict.
@@ -82,13 +84,14 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     datasets: tuple[str, ...]
     maturity_defaulted: int
     default_maturity: str
-    remarks: tuple[str, ...]
+    remarks: tuple[Note, ...]
     log_level: str = "INFO"
     min_coverage: float = 0.0
     idle: tuple[str, ...] = ()
     release: ReleaseFloors | None = None
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
+    max_response_length: int = 0
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

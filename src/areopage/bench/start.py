@@ -19,7 +19,7 @@ from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
 from areopage.bench.run import carry_out
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
-from areopage.errors import ModelError, StorageError, name_list
+from areopage.errors import ModelError, StorageError
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_judge, check_model
 from areopage.jury.options import reached_by
@@ -27,6 +27,7 @@ from areopage.jury.panel import checked_panel
 from areopage.ledger.connection import make_folder
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+from areopage.locales import Note
 from areopage.models.contacts import Contact, contact_lines, contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -207,26 +208,25 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
         target = msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
     references = dict.fromkeys(judge.reference for judge in spec.judges)
     checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
-    left_out = f"left out, since no judge may judge it: {name_list(checked.unjudged)}"
+    left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
     return msgspec.structs.replace(checked, target=target, remarks=remarks)
 
 
-def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[str, ...]:
+def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:
     """A remark on each model that judges itself, or judges under two names."""
-    remarks: list[str] = []
+    remarks: list[Note] = []
     seen: dict[tuple[str, str], str] = {}
     for judge in judges:
         if not judge.is_model:
             continue
         model = _model_of(judge.reference, judge.digest)
         if target is not None and model == _model_of(target.reference, target.digest):
-            remarks.append(f"judge {judge.name} is the target itself ({judge.reference}): models favour their own answers")
+            remarks.append(Note("judge_is_target", {"judge": judge.name, "model": str(judge.reference)}))
         if model in seen:
-            remarks.append(
-                f"judges {seen[model]} and {judge.name} are one model ({judge.reference}): their agreement says little"
-            )
+            names = {"first": seen[model], "second": judge.name, "model": str(judge.reference)}
+            remarks.append(Note("judges_are_one_model", names))
         seen.setdefault(model, judge.name)
     return tuple(remarks)
 

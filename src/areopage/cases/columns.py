@@ -42,6 +42,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The spellings of each field. `text` is left out on purpose: it names a document or an answer as often as a prompt."""
 
 
+_SHORT_NAME = 100  # characters: longer names are not kept
+
+
 class ColumnPlan(Struct, frozen=True):
     """Where each field stands in a row (by position), and the columns that no field takes with the names they keep."""
 
@@ -51,6 +54,11 @@ class ColumnPlan(Struct, frozen=True):
 
 def fold_name(name: str) -> str:
     """Strip a column's name of what authors vary: case, accents, spaces, underscores, hyphens, punctuation."""
+    return _folded_short(name) if len(name) <= _SHORT_NAME else plain(name).replace(" ", "")
+
+
+@lru_cache(maxsize=1_024)  # each document of each answer has the same names
+def _folded_short(name: str) -> str:
     return plain(name).replace(" ", "")
 
 

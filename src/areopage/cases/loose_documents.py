@@ -1,6 +1,7 @@
 """Documents as retrieval frameworks return them."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -77,4 +78,9 @@ def _value_of(fields: Mapping[str, Any], key: str) -> Any:
 
 
 def _goes_by(name: str, key: str) -> bool:
-    return fold_name(str(name)) in {fold_name(alias) for alias in KEYS[key]}
+    return fold_name(str(name)) in _aliases(key)
+
+
+@cache
+def _aliases(key: str) -> frozenset[str]:
+    return frozenset(map(fold_name, KEYS[key]))

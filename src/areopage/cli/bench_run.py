@@ -25,11 +25,12 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
-from areopage.cli.run_tables import print_view
+from areopage.cli.run_tables import print_view, unscored_first
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
+from areopage.report.elements import report_locale
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
 
@@ -122,7 +123,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
         for remark in (*spec.remarks, *spec.idle):
-            log.write("WARNING", remark)
+            log.write("WARNING", str(remark))
         try:
             with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
@@ -136,7 +137,7 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for path in write_run_files(view, folder):
             log.write("INFO", f"wrote {path.name}")
         for warning in view.scores.warnings:
-            log.write("WARNING", warning)
+            log.write("WARNING", str(warning))
         log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
     print_view(view, folder)
     return _exit_code(view, hint)
@@ -168,6 +169,9 @@ def _exit_code(view: RunView, hint: str) -> int:
     coverage, least = view.coverage.share, view.spec.min_coverage
     if coverage < least:
         typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
+        return INCONCLUSIVE
+    for told in unscored_first(view):
+        typer.echo(f"inconclusive: {told}", err=True)
         return INCONCLUSIVE
     return INCONCLUSIVE if release is not None and release.verdict == "INCONCLUSIVE" else DONE
 
@@ -203,7 +207,9 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
     calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
-    typer.echo(f"plan: {calls}, {tokens}, {counted(size.loads, 'model load')}", err=True)
+    cost = report_locale("en").costs(size.costs)
+    money = f", about {cost}" if cost else ""
+    typer.echo(f"plan: {calls}, {tokens}{money}, {counted(size.loads, 'model load')}", err=True)
 
 
 def _agree(asked: Sequence[Contact]) -> bool:

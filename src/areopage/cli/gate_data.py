@@ -22,7 +22,7 @@ from areopage.cli.gate_report import NO_ANSWERS, scope_of
 from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.records import Channel
+from areopage.ledger.trace_records import Channel
 from areopage.rag.import_logs import Imported
 from areopage.rag.import_logs import import_logs as take
 from areopage.rag.old_logs import Difference, Progress

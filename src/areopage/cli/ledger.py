@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from areopage.app.config import find_config
@@ -14,7 +15,11 @@ from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
 from areopage.cli.progress import Pace
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
+from areopage.ledger.operations import AuditEntry
+from areopage.locales import one_line
 from areopage.report.export import LEDGER_FORMS, export_ledger
+
+LONGEST_PART = 500
 
 
 def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -84,6 +89,26 @@ def export(
         Audit(opened).note(actor(), "export", str(out), f"{chosen}, the whole ledger")
         counts = export_ledger(opened, out, chosen)
     typer.echo(f"written to {out}: " + ", ".join(f"{rows:,} {name}" for name, rows in counts.items()), err=True)
+
+
+def show_audit(
+    subject: Annotated[str | None, typer.Option("--subject", metavar="ID", help="Only entries about this answer or key.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Number of entries, newest first.")] = 100,
+    form: Annotated[str, typer.Option("--format", metavar="text|jsonl", help="jsonl for programs.")] = "text",
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show the audit log: who read, labelled, erased, exported or changed what, newest first."""
+    chosen = one_of("--format", form, ("text", "jsonl")) or "text"
+    with open_ledger(find_config(config, ledger)) as opened:
+        for entry in Audit(opened).list(subject=subject, limit=limit):
+            typer.echo(msgspec.json.encode(entry).decode() if chosen == "jsonl" else _audit_line(entry))
+
+
+def _audit_line(entry: AuditEntry) -> str:
+    key = f" (key {entry.key_id})" if entry.key_id else ""
+    parts = (f"{entry.at:%Y-%m-%d %H:%M:%S}", f"{entry.actor}{key}", entry.action, entry.subject, entry.detail)
+    return "  ".join(one_line(part, LONGEST_PART) for part in parts if part)
 
 
 def _tell_difference(one: Difference) -> None:

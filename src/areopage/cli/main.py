@@ -182,11 +182,12 @@ RAG = LazyGroup(
 )
 LEDGER = LazyGroup(
     "ledger",
-    "The ledger: check, rebuild, export.",
+    "The ledger: check, rebuild, export, audit log.",
     commands={
         "check": ("ledger:check", "Compare every stored score and count with its recomputed value."),
         "rebuild": ("ledger:rebuild", "Recompute every stored score and count; no model is called."),
         "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
+        "audit": ("ledger:show_audit", "Show the audit log: who read, labelled, erased, exported or changed what, newest first."),
     },
 )
 DEMO = LazyGroup(

@@ -20,8 +20,9 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDING, Trace
+from areopage.ledger.records import GROUNDING
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import one_line
 from areopage.report.agreement import table

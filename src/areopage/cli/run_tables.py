@@ -19,7 +19,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_release import floor_lines, release_text
-from areopage.report.model import report_locale
+from areopage.report.elements import report_locale
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
@@ -47,7 +47,9 @@ def print_runs(ledger: Ledger) -> None:
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
         table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    print_table(text_console(), table)
+    console = text_console()
+    console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
+    print_table(console, table)
 
 
 def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
@@ -100,7 +102,7 @@ def print_view(view: RunView, folder: Path) -> None:
     if unfit:
         console.print(Text("  for scores that count, use real judges: areopage bench run --judge ollama:MODEL", style="red"))
     if view.variant:
-        console.print(Text(f"recomputed: {view.variant}"))
+        console.print(Text(f"recomputed: {'; '.join(map(str, view.variant))}"))
     tree, scale = view.scores.tree, view.spec.scale
     interval = view.scores.interval
     spread = f", 95 % interval {interval.low:.2f} to {interval.high:.2f}" if interval else ""
@@ -108,7 +110,7 @@ def print_view(view: RunView, folder: Path) -> None:
     coverage = view.coverage
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
     headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
-    for told, style in _release(view):
+    for told, style in (*_release(view), *((told, "bold red") for told in unscored_first(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
@@ -117,11 +119,7 @@ def print_view(view: RunView, folder: Path) -> None:
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
     for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
-    if states := view.answer_states():
-        whole = states.pop("answered", 0)
-        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
-        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
-        console.print(Text(counts, style="bold red" if others else ""))
+    _print_answer_states(view, console)
     for one in view.sources:
         told = f"answers of {one.source}: {one.cases}, score {shown_score(one.score)}, coverage {one.coverage:.1%}"
         console.print(Text(told, style="bold"))
@@ -129,6 +127,8 @@ def print_view(view: RunView, folder: Path) -> None:
     print_table(console, _health_table(view))
     for told in _failed_calls(view):
         console.print(Text(told), soft_wrap=True)
+    for note in view.long_answers:
+        console.print(Text(visible(str(note)), style="bold"), soft_wrap=True)
     if view.addressing:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))
     rejected = folder / REJECTED
@@ -137,6 +137,15 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _print_answer_states(view: RunView, console: Console) -> None:
+    """How many answers of the target are whole; nothing where it was not asked."""
+    if states := view.answer_states():
+        whole = states.pop("answered", 0)
+        others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
+        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
+        console.print(Text(counts, style="bold red" if others else ""))
 
 
 def _release(view: RunView) -> Iterator[tuple[str, str]]:
@@ -148,6 +157,14 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
+
+
+def unscored_first(view: RunView) -> Iterator[str]:
+    """The criteria that count first and have no score, though they apply to cases; nothing where there is none."""
+    if view.failures.unscored:
+        criteria, counts = view.spec.criteria_by_id(), view.failures.by_criterion
+        names = name_list(f"{criteria[id].name} (0 of {counts[id].cases} cases)" for id in view.failures.unscored)
+        yield f"not judged, though failures count first here: {names}"
 
 
 def _lost(view: RunView) -> Iterator[str]:

@@ -38,6 +38,7 @@ ReasonCode = Literal[
     "unsupported_year_or_amount",
     "unsupported_sentence",
     "other_language",
+    "admission",
     "unread_language",
     "unread_documents",
     "too_long",

@@ -39,7 +39,7 @@ from areopage.text.folding import plain
 from areopage.text.language import language_of
 from areopage.text.numbers import DIGITS
 from areopage.text.readable import Readable
-from areopage.text.refusals import refusal_of
+from areopage.text.refusals import admissions, refusal_of
 from areopage.text.sentences import Span
 
 MOST_REASONS = 50  # of one kind
@@ -81,6 +81,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     unsegmented: bool = False
     refusal: bool = False
     echo: bool = False
+    admissions: tuple[Span, ...] = ()
     unread: int = 0
     bare: bool = False
     grounding: Grounding = Grounding(p_unsupported=None, sentences=(), features={})
@@ -170,6 +171,7 @@ def _findings(
         unsegmented=not response.isascii() and len(_UNSEGMENTED.findall(response)) > len(response) * _MOST_UNSEGMENTED,
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
+        admissions=tuple(admissions(response)),
         grounding=grounding,
     )
 
@@ -221,6 +223,10 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
         )
     reasons += _citation_reasons(config, found, decisive=open_question)
     reasons += _claim_reasons(config, found, decisive=open_question)
+    reasons += [
+        Reason(code="admission", decisive=False, place=place_of(span), sentence=_sentence_of(found.grounding, span))
+        for span in found.admissions[:MOST_REASONS]
+    ]
     doubt = found.grounding.p_unsupported
     if doubt is not None and doubt >= bounds.hold:
         worst = _worst_first(checks, bounds.hold)

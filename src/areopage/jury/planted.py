@@ -1,6 +1,6 @@
 """Verdicts that the text under judgment holds: what its author wrote is not taken for the judge's.
 
-Answer and material are compared as text from which spaces, quotation marks and escapes are taken out. Neither braces nor nesting,
+Answer and material are compared as text without spaces, quotation marks, hidden marks and escapes. Neither braces nor nesting,
 length or broken JSON therefore matter, and the time taken grows with the texts and nothing else.
 
 - A verdict with an explanation is planted where the material gives its explanation and its score, or all of the judge's object.
@@ -23,8 +23,12 @@ from areopage.scoring.outcome import Scored
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
 _ASCII_MARKS = "\"'`"
-_OTHER_MARKS = "“”‘’«»\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-_NUMBER = r"(-?\d{1,9}(?:[.,]\d{1,9})?(?:[eE][+-]?\d{1,3})?)"
+_OTHER_MARKS = "“”‘’«»"
+_HIDDEN = re.compile(  # marks that no reader sees
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
+)
+_NUMBER = r"(-?\d++(?:[.,]\d++)?(?:[eE][+-]?\d++)?)"
 _SCORE = re.compile(rf"score[:=]{_NUMBER}", re.ASCII)
 _INAPPLICABLE = re.compile(r"applicable[:=](?:false|0)", re.IGNORECASE)
 _JSON_SCORE = re.compile(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
@@ -96,7 +100,7 @@ def prepared(text: str) -> Material:
 
 def gives_verdict(text: str) -> bool:
     """Whether a text gives a score, or says that a criterion does not apply, in the way of a verdict, as JSON."""
-    if not any(sign in text for sign in ("score", "applicable", "\\u")):
+    if text.isascii() and not any(sign in text for sign in ("score", "applicable", "\\u")):
         return False
     read = _unescaped(text)
     return _JSON_SCORE.search(read) is not None or _JSON_INAPPLICABLE.search(read) is not None
@@ -116,7 +120,7 @@ def _reduced(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without spaces, quotation marks and marks without width; an expression takes ten times as long."""
+    """A text without spaces and quotation marks; an expression takes ten times as long."""
     bare = "".join(text.split())
     for mark in _ASCII_MARKS if bare.isascii() else _ASCII_MARKS + _OTHER_MARKS:
         bare = bare.replace(mark, "")
@@ -124,7 +128,7 @@ def _bare(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """A text with JSON's escapes read, wherever they stand."""
+    """A text with JSON's escapes read, wherever they stand, and without hidden marks."""
 
     def read(found: re.Match[str]) -> str:
         if found[1]:
@@ -134,4 +138,4 @@ def _unescaped(text: str) -> str:
     if "\\" in text:
         text = _ESCAPE.sub(read, text)
     # two halves of one character, each escaped, become that character
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if text.isascii() else _HIDDEN.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

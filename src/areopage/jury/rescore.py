@@ -22,6 +22,7 @@ from areopage.ledger.records import Evaluation, Judgment, Run
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
 from areopage.ledger.traces import Traces
+from areopage.locales import Note
 from areopage.scoring.reduce import Profile
 from areopage.scoring.reweigh import Names, known_part, merged_weights, names_of, overfull_levels, unknown_names
 from areopage.scoring.tree import Weights
@@ -40,13 +41,16 @@ class Variant(Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         """Describe the changes; "" without any."""
-        parts = [
-            "other weights" if self.weights is not None else "",
-            f"profile {self.profile.name}" if self.profile is not None else "",
-            f"without {', '.join(self.without_judges)}" if self.without_judges else "",
-            "raw texts parsed again" if self.reparse else "",
-        ]
-        return "; ".join(part for part in parts if part)
+        return "; ".join(map(str, self.notes()))
+
+    def notes(self) -> tuple[Note, ...]:
+        """The changes, one by one."""
+        return (
+            *((Note("other_weights"),) if self.weights is not None else ()),
+            *((Note("other_profile", {"name": self.profile.name}),) if self.profile is not None else ()),
+            *((Note("without_judges", {"names": self.without_judges}),) if self.without_judges else ()),
+            *((Note("parsed_again"),) if self.reparse else ()),
+        )
 
 
 def varied(panel: AnyPanel, change: Variant, quorum: float) -> AnyPanel:

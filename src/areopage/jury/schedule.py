@@ -1,7 +1,7 @@
 """Run calls with bounded concurrency; stop when the server is unreachable."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ServerDown, UserError
@@ -79,12 +79,17 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
         for item in items:
             await do(item)
 
+    # not a task group: on Python 3.11 it forgets that it was cancelled where its tasks fail meanwhile
+    tasks = [asyncio.create_task(worker()) for _ in range(concurrency)]
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(worker())
-    except BaseExceptionGroup as faults:
-        raise _cause_of(name, faults) from None
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    faults = [fault for fault in ended if isinstance(fault, BaseException) and not isinstance(fault, asyncio.CancelledError)]
+    if faults:
+        raise _cause_of(name, faults)
 
 
 def telling_the_last(work: Collection[T], all_begun: Callable[[], None]) -> Iterator[T]:
@@ -95,20 +100,12 @@ def telling_the_last(work: Collection[T], all_begun: Callable[[], None]) -> Iter
         yield item
 
 
-def _cause_of(name: str, group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _cause_of(name: str, faults: Sequence[BaseException]) -> BaseException:
     """Choose the fault to raise; user errors come before their consequences."""
-    leaves: list[BaseException] = []
-    waiting: list[BaseException] = [group]
-    while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, BaseExceptionGroup):
-            waiting.extend(one.exceptions)
-        else:
-            leaves.append(one)
-    for leaf in leaves:
-        if isinstance(leaf, UserError):
-            return leaf
-    first = leaves[0]
+    for fault in faults:
+        if isinstance(fault, UserError):
+            return fault
+    first = faults[0]
     if isinstance(first, CallUnreachable):
         return ServerDown(f"{name}: {first}")
     return ModelError(f"{name}: {first}") if isinstance(first, CallRejected) else first

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
 
+from areopage.ledger.answer_tables import answers
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import Alert
 from areopage.ledger.rows import aware, insert_into, naive, storable, storable_value
-from areopage.ledger.schema import alerts, answers
+from areopage.ledger.schema import alerts
 from areopage.ledger.store import Ledger
 
 TIMES = ("opened_at", "last_seen_at", "next_attempt_at", "closed_at")

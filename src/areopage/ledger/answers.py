@@ -11,20 +11,21 @@ from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, update
 
 from areopage.cases.records import Case, Document, Turn
+from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
+from areopage.ledger.chain import Change, linked, placed, seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import REPLIED, Answer, Judgment
 from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
-    insert_missing,
     insert_rows,
     json_text,
     naive,
     storable,
     storable_json,
+    values_of,
 )
-from areopage.ledger.schema import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.store import Ledger, insert_judgments
 
 TEXT_COLUMNS = [column for column in answer_texts.c if column is not answer_texts.c.answer]
@@ -35,7 +36,7 @@ WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
 _BY_ID = WHOLE_ANSWERS.where(answers.c.id == bindparam("of"))
 
 
-class Link(Struct, frozen=True):
+class Link(Struct, frozen=True, order=True):
     """A link from a judgment's key to an answer's number, under a panel."""
 
     answer: int
@@ -149,9 +150,17 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
 
 
 def insert_links(connection: Connection, links: Sequence[Link]) -> None:
-    """Insert links between judgments, answers and panels."""
-    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in dict.fromkeys(links)]
-    insert_missing(connection, answer_judgments, rows)
+    """Insert links between judgments, answers and panels; those that are there are kept."""
+    if not links:
+        return
+    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in sorted(set(links))]
+    statement = insert_into(connection, answer_judgments).on_conflict_do_nothing().returning(*answer_judgments.c)
+    seal_links(connection, "added", connection.execute(statement, rows).all())
+
+
+def seal_links(connection: Connection, change: Change, rows: Sequence[Row[Any]]) -> None:
+    """Note links that a transaction has added or removed."""
+    seal(connection, change, "answer_judgments", [linked(values_of(row)) for row in rows])
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
@@ -268,6 +277,10 @@ def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None
     number = select(answers.c.number).where(answers.c.id == bindparam("answer_id")).scalar_subquery()
     values = [{"run": one.run_id, "at": one.position, "answer_id": storable(one.answer_id)} for one in given]
     connection.execute(update(run_cases).where(*place).values(answer=number), values)
+    for run_id in sorted({one.run_id for one in given}):
+        for positions in chunks([one.position for one in given if one.run_id == run_id]):
+            cases = select(run_cases).where(run_cases.c.run_id == run_id, run_cases.c.position.in_(positions))
+            seal(connection, "answered", "run_cases", [placed(values_of(row)) for row in connection.execute(cases)])
     there = exists().where(answer_texts.c.answer == answers.c.number)
     for part in chunks([storable(one.answer_id) for one in given]):
         erased = select(answers.c.number).where(answers.c.id.in_(part), ~there)

@@ -11,6 +11,15 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, exists, func, select, text, update
 
+from areopage.ledger.answer_tables import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    decisions,
+    evaluation_scores,
+    evaluations,
+    judgments,
+)
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import computed_days
 from areopage.ledger.equal_answers import computed_equals, stored_equals
@@ -18,18 +27,7 @@ from areopage.ledger.evaluation_rows import evaluation_row, insert_scores
 from areopage.ledger.held import is_held
 from areopage.ledger.records import Evaluation
 from areopage.ledger.rows import chunks
-from areopage.ledger.schema import (
-    answer_judgments,
-    answer_texts,
-    answers,
-    days,
-    decisions,
-    evaluation_scores,
-    evaluations,
-    judgments,
-    labels,
-    score_days,
-)
+from areopage.ledger.schema import days, labels, score_days
 from areopage.ledger.search import add_words, index_words, remove_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import exclusive, snapshot

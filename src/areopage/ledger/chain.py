@@ -1,4 +1,4 @@
-"""Hash chains over what a ledger holds as evidence: panels, judgments, labels, decisions, releases, audit entries, erasures.
+"""Hash chains over a ledger's evidence: runs, cases, judgments and links, labels, decisions, releases, audit entries, erasures.
 
 A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
 of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
@@ -21,12 +21,14 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
-from areopage.ledger.rows import RowValues, insert_rows
-from areopage.ledger.schema import answers, audit, chain, decisions, judgments, labels, releases, runs
+from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
+from areopage.ledger.rows import RowValues, insert_rows, values_in
+from areopage.ledger.schema import audit, chain, labels
 
-Change = Literal["added", "erased", "reread", "reduced", "removed"]
-"""What a transaction did to rows. `reread`: a judge's raw text was read again. `reduced`: texts are cut by the storage policy.
-`removed`: judgments of no answer that retention deletes."""
+Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
+"""What a transaction did to rows. `answered`: the case of a run has its answer. `reread`: a judge's raw text was read again.
+`reduced`: texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, and links whose judgment
+an erasure gives another key."""
 
 CHAIN_LOCK = 0x0A5E0D
 """PostgreSQL's advisory locks of the chains, by number."""
@@ -90,14 +92,18 @@ EVIDENCE: Mapping[str, Evidence] = {
         ),
         Evidence(releases, "answer_id", {"figures": ("state", "rater", "at"), "texts": ("text",)}, ("text",)),
         Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),
-        Evidence(audit, "number", {"figures": ("at", "actor", "action", "subject", "detail")}),
+        Evidence(audit, "number", {"figures": ("at", "actor", "key_id", "action", "subject", "detail")}),
+        Evidence(answer_judgments, "link", {"figures": ("link",)}),
+        Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
         Evidence(answers, "number", {"figures": ("id",)}),
     )
 }
-"""Of `answers` only those that are erased are in a chain. `scores` and `remarks` are of a judgment's verdicts."""
+"""Of `answers` only those that are erased are in a chain. `scores` and `remarks` are of a judgment's verdicts; `link` is all of a
+link's row, see `linked`; `place` and `given` are of a run's case, see `placed`."""
 
 MAY_CHANGE: Mapping[Change, tuple[str, ...]] = {
     "added": (),
+    "answered": ("answer",),
     "erased": ("raw text", "texts"),
     "reread": ("figures", "texts"),
     "reduced": ("texts",),
@@ -114,13 +120,8 @@ def _parts(evidence: Evidence) -> tuple[_Part, ...]:
     for names in evidence.parts.values():
         columns = [evidence.table.c.get(name) for name in names]
         floats = tuple(at for at, column in enumerate(columns) if column is not None and isinstance(column.type, Float))
-        read = itemgetter(*names) if len(names) > 1 else _one(names[0])
-        found.append((read, floats))
+        found.append((values_in(names), floats))
     return tuple(found)
-
-
-def _one(name: str) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    return lambda row: (row[name],)
 
 
 _PARTS: Mapping[str, tuple[_Part, ...]] = {name: _parts(one) for name, one in EVIDENCE.items()}
@@ -152,6 +153,16 @@ def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     scores = [(one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0) for one in found]
     remarks = [text for one in found for text in _REMARKS(one)]
     return row | {"scores": scores, "remarks": NUL.join(remarks)}
+
+
+def linked(row: RowValues) -> RowValues:
+    """A link's row with what is hashed of it."""
+    return row | {"link": f"{row['answer']} {row['run_id']} {row['key']}"}
+
+
+def placed(row: RowValues) -> RowValues:
+    """What is hashed of a run's case: its place and the number of its answer."""
+    return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
 
 
 _REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Select, exists, select
 
+from areopage.ledger.answer_tables import answer_texts, answers
 from areopage.ledger.chain import (
     DIGEST_BYTES,
     EVIDENCE,
@@ -19,11 +20,13 @@ from areopage.ledger.chain import (
     Head,
     heads,
     link_digest,
+    linked,
+    placed,
     row_digests,
 )
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import RowValues, values_of
-from areopage.ledger.schema import answer_texts, answers, chain
+from areopage.ledger.schema import chain
 from areopage.ledger.store import Ledger, judged_rows
 from areopage.ledger.traces import HASHED_DECISIONS
 from areopage.ledger.transactions import snapshot
@@ -217,4 +220,8 @@ def _rows_of(connection: Connection, table: str) -> Iterator[RowValues]:
         query = select(answers.c.number, answers.c.id).where(~exists().where(answer_texts.c.answer == answers.c.number))
     for part in connection.execute(query.execution_options(yield_per=PORTION)).partitions():
         rows = [values_of(row) for row in part]
+        if table == "answer_judgments":
+            rows = [linked(row) for row in rows]
+        elif table == "run_cases":
+            rows = [placed(row) for row in rows]
         yield from judged_rows(connection, rows) if table == "judgments" else rows

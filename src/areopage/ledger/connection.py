@@ -30,7 +30,8 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
-from areopage.ledger.schema import QUALITY_VIEW, REVISION, ledger_meta, metadata
+from areopage.ledger.answer_tables import QUALITY_VIEW
+from areopage.ledger.schema import REVISION, ledger_meta, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
 
 MIGRATIONS = Path(__file__).parent / "migrations"

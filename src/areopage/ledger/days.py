@@ -8,12 +8,13 @@ from msgspec import Struct, field, structs
 from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
 
 from areopage.criteria.records import Scale
+from areopage.ledger.answer_tables import MISSED, answer_judgments, judgments, runs, verdicts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
 from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, insert_or_add, storable
-from areopage.ledger.schema import MISSED, answer_judgments, days, judgments, runs, score_days, verdicts
+from areopage.ledger.schema import days, score_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive

@@ -10,10 +10,10 @@ from datetime import date, datetime
 from msgspec import Struct
 from sqlalchemy import Connection, delete, func, insert, select
 
+from areopage.ledger.answer_tables import answer_judgments, equal_answers, evaluation_scores, evaluations
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.queries import Scope, between, in_scope
 from areopage.ledger.rows import chunks, insert_missing, naive
-from areopage.ledger.schema import answer_judgments, equal_answers, evaluation_scores, evaluations
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import exclusive
 

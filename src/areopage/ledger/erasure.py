@@ -11,27 +11,25 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, exists, or_, select, text, tuple_, update
 
-from areopage.ledger.answers import Link, blank_cases, insert_links
-from areopage.ledger.chain import seal
-from areopage.ledger.connection import storage_errors
-from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
-from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
-from areopage.ledger.queries import not_by_index
-from areopage.ledger.rows import RowValues, chunks, insert_missing, naive, storable, values_of
-from areopage.ledger.schema import (
-    alerts,
+from areopage.ledger.answer_tables import (
     answer_judgments,
     answer_texts,
     answers,
     decisions,
     evaluations,
     judgments,
-    labels,
     releases,
-    review_items,
     runs,
     verdicts,
 )
+from areopage.ledger.answers import Link, blank_cases, insert_links, seal_links
+from areopage.ledger.chain import seal
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
+from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
+from areopage.ledger.queries import not_by_index
+from areopage.ledger.rows import RowValues, chunks, insert_missing, naive, storable, values_of
+from areopage.ledger.schema import alerts, labels, review_items
 from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
 from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.traces import note_changes, whole_decisions
@@ -175,7 +173,10 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
         connection.execute(said.values(explanation="", evidence="[]", reason=""))
     seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
+    seal_links(connection, "removed", connection.execute(select(answer_judgments).where(answer_judgments.c.key.in_(new))).all())
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
+    again = select(answer_judgments).where(answer_judgments.c.key.in_(new.values()))
+    seal_links(connection, "added", connection.execute(again).all())
 
 
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:

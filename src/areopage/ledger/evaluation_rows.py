@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, select
 
+from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_rows, naive, row_of, storable, storable_json, values_of
-from areopage.ledger.schema import answer_texts, answers, evaluation_scores, evaluations
 
 PORTION = 500
 

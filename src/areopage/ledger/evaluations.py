@@ -8,6 +8,16 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, exists, func, select, tuple_, update
 
 from areopage.ledger.alerts import open_alert
+from areopage.ledger.answer_tables import (
+    answer_judgments,
+    answer_texts,
+    answers,
+    evaluation_scores,
+    evaluations,
+    judgments,
+    runs,
+    verdicts,
+)
 from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
@@ -34,16 +44,6 @@ from areopage.ledger.reopening import (
     still_waiting,
 )
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, chunks, insert_numbered, insert_rows, naive, storable
-from areopage.ledger.schema import (
-    answer_judgments,
-    answer_texts,
-    answers,
-    evaluation_scores,
-    evaluations,
-    judgments,
-    runs,
-    verdicts,
-)
 from areopage.ledger.search import add_words, index_words
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import durable, exclusive

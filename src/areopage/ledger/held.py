@@ -11,11 +11,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, text
 
+from areopage.ledger.answer_tables import answers, decisions, releases
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import insert_items
-from areopage.ledger.records import ReviewItem, Trace
+from areopage.ledger.records import ReviewItem
 from areopage.ledger.rows import aware, chunks, storable_json
-from areopage.ledger.schema import answers, decisions, releases, review_items
+from areopage.ledger.schema import review_items
+from areopage.ledger.trace_records import Trace
 
 HELD = "held"
 """Why a held answer is in the review queue."""

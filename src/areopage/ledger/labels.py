@@ -9,23 +9,22 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select, true, update
 
 from areopage.cases.records import Document
-from areopage.ledger.answers import prompt_key, text_key
-from areopage.ledger.chain import seal
-from areopage.ledger.connection import storage_errors
-from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, insert_into, insert_numbered, json_text, label_of, naive, outcome_of, storable
-from areopage.ledger.schema import (
+from areopage.ledger.answer_tables import (
     answer_judgments,
     answers,
     decisions,
     evaluation_scores,
     evaluations,
     judgments,
-    labels,
     releases,
-    review_items,
     verdicts,
 )
+from areopage.ledger.answers import prompt_key, text_key
+from areopage.ledger.chain import seal
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
+from areopage.ledger.rows import aware, chunks, insert_into, insert_numbered, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
 

@@ -6,13 +6,14 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, func, select, tuple_
 
+from areopage.ledger.answer_tables import answer_judgments, evaluation_scores, evaluations, judgments
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import rounded
 from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
 from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.records import ADDRESSED, Evaluation
 from areopage.ledger.rows import naive, storable
-from areopage.ledger.schema import answer_judgments, days, evaluation_scores, evaluations, judgments
+from areopage.ledger.schema import days
 from areopage.ledger.search import Direction, numbers_found, wanted
 from areopage.ledger.store import Ledger
 

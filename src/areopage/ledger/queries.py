@@ -13,9 +13,10 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from areopage.gate.records import GateVerdict
-from areopage.ledger.records import GOLDEN_SOURCE, Channel, Grade, JudgeWork
+from areopage.ledger.answer_tables import answers, evaluations
+from areopage.ledger.records import GOLDEN_SOURCE, Grade, JudgeWork
 from areopage.ledger.rows import naive, storable
-from areopage.ledger.schema import answers, evaluations
+from areopage.ledger.trace_records import Channel
 
 Conditions = list[ColumnElement[bool]]
 

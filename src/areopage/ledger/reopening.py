@@ -5,12 +5,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Update, and_, delete, exists, select, update
 
+from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.evaluation_rows import evaluations_by_number
 from areopage.ledger.queries import not_by_index
 from areopage.ledger.records import Evaluation
 from areopage.ledger.rows import KEYS_PER_QUERY, aware, storable
-from areopage.ledger.schema import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.search import remove_words
 
 MONITOR = evaluations.c.origin == "monitor"

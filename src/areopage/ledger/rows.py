@@ -1,8 +1,9 @@
 """Conversion between records and rows (texts, times, outcomes), and inserts with a rule for existing rows."""
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, TypeVar, overload
 
 import msgspec
@@ -16,7 +17,7 @@ from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Sco
 
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
-Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key")
 SURROGATES = re.compile("[\ud800-\udfff]")
 TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
 """Reads the JSON of a list of texts."""
@@ -189,11 +190,26 @@ def _insert_values(
 ) -> CursorResult[Any]:
     # the driver gets the statement itself: SQLAlchemy prepares the values of a row in the time that SQLite needs to write it
     dialect = connection.dialect
-    columns = [(name, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
-    values = [tuple([process(row[name]) if process else row[name] for name, process in columns]) for row in rows]
+    found = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
+    converted = [(at, convert) for at, convert in found if convert is not None]
+    values = list(map(values_in(names), rows))
+    if converted:
+        values = [_converted(row, converted) for row in values]
     marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
     statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
     return connection.exec_driver_sql(statement, values if len(values) > 1 else values[0])
+
+
+def _converted(values: tuple[Any, ...], converted: Sequence[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
+    changed = list(values)
+    for at, convert in converted:
+        changed[at] = convert(changed[at])
+    return tuple(changed)
+
+
+def values_in(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Return a function that reads the values of these columns from a row."""
+    return itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
 
 
 def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValues]) -> list[int]:

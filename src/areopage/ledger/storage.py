@@ -9,7 +9,8 @@ from msgspec import structs
 from areopage.cases.records import Document, Turn
 from areopage.gate.records import Decision, Place, SentenceCheck
 from areopage.ledger.answers import text_key
-from areopage.ledger.records import Answer, Judgment, Trace, Verdict
+from areopage.ledger.records import Answer, Judgment, Verdict
+from areopage.ledger.trace_records import Trace
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored
 from areopage.text.personal import Policy, redact, stored_text, stored_values
 

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
-from areopage.ledger.chain import Head, heads, seal, seal_commits, with_verdicts
+from areopage.ledger.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.chain import Head, heads, placed, seal, seal_commits, with_verdicts
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.records import Judgment, Run, RunKind, RunUse, Verdict
 from areopage.ledger.rows import (
@@ -32,7 +33,7 @@ from areopage.ledger.rows import (
     values_of,
     verdict_row,
 )
-from areopage.ledger.schema import answer_judgments, evaluations, judgments, ledger_meta, run_cases, run_rejected, runs, verdicts
+from areopage.ledger.schema import ledger_meta
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
@@ -317,6 +318,8 @@ def _insert_run(connection: Connection, run: Run, cases: Sequence[str], rejected
         rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
         if rows:
             connection.execute(insert(table), rows)
+        if table is run_cases:
+            seal(connection, "added", "run_cases", [placed(row) for row in rows])
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:

@@ -5,12 +5,13 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 
+from areopage.ledger.answer_tables import answer_judgments, answers, evaluations, judgments
 from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.rows import label_of
-from areopage.ledger.schema import answer_judgments, answers, evaluations, judgments, labels
+from areopage.ledger.schema import labels
 from areopage.ledger.store import Ledger, judgments_of
 
 PORTION = 200

@@ -9,12 +9,13 @@ from typing import Any, Literal
 from msgspec import Struct, field
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
+from areopage.ledger.answer_tables import answers, decision_reasons, decisions
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import PassedOver, TraceFilter, TraceSummary
 from areopage.ledger.records import GROUNDING, Label
 from areopage.ledger.rows import RowValues, chunks, insert_or_add, label_of, naive, storable
-from areopage.ledger.schema import answers, days, decision_reasons, decisions, labels
+from areopage.ledger.schema import days, labels
 
 BINS = 20
 

@@ -11,13 +11,22 @@ from msgspec.json import Decoder
 from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
 from areopage.gate.records import Decision
+from areopage.ledger.answer_tables import (
+    LONGEST_NAME,
+    answer_texts,
+    answers,
+    decision_reasons,
+    decisions,
+    releases,
+    trace_changes,
+)
 from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_key, text_row
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
-from areopage.ledger.records import Label, Release, Trace
+from areopage.ledger.records import Label
 from areopage.ledger.rows import (
     TEXTS,
     RowValues,
@@ -30,17 +39,9 @@ from areopage.ledger.rows import (
     storable_json,
     values_of,
 )
-from areopage.ledger.schema import (
-    LONGEST_NAME,
-    answer_texts,
-    answers,
-    decision_reasons,
-    decisions,
-    releases,
-    trace_changes,
-)
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import bin_of, conditions_of, count_traces, joined, summed
+from areopage.ledger.trace_records import Release, Trace
 from areopage.ledger.transactions import durable
 
 PORTION = 200

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from areopage.gate.records import GATE_VERDICTS
 from areopage.ledger.labels import agreed
-from areopage.ledger.records import Grounded, Label, Trace
+from areopage.ledger.records import Grounded, Label
+from areopage.ledger.trace_records import Trace
 from areopage.scoring.shares import Share, share_of
 
 BINS = 10

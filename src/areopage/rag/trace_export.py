@@ -25,8 +25,8 @@ from filelock import FileLock
 from msgspec import Struct, structs
 
 from areopage.errors import StorageError
-from areopage.ledger.records import Trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import TraceFeed
 from areopage.rag.config import RagConfig, TracesSection
 from areopage.rag.log_lines import (

@@ -17,6 +17,7 @@ from areopage.report.bench_missing import LISTED, case_list, missing_section, un
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
+from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.model import (
     Badge,
     Cell,
@@ -31,13 +32,7 @@ from areopage.report.model import (
     Section,
     Span,
     Table,
-    columns,
-    count_cell,
-    head_facts,
     line,
-    report_locale,
-    rows,
-    ruler,
 )
 from areopage.report.qualification import judge_reason
 from areopage.report.results import run_result
@@ -132,7 +127,9 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
             title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
         )
     if view.variant:
-        yield Notice(title=locale.say("variant"), blocks=(Paragraph(text=view.variant),))
+        yield Notice(
+            title=locale.say("variant"), blocks=(Paragraph(text="; ".join(note.told(locale.code) for note in view.variant)),)
+        )
 
 
 def _source(one: SourceScore, locale: Locale) -> str:
@@ -230,7 +227,8 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    remarks = [*view.spec.remarks, *view.scores.warnings]
+    noted = (*view.spec.remarks, *view.long_answers, *view.scores.warnings)
+    remarks = [note.told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None

@@ -2,7 +2,8 @@
 
 from areopage.bench.results import RunView
 from areopage.locales import MISSING, Locale
-from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows
+from areopage.report.elements import columns, rows
+from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.jury_agreement import FailureAgreement, JuryAgreement

@@ -17,12 +17,18 @@ def failures_line(view: RunView, locale: Locale) -> Line:
 
 
 def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
-    """The failures of the categories that count first, before everything else; nothing where no case fails."""
+    """What no judge could judge, and the failures, of the categories that count first; nothing where there is neither."""
     found, criteria = view.failures, view.spec.criteria_by_id()
+    if found.unscored:
+        names = tuple(
+            locale.say("pair", name=criterion_label(criteria[id]), value=_failed_of(found.by_criterion[id], locale))
+            for id in found.unscored
+        )
+        yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
     if not found.first.failed:
         return
     counts = [
-        locale.say("pair", name=criterion_label(criteria[id]), value=_failed_of(count, locale))
+        locale.say("pair", name=criterion_label(criteria[id]), value=_bounded(count, locale))
         for id, count in sorted(found.by_criterion.items(), key=lambda pair: -pair[1].failed)
         if count.failed and criteria[id].category in found.categories
     ]
@@ -71,6 +77,13 @@ def _failed_of(count: FailureCount, locale: Locale) -> str:
     if count.not_applicable:
         told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
+
+
+def _bounded(count: FailureCount, locale: Locale) -> str:
+    told = _failed_of(count, locale)
+    if count.high is None:
+        return told
+    return locale.say("then", one=told, other=locale.say("failures_bound", high=locale.percent(count.high, 0)))
 
 
 def _first_note(view: RunView, locale: Locale) -> str:

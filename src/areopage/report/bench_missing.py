@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from areopage.bench.results import RunView
 from areopage.errors import name_list
 from areopage.locales import Locale
-from areopage.report.model import Column, Details, Filter, Paragraph, Row, Section, Table, rows
+from areopage.report.elements import rows
+from areopage.report.model import Column, Details, Filter, Paragraph, Row, Section, Table
 from areopage.report.results import criterion_label
 
 LISTED = 100  # rows of a list of cases

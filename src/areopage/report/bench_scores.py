@@ -8,7 +8,8 @@ from areopage.cases.records import MATURITIES
 from areopage.criteria.records import Scale
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_worst import audience
-from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, bar_on, columns, line, rows
+from areopage.report.elements import bar_on, columns, rows
+from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
 from areopage.scoring.fold import Interval

@@ -3,8 +3,8 @@
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
+from areopage.report.elements import LONGEST_TEXT, bar_on, columns, excerpt, rows
 from areopage.report.model import (
-    LONGEST_TEXT,
     Assessment,
     Bar,
     Column,
@@ -17,10 +17,6 @@ from areopage.report.model import (
     Remark,
     Section,
     Table,
-    bar_on,
-    columns,
-    excerpt,
-    rows,
 )
 from areopage.report.results import PassView, criterion_label, fold_space, passes_of, quoted_verbatim
 from areopage.scoring.failures import severity

@@ -19,10 +19,11 @@ from msgspec import structs
 from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.errors import MissingExtra, StorageError, UserError
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Answer, Evaluation, Judgment, Label, Trace
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.report.monitor_figures import outward
 from areopage.report.replacing import replacing

@@ -9,6 +9,7 @@ from areopage.gate.records import GATE_VERDICTS
 from areopage.ledger.queries import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.rag.figures import OTHERS, GateFigures, Slice
+from areopage.report.elements import columns, excerpt, head_facts, histogram, report_locale, rows, text_note
 from areopage.report.gate_figures import GateOverview, ShownAnswer, json_figures
 from areopage.report.model import (
     Bar,
@@ -28,14 +29,7 @@ from areopage.report.model import (
     Span,
     Stripe,
     Table,
-    columns,
-    excerpt,
-    head_facts,
-    histogram,
-    report_locale,
-    rows,
 )
-from areopage.report.monitor import text_note
 from areopage.report.render import Form
 from areopage.scoring.shares import Share
 

@@ -4,18 +4,13 @@ Every text is plain: the HTML and Markdown renderers escape all of them. Shares 
 the report's language.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from areopage.criteria.records import Scale
-from areopage.locales import Locale, locale_for
+from areopage.locales import Locale
 from areopage.report.charts import Level, Series
-
-MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
-LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the file small
 
 Style = Literal["soft", "strong", "code", "mark", "failed"]
 
@@ -313,94 +308,3 @@ class Report(Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...]
     footer: tuple[str, ...]
     figures: Mapping[str, Any]
-
-
-def report_locale(language: str) -> Locale:
-    """The messages of all reports in a language; English where it is not known."""
-    return locale_for(language, *MESSAGE_FILES)
-
-
-def columns(*headings: str | None, first: str = "", css: Mapping[int, str] | None = None) -> tuple[Column, ...]:
-    """A column of text named `first`, then columns of numbers; None is a column of bars.
-
-    Args:
-        css: classes of columns by their place, 0 the first.
-    """
-    classes = css or {}
-    made = [Column(heading=first, kind="text", css=classes.get(0, ""))]
-    for place, heading in enumerate(headings, 1):
-        kind: Literal["bar", "number"] = "bar" if heading is None else "number"
-        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, "")))
-    return tuple(made)
-
-
-def rows(cells: Iterable[Sequence[Cell | str]]) -> tuple[Row, ...]:
-    """Rows of cells."""
-    return tuple(Row(cells=tuple(row)) for row in cells)
-
-
-def histogram(
-    title: str, counts: Sequence[int], locale: Locale, low: float = 0.0, high: float = 1.0, css: Sequence[str] = ()
-) -> BarChart:
-    """How many values lie in each of equal steps between two ends."""
-    labels = locale.steps(low, high, len(counts)) if counts else []
-    return BarChart(title=title, labels=tuple(labels), counts=tuple(counts), css=tuple(css))
-
-
-def count_cell(locale: Locale, count: int) -> Cell:
-    """A cell with a count; 0 is less conspicuous."""
-    return Cell(text=locale.whole(count), css="" if count else "zero")
-
-
-def excerpt(
-    locale: Locale, title: str, text: str | Sequence[str | Span], missing: str, more: str = "left_out", limit: int = LONGEST_TEXT
-) -> Excerpt:
-    """A foreign text, cut to a length.
-
-    Args:
-        more: the message for how many characters are left out.
-    """
-    parts = [text] if isinstance(text, str) else text
-    kept: list[str | Span] = []
-    room = limit
-    for part in parts:
-        words = part if isinstance(part, str) else part.text
-        if words[:room]:
-            kept.append(words[:room] if isinstance(part, str) else Span(words[:room], part.style))
-        room = max(0, room - len(words))
-    cut = sum(len(part if isinstance(part, str) else part.text) for part in parts) - limit
-    return Excerpt(title=title, text=tuple(kept), missing=missing, more=locale.count(more, cut) if cut > 0 else "")
-
-
-def head_facts(heads: Sequence[str], locale: Locale) -> tuple[tuple[str, Line], ...]:
-    """The heads of the ledger's hash chains, which `areopage verify --against` reads from a report."""
-    return tuple((locale.say("ledger_head"), Span(head, "code")) for head in heads)
-
-
-def _place_on(score: float, scale: Scale) -> float:
-    return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
-
-
-def bar_on(
-    scale: Scale, score: float | None, low: float | None = None, high: float | None = None, *, is_point: bool = False
-) -> Bar:
-    """The bar of a score on a scale, with its interval."""
-    if score is None:
-        return Bar(share=None)
-    ends = (None, None) if low is None or high is None else (_place_on(low, scale), _place_on(high, scale))
-    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1], is_point=is_point)
-
-
-def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Ruler:
-    """A score with its interval between the ends of its scale."""
-    low, high = locale.short(scale.min), locale.short(scale.max)
-    worst, best = locale.say("worst_end"), locale.say("best_end")
-    left, right = (worst, best) if scale.higher_is_better else (best, worst)
-    direction = locale.say("scale_higher" if scale.higher_is_better else "scale_lower", min=low, max=high)
-    return Ruler(
-        spoken=f"{locale.number(score)}, {direction}",
-        left=f"{low} {left}",
-        right=f"{high} {right}",
-        mark=None if score is None else _place_on(score, scale),
-        interval=None if interval is None else (_place_on(interval[0], scale), _place_on(interval[1], scale)),
-    )

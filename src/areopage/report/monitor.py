@@ -7,10 +7,20 @@ from datetime import date
 from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.ledger.records import Evaluation
-from areopage.ledger.storage import Policy
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
 from areopage.report.charts import Level
+from areopage.report.elements import (
+    bar_on,
+    columns,
+    count_cell,
+    excerpt,
+    head_facts,
+    report_locale,
+    rows,
+    ruler,
+    text_note,
+)
 from areopage.report.model import (
     Block,
     Cell,
@@ -32,18 +42,10 @@ from areopage.report.model import (
     Stripe,
     Table,
     TrendChart,
-    bar_on,
-    columns,
-    count_cell,
-    excerpt,
-    head_facts,
     line,
-    report_locale,
-    rows,
-    ruler,
 )
 from areopage.report.monitor_charts import daily_series, score_histogram
-from areopage.report.monitor_figures import QualityFigures, json_figures
+from areopage.report.monitor_figures import QualityFigures, interval_on, json_figures
 from areopage.report.qualification import qualification_badge, qualification_text
 from areopage.report.render import Form
 from areopage.scoring.counts import grade_limits
@@ -124,7 +126,7 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
         why=locale.say("no_global"),
         badge=qualification_badge(locale, figures.qualification),
         invalid=found.unfit,
-        ruler=ruler(locale, scale, overall.mean.mean, _cut_interval(overall.mean, scale)),
+        ruler=ruler(locale, scale, overall.mean.mean, interval_on(overall.mean, scale)),
         facts=(
             (locale.say("interval"), line(_interval(overall.mean, scale, locale), Span(f"– {over}" if over else "", "soft"))),
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
@@ -352,14 +354,8 @@ def _left_out(figures: PeriodFigures, locale: Locale) -> list[str]:
     return [locale.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
 
 
-def _cut_interval(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    if mean.low is None or mean.high is None:
-        return None
-    return max(mean.low, scale.min), min(mean.high, scale.max)
-
-
 def _interval(mean: Mean, scale: Scale, locale: Locale) -> str:
-    found = _cut_interval(mean, scale)
+    found = interval_on(mean, scale)
     return MISSING if found is None else locale.interval(*found)
 
 
@@ -380,11 +376,6 @@ def _change_sentence(change: Change, days: int, locale: Locale) -> str:
 
 def _variant_name(variant: str, locale: Locale) -> str:
     return variant or locale.say("variant_none")
-
-
-def text_note(policy: Policy, locale: Locale) -> str:
-    """Describe changes to the texts; "" for complete texts."""
-    return "" if policy == "full" else locale.say(f"text_{policy}")
 
 
 def _command(found: QualityFigures, days: int | None = None) -> str:

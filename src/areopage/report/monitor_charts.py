@@ -6,7 +6,9 @@ from areopage.criteria.records import Scale
 from areopage.locales import Locale
 from areopage.monitor.figures import CriterionFigures, DayFigures, Mean
 from areopage.report.charts import Series
-from areopage.report.model import BarChart, histogram
+from areopage.report.elements import histogram
+from areopage.report.model import BarChart
+from areopage.report.monitor_figures import interval_on
 from areopage.scoring.counts import grade_of
 
 
@@ -28,7 +30,7 @@ def daily_series(
         ranges: also draw the intervals.
     """
     means = [day.means.get(criterion, Mean(answers=0)) for day in days]
-    intervals = [_interval_on(mean, scale) for mean in means]
+    intervals = [interval_on(mean, scale) for mean in means]
     return Series(
         label=label,
         values=[mean.mean for mean in means],
@@ -36,10 +38,6 @@ def daily_series(
         notes=[_note(mean, interval, locale) for mean, interval in zip(means, intervals, strict=True)],
         ranges=intervals if ranges else (),
     )
-
-
-def _interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    return None if mean.low is None or mean.high is None else (max(mean.low, scale.min), min(mean.high, scale.max))
 
 
 def _note(mean: Mean, interval: tuple[float, float] | None, locale: Locale) -> str:

@@ -11,9 +11,10 @@ from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import LOG_PATIENCE, empty_log
 from areopage.ledger.labels import Labels
-from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Label, Release, Trace
+from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Label
 from areopage.ledger.storage import reduced_trace
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Release, Trace
 from areopage.ledger.traces import Traces
 from areopage.review.rubric import Rubric
 from areopage.text.personal import Policy

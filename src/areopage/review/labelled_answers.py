@@ -16,9 +16,10 @@ from areopage.gate.tuning.replay import Recorded, judged_of, said_of
 from areopage.ledger.answers import prompt_key
 from areopage.ledger.labels import agreed
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Label, Trace
+from areopage.ledger.records import Label
 from areopage.ledger.storage import Policy, reduced_trace, stored_text
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.scoring.shares import at_least, at_most
 

@@ -90,12 +90,14 @@ class Failures(Struct, frozen=True, kw_only=True):
             have a score.
         by_criterion: by a criterion's id.
         by_case: the ids of the criteria that a case fails, worst first; only cases that fail.
+        unscored: the ids of the criteria of the first categories that apply to cases and have no score at all.
     """
 
     categories: tuple[str, ...]
     first: FailureCount
     by_criterion: dict[str, FailureCount]
     by_case: dict[str, tuple[str, ...]]
+    unscored: tuple[str, ...]
 
 
 def count_failures(
@@ -115,16 +117,17 @@ def count_failures(
         by_criterion[score.criterion].append(score)
         if is_failure(score, limits, scale):
             failing.setdefault(score.case_id, []).append(score)
+    first = [criterion.id for criterion in criteria if criterion.category in categories]
+    counts = {id: _count([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
     return Failures(
         categories=categories,
-        first=failing_cases(scores, [one.id for one in criteria if one.category in categories], limits, scale).count,
-        by_criterion={
-            id: _count([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()
-        },
+        first=failing_cases(scores, first, limits, scale).count,
+        by_criterion=counts,
         by_case={
             case_id: tuple(one.criterion for one in sorted(found, key=lambda one: _goodness(one, scale)))
             for case_id, found in failing.items()
         },
+        unscored=tuple(id for id in first if counts[id].cases and not counts[id].scored),
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
+from areopage.locales import Note
 from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.outcome import PlannedPass
@@ -191,7 +192,7 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     scale: Scale
     consistency: Consistency
     records: tuple[RecordScores, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Note, ...]
 
     @property
     def criteria(self) -> Iterator[CriterionScore]:

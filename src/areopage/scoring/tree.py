@@ -9,6 +9,8 @@ from math import fsum
 
 from msgspec import Struct
 
+from areopage.locales import Note
+
 SUM_TOLERANCE = 1e-6
 _CRITERION_DEPTH = 3
 
@@ -27,7 +29,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     criteria: Mapping[str, Mapping[str, float]] = {}
 
 
-def level_weights(where: str, names: Sequence[str], configured: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
+def level_weights(where: str, names: Sequence[str], configured: Mapping[str, float]) -> tuple[dict[str, float], tuple[Note, ...]]:
     """Settle the weights of one level.
 
     No usable weights: equal ones. Some missing: they get the mean of the others. A configured level that does not sum to 1
@@ -41,18 +43,18 @@ def level_weights(where: str, names: Sequence[str], configured: Mapping[str, flo
     Returns:
         The weight of each name, and the warnings.
     """
-    warnings: list[str] = []
+    warnings: list[Note] = []
     known = {name: configured[name] for name in names if name in configured}
     if not known or sum(known.values()) <= 0:
         if configured or len(names) > 1:
-            warnings.append(f"{where}: no weights for {', '.join(names)}: equal weights are used")
+            warnings.append(Note("no_weights", {"where": where, "names": tuple(names)}))
         return {name: 1.0 / len(names) for name in names}, tuple(warnings)
     total = sum(configured.values())
     if abs(total - 1.0) > SUM_TOLERANCE:
-        warnings.append(f"{where}: the weights sum to {total:.6g}, not 1: they are normalised")
+        warnings.append(Note("weights_sum", {"where": where, "total": f"{total:.6g}"}))
     missing = [name for name in names if name not in known]
     if missing:
-        warnings.append(f"{where}: no weight for {', '.join(missing)}: the mean of the others is used")
+        warnings.append(Note("weights_missing", {"where": where, "names": tuple(missing)}))
     filler = sum(known.values()) / len(known)
     filled = {name: known.get(name, filler) for name in names}
     whole = sum(filled.values())
@@ -143,7 +145,7 @@ def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
     )
 
 
-def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[str, ...]]:
+def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[Note, ...]]:
     """Weigh criteria up to one final score.
 
     Returns:
@@ -152,7 +154,7 @@ def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[st
     grouped: dict[str, dict[str, list[Leaf]]] = {}
     for leaf in leaves:
         grouped.setdefault(leaf.category, {}).setdefault(leaf.subcategory, []).append(leaf)
-    warnings: list[str] = []
+    warnings: list[Note] = []
     if not grouped:
         return Node(name="final", score=None, weight=1.0, scored=0, planned=0), ()
     category_shares = settle("weights.categories", list(grouped), weights.categories, warnings)
@@ -169,7 +171,7 @@ def score_tree(leaves: Sequence[Leaf], weights: Weights) -> tuple[Node, tuple[st
 
 
 def _leaf_nodes(
-    key: str, leaves: Sequence[Leaf], configured: Mapping[str, Mapping[str, float]], warnings: list[str]
+    key: str, leaves: Sequence[Leaf], configured: Mapping[str, Mapping[str, float]], warnings: list[Note]
 ) -> list[Node]:
     """The nodes of one sub-category's criteria; warnings are added to the list.
 
@@ -190,7 +192,7 @@ def _leaf_nodes(
     ]
 
 
-def settle(where: str, names: list[str], configured: Mapping[str, float], warnings: list[str]) -> dict[str, float]:
+def settle(where: str, names: list[str], configured: Mapping[str, float], warnings: list[Note]) -> dict[str, float]:
     """`level_weights`, with the warnings added to the list."""
     shares, found = level_weights(where, names, configured)
     warnings.extend(found)

@@ -15,7 +15,17 @@ from areopage.server.errors import SECURITY_HEADERS, Refusal, answer
 ANY_HOST_PATHS = frozenset({"/healthz", "/readyz"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to recognise them
-FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+FORWARDED = (
+    "forwarded",
+    "x-forwarded-",
+    "x-real-ip",
+    "via",
+    "cf-connecting-ip",
+    "true-client-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+)
+"""How the names of headers begin that only proxies send."""
 STATIC = "/static/"
 
 
@@ -77,7 +87,7 @@ def is_loopback(host: str) -> bool:
 def is_local(request: Request) -> bool:
     """Whether a request is local, without a proxy."""
     client = request.client.host if request.client else ""
-    if any(name in request.headers for name in FORWARDED):
+    if any(name.startswith(FORWARDED) for name in request.headers):
         return False
     return is_loopback(client) and is_loopback(request.headers.get("host", ""))
 

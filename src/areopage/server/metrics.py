@@ -24,9 +24,9 @@ from areopage.ledger.days import Days
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.queries import Period
 from areopage.ledger.queries import Scope as AnswerScope
-from areopage.ledger.records import Trace
 from areopage.ledger.schema import REVISION
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.monitor.spool_files import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health

@@ -10,7 +10,6 @@ from decimal import Decimal
 from msgspec import Struct
 
 from areopage.text import english, french
-from areopage.text.folding import starts_of
 from areopage.text.numbers import decimal_of
 
 _BELGIAN = {"septante": 70, "huitante": 80, "octante": 80, "nonante": 90}
@@ -81,7 +80,7 @@ class _Sum(Struct):
     def french(self, value: int, *, joined: bool) -> bool:
         """Take a French word into the number; false where it begins another one. `joined`: "et" stands before it."""
         rest = self.group % _HUNDRED
-        if joined and not (rest in _TENS and rest < 80 and value in (1, 11)):
+        if joined and not (rest in _TENS and (rest < 80 or self.last == rest) and value in (1, 11)):
             return False
         if value >= _THOUSAND:
             return self.scale(value)
@@ -124,13 +123,16 @@ def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
         low: the text in lower case.
         words: those of `NUMBER_WORDS` that it has.
     """
-    starts = sorted((start, word) for word in words for start in starts_of(word, low) if _alone(low, start, word))
+    starts: list[tuple[int, str]] = []
+    for word in words:
+        length, start = len(word), low.find(word)
+        while start >= 0:
+            end = start + length
+            if not (low[end : end + 1].isalnum() or low[start - 1 : start].isalnum()):
+                starts.append((start, word))
+            start = low.find(word, end)
+    starts.sort()
     return list(_read_at(low, starts))
-
-
-def _alone(low: str, start: int, word: str) -> bool:
-    end = start + len(word)
-    return not (low[start - 1 : start].isalnum() or low[end : end + 1].isalnum())
 
 
 def _read_at(low: str, starts: Sequence[tuple[int, str]]) -> Iterator[Spelled]:

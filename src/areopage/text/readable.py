@@ -122,7 +122,7 @@ def _may_be_odd(text: str, clean: str | None) -> bool:
         return False
     plain = text if clean is None else clean
     try:
-        plain.replace("œ", "").encode("latin-1")
+        plain.replace("œ", "").replace("’", "").encode("latin-1")
     except UnicodeEncodeError:
         try:
             plain.replace("\u202f", " ").encode("cp1252")

@@ -1,4 +1,4 @@
-"""Answers that only say that they do not know, in English and French.
+"""Answers that only say that they do not know, and words that admit that something is not from the documents; English and French.
 
 A refusal says that the documents or the writer cannot answer. It is no hallucination, provided that nothing is claimed with it:
 neither in the same sentence (after "but", by a name or figure that the question does not have, by too many words of its own)
@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence, Set
 from functools import cached_property
 
+from areopage.text.sentences import Span
 from areopage.text.stems import WORD, stem, stems
 
 _LONGEST = 400  # characters: a longer sentence is no plain refusal, and the expressions below stay quick
@@ -151,6 +152,20 @@ _REFUSING_WORDS = frozenset(
         """
     )
 )
+_ADMITTING = ("knowledge", "as far as i know", "mentioned", "stated", "specified", "provided", "given", "explained", "discussed",
+    "connaissance", "mentionn", "précis", "indiqu", "figur", "expliqu",
+)  # fmt: skip
+_ADMISSION = re.compile(
+    r"\b(?:(?:from|to|of|on|in|by|with|using)\s(?:my|our)\s(?:own\s|general\s|prior\s|background\s){0,2}knowledge"
+    r"|(?:from|on|using|by)\sgeneral\sknowledge|as\sfar\sas\si\sknow"
+    r"|not\s(?:\w+\s){0,2}?(?:mentioned|stated|specified|provided|given|explained|discussed)\s(?:\w+\s)?(?:in|by)\s"
+    rf"(?:(?:the|these|any|this|of)\s){{1,3}}(?:\w+\s)?{_SOURCE_EN}"
+    r"|à\s(?:ma|notre)\sconnaissance|(?:mes|nos)\s(?:propres\s)?connaissances(?:\sgénérales)?\b(?!\sactuelles)"
+    r"|(?:d['’]après|selon|sur\sla\sbase)\s(?:de\s|des\s|les\s){0,2}connaissances\sgénérales"
+    r"|pas\s(?:\w+\s){0,2}?(?:mentionn|précis|indiqu|expliqu)ée?s?\s(?:\w+\s)?(?:dans|par)\s(?:les|ces|le|ce|la)\s"
+    rf"(?:\w+\s)?{_SOURCE_FR}|figure(?:nt)?\spas\s(?:\w+\s)?(?:dans|parmi)\s(?:les|ces|le)\s(?:\w+\s)?{_SOURCE_FR})",
+    re.IGNORECASE,
+)
 
 
 class _Asked:
@@ -179,6 +194,14 @@ def is_refusal(sentence: str, prompt: str) -> bool:
         prompt: its words may be repeated; any other figure or name, and many other words, are claims.
     """
     return _refuses(" ".join(sentence.split()), _Asked(prompt))
+
+
+def admissions(response: str) -> list[Span]:
+    """The words by which an answer admits that something is not from the documents: "to my knowledge"."""
+    low = response.lower()
+    if not any(cue in low for cue in _ADMITTING):
+        return []
+    return [Span(match.group(), match.start(), match.end()) for match in _ADMISSION.finditer(response)]
 
 
 def refusal_of(sentences: Sequence[tuple[str, bool]], prompt: str) -> tuple[int, ...]:

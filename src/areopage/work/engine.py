@@ -24,6 +24,7 @@ from areopage.work.queue import JOBS, Queue
 LOG = logging.getLogger(__name__)
 STORAGE_PAUSE = 5.0
 RECORDED_WITHIN = 5.0
+CANCEL_AGAIN = 1.0
 CLOSED_WITHIN = 0.1
 """How long dbos sleeps, in seconds, until it notices that it is closed."""
 
@@ -113,15 +114,22 @@ class Engine(Queue):
         """
         self._closing = True
         since = time.monotonic()
-        for key in self._waiting:
-            self._running[key].cancel()
-        while self._running and time.monotonic() < since + grace():  # noqa: ASYNC110 - the grace may be cut short
-            await asyncio.sleep(0.02)
-        for task in self._running.values():
-            task.cancel()
-        if self._running:
-            await asyncio.wait(list(self._running.values()))
-        await asyncio.to_thread(self._end)
+        try:
+            for key in self._waiting:
+                self._running[key].cancel()
+            while self._running and time.monotonic() < since + grace():  # noqa: ASYNC110 - the grace may be cut short
+                await asyncio.sleep(0.02)
+            await self._cancel_all()
+        finally:  # dbos's threads would keep the process alive
+            await asyncio.to_thread(self._end)
+
+    async def _cancel_all(self) -> None:
+        """Cancel what runs until it ends: a handler may miss a cancellation that meets a fault."""
+        while self._running:
+            tasks = list(self._running.values())
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=CANCEL_AGAIN)
 
     def _end(self) -> None:
         try:

@@ -3,7 +3,7 @@
 A figure is sought as it is written, then by its value, then in writings that are not read as figures.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from decimal import Decimal
 from functools import cache, cached_property
@@ -17,7 +17,8 @@ from areopage.cases.records import Document
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
-from areopage.gate.grounding.qualified import Rows, clause_words, qualifiers, rounded, unqualified
+from areopage.gate.grounding.qualified import qualifiers, rounded, unqualified
+from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import (
     derived,
     labels_said,
@@ -31,6 +32,7 @@ from areopage.text.stated import Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
 
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
+_MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
@@ -133,6 +135,7 @@ class _Check:
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
+        self._figures = [one for one in stated if isinstance(one, Figure)]
         self._unread_left = _MOST_UNREAD
 
     def claims(self) -> list[Claim]:
@@ -145,7 +148,7 @@ class _Check:
         if isinstance(stated, Identifier):
             return self._identifier(stated)
         claim = self._claim(stated)
-        if claim.state != "supported" or isinstance(stated, Reference) or stated.kind in ("date", "duration"):
+        if claim.state != "supported" or isinstance(stated, Reference):
             return claim
         return self._in_its_row(stated, claim)
 
@@ -159,16 +162,33 @@ class _Check:
 
     def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
         """The claim again; misplaced where a table has it in another row, or no spot has its bound or its rate."""
-        spots = self._places.written(stated) or self._places.valued(stated)
-        qualified = qualifiers(self._response, stated.start, stated.end)
+        spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
+        bare = stated.kind in ("date", "duration")
+        qualified = None if bare else qualifiers(self._response, stated.start, stated.end)
         if not spots or self._beyond(spots) or not (qualified or self._rows.any_in(spots)):
             return claim
-        spots = list(dict.fromkeys([*spots, *self._places.valued(stated)]))
+        spots = self._spots(stated)
         if self._beyond(spots):
             return claim
-        rival = self._rows.other_row(spots, clause_words(self._response, stated.start, stated.end))
+        first, last = clause_at(self._response, stated.start, stated.end)
+        rival = self._rows.other_row(spots, frozenset(stems(self._response[first:last])))
+        rival = rival or self._bound_elsewhere(stated, (first, last))
         loose = qualified is not None and unqualified(qualified, self._prompt, self._places.texts, spots)
         return self._told(stated, "elsewhere", spots[0], rival) if rival or loose else claim
+
+    def _bound_elsewhere(self, stated: Figure, clause: tuple[int, int]) -> Spot | None:
+        """The row that a figure is bound to among the others of its clause, where it stands in other rows."""
+        at = bisect_left(self._figures, stated.start, key=lambda one: one.start)
+        near = self._figures[max(0, at - _MOST_BESIDE) : at + _MOST_BESIDE + 1]
+        within = [one for one in near if clause[0] <= one.start < clause[1]]
+        values = [Value(one.start, one.end, self._spots(one)) for one in within] if len(within) > 1 else []
+        return self._rows.bound_elsewhere(self._response, clause, values, values[within.index(stated)]) if values else None
+
+    def _spots(self, stated: Figure) -> list[Spot]:
+        """Where a figure stands in any notation."""
+        return list(dict.fromkeys([*self._places.written(stated), *self._places.valued(stated)])) or list(
+            self._rows.cells(stated)
+        )
 
     @cached_property
     def _said(self) -> Set[str]:
@@ -202,6 +222,9 @@ class _Check:
         if isinstance(stated, Reference):
             act = self._places.act(stated)
             return self._told(stated, "supported" if act else "missing", act)
+        cells = self._rows.cells(stated)
+        if cells:
+            return self._told(stated, "supported", cells[0])
         spot, spoken_of = self._places.unread(stated, lambda: self._said)
         if spot is None and derived(stated, self._response):
             return self._told(stated, "supported", None)

@@ -222,13 +222,12 @@ class SentenceFacts(Struct, frozen=True):
     shares: tuple[float, ...] = ()
 
 
-class Answered(Struct):
-    """What the sentences of an answer are looked at with: the documents, the question's stems, and the stems said so far."""
+class Answered(Struct, frozen=True):
+    """What the sentences of an answer are looked at with: the documents, and the question's stems."""
 
     source: Source
     question: Set[str]
     sentences: int
-    said: set[str]
 
 
 def _without_citations(response: str) -> str:
@@ -266,44 +265,26 @@ def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index:
     unknown = words.having(strange) if strange else []
     missing = len(unknown)
     coverage = sum(map(source.stems.__contains__, roots)) / total
-    stretch, together = source.best_stretch(distinct)
-    pairs_missing = total - 1 - sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
-    several = answered.sentences > 1
+    stretch, _ = source.best_stretch(distinct)
+    pairs = total - 1
+    neighbours = sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
+    last = answered.sentences - 1
     features = {
         "unknown": log1p(missing),
         "unknown_count": float(missing),
-        "unknown_share": missing / total,
         "unknown_light": log1p(len([word for word in unknown if is_light(word.written)])),
-        "unknown_run": float(_longest_run(roots, strange)),
-        "foreign": max(0.0, missing / total - 0.5),
-        "new": float(len(strange - answered.said)),
-        "pairs_missing": log1p(pairs_missing),
-        "scattered": max(0.0, coverage - together / len(distinct)),
+        "pairs_missing": 1 - neighbours / pairs if pairs else 0.0,
         "length": log1p(total),
         "coverage": coverage,
-        "opens": float(index == 0 and several),
-        "closes": float(index == answered.sentences - 1 and several),
-        "position": index / max(1, answered.sentences - 1),
+        "edge": (last - 1) / (last + 1) if last and index in (0, last) else 0.0,
         "courtesy": float(low.endswith("?") or any(closing in low for closing in _CLOSINGS)),
     }
-    answered.said |= distinct
     if stretch >= 0:
         there = source.denies(stretch)
         features["negation_alone"] = float(denied and not there)
         features["negation_lost"] = float(there and not denied)
     shares = tuple([len(distinct & held) / len(distinct) for held in source.held])
     return SentenceFacts(total, unknown, features, stretch, shares)
-
-
-def _longest_run(roots: Sequence[str], strange: Set[str]) -> int:
-    """The most strange words that follow each other."""
-    if not strange:
-        return 0
-    run = longest = 0
-    for root in roots:
-        run = run + 1 if root in strange else 0
-        longest = max(longest, run)
-    return longest
 
 
 class ExaminedSentence(Struct, frozen=True):
@@ -315,9 +296,9 @@ class ExaminedSentence(Struct, frozen=True):
     claim: bool
 
     @property
-    def counted(self) -> tuple[float, float, float]:
-        """Its new words, its unknown ones, and all."""
-        return self.facts.features["new"], float(len(self.facts.unknown)), float(self.facts.words)
+    def counted(self) -> tuple[int, int]:
+        """Its unknown words, and all."""
+        return len(self.facts.unknown), self.facts.words
 
 
 class Examined(Struct, frozen=True):
@@ -327,8 +308,8 @@ class Examined(Struct, frozen=True):
     source: Source
 
     @property
-    def words(self) -> list[tuple[float, float, float]]:
-        """Of each claim its new words, its unknown ones, and all, as `answer_features` takes them."""
+    def words(self) -> list[tuple[int, int]]:
+        """Of each claim its unknown words, and all, as `answer_features` takes them."""
         return [one.counted for one in self.sentences if one.claim]
 
 
@@ -339,7 +320,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
     claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
-    answered = Answered(source, frozenset(stems(prompt)), len(spans), set())
+    answered = Answered(source, frozenset(stems(prompt)), len(spans))
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):

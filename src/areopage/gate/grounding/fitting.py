@@ -20,27 +20,18 @@ Floats = NDArray[np.float64]
 SENTENCE_FEATURES = {
     "unknown": "logarithm of 1 + the number of words that neither the documents nor the question have",
     "unknown_count": "the number of those words",
-    "unknown_share": "their share of the sentence's words",
     "unknown_light": "logarithm of 1 + how many of them state little by themselves (important, various, généralement)",
-    "unknown_run": "the most of them that follow each other",
-    "pairs_missing": "logarithm of 1 + the number of neighbouring words that are no neighbours in any document",
-    "scattered": "how much of what the documents hold stands in other places than the one that comes nearest",
+    "pairs_missing": "the share of its neighbouring words that are no neighbours in any document",
     "length": "logarithm of 1 + the number of words that mean something",
-    "opens": "1 for the first sentence of several",
-    "closes": "1 for the last sentence of several",
-    "position": "where in the answer the sentence stands, from 0 to 1",
+    "edge": "for the first sentence and the last: the share of the answer's sentences that stand between them; 0 for others",
 }
 ANSWER_FEATURES = {
-    "expected": "logarithm of the expected number of unsupported sentences",
-    "invented": "logarithm of 1 + the new words of the claims, as far as a claim has more than three of them",
+    "odds": "logarithm of the sum of the sentences' odds: of a single sentence, what its model says",
 }
 # Answers of a language model that read the documents hardly ever show it, and those that rest on other documents always do. Its
 # weight is fitted on made-up rows as well, after the others and without moving them.
 FOREIGN = "foreign"
-FOREIGN_SAYS = {
-    "sentence": "how far more than half of the words are unknown to documents and question, from 0 to 0.5",
-    "answer": "the same of all claims taken together",
-}
+FOREIGN_SAYS = "how far more than half of the claims' words are unknown to documents and question, from 0 to 0.5"
 SENTENCE_PENALTY, ANSWER_PENALTY = 10.0, 3.0
 FOREIGN_PENALTY = 0.01
 MADE_COUNTS = 0.05  # of a real row
@@ -72,7 +63,7 @@ class Table(Struct, frozen=True):
     """The features of all rows.
 
     Attributes:
-        sentences: one line for each claim, (claims, features with `foreign` last);
+        sentences: one line for each claim, (claims, features);
             `labels` whether it is unsupported, NaN without a label;
             `rows` to which answer it belongs; `told` what the answers' features are made of.
         answers: whether each answer is ungrounded; `made` which are made up; `groups` a number for each answer's group.
@@ -92,20 +83,20 @@ def tabulate(rows: Sequence[Row]) -> Table:
     lines: list[list[float]] = []
     labels: list[float] = []
     owners: list[int] = []
-    told: list[tuple[float, float, float]] = []
+    told: list[tuple[int, int]] = []
     for number, row in enumerate(rows):
         for one in examine(row.prompt, row.response, row.documents, row.language).sentences:
             if one.claim:
-                lines.append([one.facts.features[name] for name in (*SENTENCE_FEATURES, FOREIGN)])
+                lines.append([one.facts.features[name] for name in SENTENCE_FEATURES])
                 labels.append(_label(row, one.span.start, one.span.end))
                 owners.append(number)
                 told.append(one.counted)
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
     return Table(
-        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES) + 1),
+        np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
-        np.array(told, dtype=np.float64).reshape(-1, 3),
+        np.array(told, dtype=np.float64).reshape(-1, 2),
         np.array([row.ungrounded for row in rows], dtype=np.float64),
         np.array([row.made for row in rows], dtype=np.bool_),
         np.array([names[row.group] for row in rows], dtype=np.int64),
@@ -132,7 +123,7 @@ def fit(
     """The model that fits these answers.
 
     Args:
-        base: whose weights of `foreign` are kept, where no row is made up.
+        base: whose weight of `foreign` is kept, where no row is made up.
 
     Raises:
         ValueError: the answers carry one label only, or no sentence claims anything.
@@ -166,29 +157,18 @@ def fit_table(
     foreign = np.array([found[row][FOREIGN] for row in kept.tolist()])
     genuine = ~table.made[kept]
     answer = _ridge(lines[genuine], table.answers[kept][genuine], ANSWER_FEATURES, ANSWER_PENALTY)
-    counts = np.where(genuine, 1.0, MADE_COUNTS)
     if base is not None and genuine.all():
-        return GroundingModel(
-            name=name,
-            provenance=provenance or {},
-            sentence=_with_foreign(sentence, _foreign_weight(base.sentence), "sentence"),
-            answer=_with_foreign(answer, _foreign_weight(base.answer), "answer"),
-        )
-    answer = _with_foreign(answer, _added(foreign, table.answers[kept], counts, logits_of(answer, lines)), "answer")
-    mine = np.isin(table.rows, used) & ~np.isnan(table.labels)
-    counts = np.where(table.made[table.rows[mine]], MADE_COUNTS, 1.0)
-    offsets = logits_of(sentence, table.sentences[mine])
-    sentence = _with_foreign(sentence, _added(table.sentences[mine, -1], table.labels[mine], counts, offsets), "sentence")
-    return GroundingModel(name=name, provenance=provenance or {}, sentence=sentence, answer=answer)
-
-
-def _foreign_weight(linear: Linear) -> float:
-    return next((part.weight for part in linear.weights if part.feature == FOREIGN), 0.0)
-
-
-def _with_foreign(linear: Linear, weight: float, of: str) -> Linear:
-    part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS[of])
-    return Linear(bias=linear.bias, weights=(*linear.weights, part))
+        weight = next((part.weight for part in base.answer.weights if part.feature == FOREIGN), 0.0)
+    else:
+        counts = np.where(genuine, 1.0, MADE_COUNTS)
+        weight = _added(foreign, table.answers[kept], counts, logits_of(answer, lines))
+    part = Weight(feature=FOREIGN, weight=round(weight, 4), mean=0.0, scale=1.0, says=FOREIGN_SAYS)
+    return GroundingModel(
+        name=name,
+        provenance=provenance or {},
+        sentence=sentence,
+        answer=Linear(bias=answer.bias, weights=(*answer.weights, part)),
+    )
 
 
 def answers_of(table: Table, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
@@ -210,8 +190,7 @@ def logits_of(linear: Linear, lines: Floats) -> Floats:
     weights = np.array([part.weight for part in linear.weights])
     means = np.array([part.mean for part in linear.weights])
     scales = np.array([part.scale for part in linear.weights])
-    own = lines[:, : len(linear.weights)]  # before it is added, `foreign` is the last column that has no weight
-    logits: Floats = np.clip((own - means) / scales @ weights + linear.bias, -30.0, 30.0)
+    logits: Floats = np.clip((lines - means) / scales @ weights + linear.bias, -30.0, 30.0)
     return logits
 
 
@@ -225,7 +204,7 @@ def folds(groups: NDArray[np.int64], number: int, seed: int) -> NDArray[np.int64
 def _sentence_model(table: Table, used: NDArray[np.int64]) -> Linear:
     """The sentences' model; where only whole answers are labelled, an ungrounded one's worst-looking sentence stands for it."""
     mine = np.isin(table.rows, used)
-    lines, labels, rows = table.sentences[mine, :-1], table.labels[mine].copy(), table.rows[mine]
+    lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]
     column = list(SENTENCE_FEATURES).index("unknown_count")
     for row in np.unique(rows[np.isnan(labels)]):
         own = np.flatnonzero(rows == row)

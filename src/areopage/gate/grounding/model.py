@@ -4,7 +4,7 @@ Two logistic models, of sentences and of answers; each weight names its feature.
 """
 
 from collections.abc import Mapping, Sequence
-from math import exp, log, log1p
+from math import exp, log
 from typing import Any
 
 import msgspec
@@ -16,8 +16,6 @@ from areopage.gate.grounding.examine import ExaminedSentence, Source, examine
 from areopage.gate.records import Place
 
 _STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays finite
-_NOTHING = 0.02  # added to the expected number of unsupported sentences, so that its logarithm stays finite
-_OWN_WORDS = 3  # a sentence may bring so many words of its own: to link and to sum up takes some
 
 
 class Weight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,20 +60,16 @@ def probability(logit: float) -> float:
     return 1.0 / (1.0 + exp(-logit))
 
 
-def answer_features(logits: Sequence[float], words: Sequence[tuple[float, float, float]]) -> dict[str, float]:
+def answer_features(logits: Sequence[float], words: Sequence[tuple[float, float]]) -> dict[str, float]:
     """Features of an answer.
 
     Args:
-        logits: of its claims; there is at least one.
-        words: of each claim: how many words it brings that neither the documents nor the question nor an earlier sentence has;
-            how many neither the documents nor the question have; how many there are.
+        logits: of its claims, within ±30; there is at least one.
+        words: of each claim: how many words neither the documents nor the question have, and how many there are.
     """
-    new, unknown, total = (
-        sum(column) for column in zip(*((max(0.0, one[0] - _OWN_WORDS), one[1], one[2]) for one in words), strict=True)
-    )
+    unknown, total = (sum(column) for column in zip(*words, strict=True))
     return {
-        "expected": log(sum(map(probability, logits)) + _NOTHING),
-        "invented": log1p(new),
+        "odds": log(sum(map(exp, logits))),
         "foreign": max(0.0, unknown / max(1.0, total) - 0.5),
     }
 

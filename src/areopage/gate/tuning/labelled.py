@@ -68,6 +68,11 @@ class Labelled(Struct, frozen=True, kw_only=True):
         return _digest(self.prompt, self.response, *(document.text for document in self.documents))
 
 
+def response_digest(response: str) -> str:
+    """A digest of a response alone (24 hexadecimal digits), independent of line breaks and of how its documents were given."""
+    return _digest(response)
+
+
 def _digest(*texts: str) -> str:
     return hashlib.sha256(msgspec.json.encode([" ".join(text.split()) for text in texts])).hexdigest()[:24]
 

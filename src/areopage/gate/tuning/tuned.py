@@ -11,7 +11,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.grounding.fitting import Row, fit
 from areopage.gate.grounding.model import GroundingModel
 from areopage.gate.signals import read_documents
-from areopage.gate.tuning.labelled import Labelled
+from areopage.gate.tuning.labelled import Labelled, response_digest
 from areopage.gate.tuning.thresholds import Ask, Outcome, Scored, Tuning, interval, open_gate, scored, split, tuned_config
 from areopage.gate.tuning.thresholds import tune as choose
 from areopage.text.language import language_of
@@ -25,6 +25,8 @@ METHODS = {
 DECIMALS = 4
 FITTED = "fitted answers"
 """Where a model's provenance lists the answers that it was fitted on, as `Labelled.content` has them."""
+FITTED_RESPONSES = "fitted responses"
+"""The same as `response_digest` has them: of the shipped model, whose documents users may hold in another form."""
 
 
 def fingerprint_of(rows: Sequence[Labelled]) -> str:
@@ -119,11 +121,16 @@ def refit_half(
 
 
 def unseen_by(provenance: Mapping[str, Any], rows: Sequence[Labelled]) -> list[Labelled]:
-    """The rows that share no group with an answer that `refit_half` fitted a model on, by the model's own record."""
-    known = provenance.get(FITTED)
-    contents = frozenset(known if isinstance(known, list) else ())
-    units = {row.unit for row in rows if row.content in contents} if contents else set()
+    """The rows that share no group with an answer that a model was fitted on, by the model's own record."""
+    contents, responses = _recorded(provenance, FITTED), _recorded(provenance, FITTED_RESPONSES)
+    seen = [row for row in rows if row.content in contents or (responses and response_digest(row.response) in responses)]
+    units = {row.unit for row in seen}
     return [row for row in rows if row.unit not in units]
+
+
+def _recorded(provenance: Mapping[str, Any], key: str) -> frozenset[str]:
+    known = provenance.get(key)
+    return frozenset(known if isinstance(known, list) else ())
 
 
 def row_of(row: Labelled, top: int) -> Row:
@@ -185,6 +192,10 @@ def tuned(
     elif base.grounding is not None:
         unseen = unseen_by(base.grounding.provenance, rows)
         rows, seen = unseen, len(rows) - len(unseen)
+        if seen and not rows:
+            raise ValueError(
+                f"the grounding model was fitted on these {seen:,} labelled answers or on their group: label other answers"
+            )
     tuning = choose(_scored_rows(rows, config, moved), ask, config)
     return Tuned(tuning=tuning, config=config, refit=said, fitted=fitted, seen=seen)
 

@@ -16,8 +16,9 @@ from areopage.errors import DatasetError
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision
 from areopage.ledger.batch import Batch
-from areopage.ledger.records import Answer, Mode, Trace, decided_trace
+from areopage.ledger.records import Answer
 from areopage.ledger.storage import stored_trace
+from areopage.ledger.trace_records import Mode, Trace, decided_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.rag.answering.checking import Checker

@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
+from areopage.ledger.records import EvaluationState, Grounded, PanelResult
+from areopage.ledger.trace_records import Channel, Mode, ReleaseState
 from areopage.monitor.figures import PeriodFigures
 from areopage.rag.records import MOST_PROMPT, Citation
 from areopage.review.agreement import AgreementReport

@@ -14,7 +14,7 @@ from areopage.gate.records import GateVerdict
 from areopage.ledger.erasure import erase as erase_texts
 from areopage.ledger.labels import Labels
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Trace
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import explain

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.ledger.records import Trace
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT, citations_of
 from areopage.server.access import Actor, Asker, Follower, Form, note_shown

@@ -17,6 +17,9 @@ from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
 GRADES: tuple[Grade, ...] = get_args(Grade)
+OF_PERIODS = ("period", "from", "to")
+OF_EVERY_PAGE = ("lang", "seen", "id")
+FILTERS = (*OF_PERIODS, "source", "variant", "baseline", "grade", "criterion", "q", "before")
 ANY = "*"
 """The choice of a source or a variant that takes all: "" is a variant of its own (answers without one)."""
 LONGEST_TEXT = 200
@@ -113,6 +116,11 @@ class Chosen(Asked, frozen=True, kw_only=True):
         return parts | {"q": self.text or None, "baseline": self.baseline}
 
 
+def ignore_unknown(query: Mapping[str, str], known: Collection[str], ignored: list[Ignored]) -> None:
+    """Add the parameters that a page does not have to `ignored`."""
+    ignored += [Ignored(why="filter_unknown", value=name) for name in query if name not in {*known, *OF_EVERY_PAGE}]
+
+
 def chosen(request: Request, today: date, default: str, scope: Sequence[str]) -> Chosen:
     """Parse a request's filters.
 
@@ -122,6 +130,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
         scope: the reader's only sources, of which one is always chosen; () for all.
     """
     query, ignored = request.query_params, list[Ignored]()
+    ignore_unknown(query, FILTERS, ignored)
     name, period = period_of(query, today, default, ignored, may_be_all=default == ALL)
     criterion = query.get("criterion", "")
     if criterion and not PATH.fullmatch(criterion):

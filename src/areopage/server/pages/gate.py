@@ -16,17 +16,17 @@ from areopage.gate.grounding.model import ground
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.gate.signals import read_documents
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Channel, Trace
+from areopage.ledger.trace_records import Channel, Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.decisions import decision_locale, reason_text
-from areopage.report.model import histogram
+from areopage.report.elements import histogram
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader, note
 from areopage.server.context import context_of
-from areopage.server.pages.filters import Asked, Ignored, before_of, choice_of, period_of
+from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -116,6 +116,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
 
 def _gate_chosen(query: Mapping[str, str], today: date, reader: Actor) -> GateChosen:
     ignored = list[Ignored]()
+    ignore_unknown(query, (*OF_PERIODS, "verdict", "channel", "collection", "q", "unlabelled", "before"), ignored)
     name, period = period_of(query, today, DEFAULT_PERIOD, ignored, may_be_all=True)
     collection = query.get("collection", "").strip()[:MOST_NAME] or None
     if reader.collections and collection not in reader.collections:

@@ -33,7 +33,7 @@ from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
-from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, page_of
+from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
 
@@ -104,6 +104,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     """The open alerts by rule, single answers last, and the newest past ones; of one rule if chosen."""
     context = context_of(request)
     alerts, ignored, sources = Alerts(context.ledger), list[Ignored](), reader.collections
+    ignore_unknown(request.query_params, ("rule", "page"), ignored)
     rule = choice_of(request.query_params, "rule", RULES, "alert_rule", ignored) or ""
     page = page_of(request.query_params, ignored)
     counts = alerts.counts(sources=sources)

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, Response
 from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
-from areopage.report.model import MESSAGE_FILES
+from areopage.report.elements import MESSAGE_FILES
 from areopage.report.qualification import unfit_judges
 from areopage.report.render import environment
 from areopage.review.label import MAX_RATER

@@ -21,8 +21,9 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
 from areopage.ledger.labels import Labels, ReviewQueue
-from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem, Trace
+from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
 from areopage.ledger.store import Ledger
+from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
 from areopage.review.rubric import OVERALL, Rubric, rubric_of

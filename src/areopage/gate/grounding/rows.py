@@ -1,0 +1,283 @@
+"""The rows of tables and lists in documents: a value of an answer must be in the row that the answer's words name.
+
+In a sentence with several values, each is bound to the names of rows nearest to it, before or after; other values of the same
+row may stand between.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from decimal import Decimal
+from itertools import groupby, pairwise
+
+from msgspec import Struct
+
+from areopage.gate.grounding.figure_context import Spot
+from areopage.text.figures import Figure
+from areopage.text.folding import lower_case
+from areopage.text.lexicon import CURRENCIES
+from areopage.text.numbers import decimal_of
+from areopage.text.stated import CUES
+from areopage.text.stems import WORD, parted, stem, stems
+
+_LISTING = re.compile(
+    r"[ \t]*(?:[-*•–]|\|)|[^:\n|]{1,60}:[ \t]"
+    # Cells parted by semicolons, tabs or commas: short ones, so that no sentence is taken for a row.
+    r"|[^,;:.\t\n]{1,40}(?:(?:[;\t][^;\t\n]{1,40}){1,12}|(?:,[^\s,;][^,;\n]{0,40}){1,12})\s*\Z"
+)
+_CELL = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’.,][0-9]{3}){1,4}(?:[.,][0-9]{1,2})?|[0-9]{1,15}(?:[.,][0-9]{1,4})?")
+_LONGEST_HEAD = 400  # characters
+_LONGEST_PAIR = 60  # characters of a name and of its value where several stand in one line
+_RULER = re.compile(r"[\s|:+-]+")
+_DIGIT = re.compile("[0-9]")
+_CLAUSE_END = re.compile(r"\n|[.!?;][ \t]")
+_FARTHEST = 300  # characters to the ends of a clause
+_IN_TURN = re.compile(r"[ \u00a0]?,?[ \u00a0]?(?:et|and|,|puis|&)[ \u00a0](?:d['’e][ \u00a0]?)?", re.IGNORECASE)
+_FEWEST = 2  # values and named rows of a clause without which none can be bound to another's row
+
+
+class _Row(Struct, frozen=True):
+    start: int
+    end: int
+    labels: frozenset[str]
+    block: int
+
+
+_Line = tuple[int, int, frozenset[str]]  # start, end, the stems of a row
+
+
+class Value(Struct, frozen=True):
+    """A figure of an answer, where it stands in it, and where texts have it."""
+
+    start: int
+    end: int
+    spots: Sequence[Spot]
+
+
+class _Named(Struct, frozen=True):
+    """A word of an answer that names a row, or a value, and the rows of a block."""
+
+    start: int
+    end: int
+    rows: frozenset[_Row]
+    value: bool
+
+
+class _Read(Struct, frozen=True):
+    """The rows of a text in order, where they start, and for each block its rows by their labels."""
+
+    rows: Sequence[_Row]
+    starts: Sequence[int]
+    named: Mapping[int, Mapping[str, _Row]]
+
+
+class Rows:
+    """The lines of tables and lists in some texts, each named by the words that no other line of its block has."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Args:
+        texts: of documents.
+        """
+        self._texts = texts
+        self._read: dict[int, _Read] = {}
+        self._cells: dict[tuple[str, Decimal], list[Spot]] | None = None
+
+    def any_in(self, spots: Sequence[Spot]) -> bool:
+        """Whether any spot stands in a row."""
+        return any(self._row_at(spot) is not None for spot in spots)
+
+    def other_row(self, spots: Sequence[Spot], said: Set[str]) -> Spot | None:
+        """The row that an answer speaks of, where all spots of a figure stand in rows that it does not speak of."""
+        rival: Spot | None = None
+        for spot in spots:
+            own = self._row_at(spot)
+            if own is None or not own.labels or own.labels & said:
+                return None
+            named = self._read_of(spot[0]).named[own.block]
+            others = [row for row in map(named.get, said) if row is not None]
+            if others and rival is None:
+                rival = _first(spot[0], others)
+        return rival
+
+    def bound_elsewhere(self, response: str, clause: tuple[int, int], values: Sequence[Value], asked: Value) -> Spot | None:
+        """The row that the words nearest to a value name, where the value stands in other rows only.
+
+        Args:
+            response: the answer.
+            clause: the line or sentence of it in which the values stand.
+            values: those of the clause around `asked`, which is one of them, in order.
+        """
+        if len(values) < _FEWEST:
+            return None
+        rival: Spot | None = None
+        for spot in asked.spots:
+            own = self._row_at(spot)
+            if own is None:
+                return None
+            bound = _bound_to(response, self._named(response, clause, values, spot[0], own.block), asked)
+            if not bound or own in bound:
+                return None
+            rival = rival or _first(spot[0], bound)
+        return rival
+
+    def _named(self, response: str, clause: tuple[int, int], values: Sequence[Value], number: int, block: int) -> list[_Named]:
+        """What a clause has of a block, in order: the words that name its rows, and values that stand in them."""
+        within = []
+        for value in values:
+            rows = [self._row_at(spot) for spot in value.spots if spot[0] == number]
+            held = frozenset([row for row in rows if row is not None and row.block == block])
+            if held:
+                within.append(_Named(value.start, value.end, held, value=True))
+        names = self._read_of(number).named[block]
+        for match in WORD.finditer(parted(response[clause[0] : clause[1]])):
+            start, end = match.start() + clause[0], match.end() + clause[0]
+            row = names.get(stem(match.group()))
+            if row is not None and not any(value.start < end and start < value.end for value in values):
+                within.append(_Named(start, end, frozenset([row]), value=False))
+        return sorted(within, key=lambda one: one.start)
+
+    def cells(self, stated: Figure) -> Sequence[Spot]:
+        """Where an amount or a percentage stands in a row under a head that has its unit."""
+        if stated.kind not in ("amount", "percentage") or not isinstance(stated.value, Decimal):
+            return ()
+        if self._cells is None:
+            self._cells = {}
+            for number, text in enumerate(self._texts):
+                for unit, value, start, end in _headed(text, self._read_of(number).rows):
+                    self._cells.setdefault((unit, value), []).append((number, start, end))
+        return self._cells.get(("%" if stated.kind == "percentage" else stated.unit, stated.value), ())
+
+    def _row_at(self, spot: Spot) -> _Row | None:
+        read = self._read_of(spot[0])
+        at = bisect_right(read.starts, spot[1]) - 1
+        return read.rows[at] if at >= 0 and spot[1] < read.rows[at].end else None
+
+    def _read_of(self, number: int) -> _Read:
+        found = self._read.get(number)
+        if found is None:
+            rows = list(_rows(self._texts[number]))
+            named: dict[int, dict[str, _Row]] = {}
+            for row in rows:
+                named.setdefault(row.block, {}).update(dict.fromkeys(row.labels, row))
+            found = self._read[number] = _Read(rows, [row.start for row in rows], named)
+        return found
+
+
+def _headed(text: str, rows: Sequence[_Row]) -> Iterator[tuple[str, Decimal, int, int]]:
+    """The cells that are numbers under a head with a unit: the unit, the value, and where it stands."""
+    heads: dict[int, list[tuple[str, ...]]] = {}
+    for row in rows:
+        line = text[row.start : row.end]
+        mark = next((one for one in "|\t;," if one in line), "|")
+        if row.block not in heads:
+            heads[row.block] = [_units_in(cell) for cell in _head(text, row.block).split(mark)]
+        cells = line.split(mark)
+        start = row.start
+        for cell, units in zip(cells, heads[row.block], strict=False) if len(cells) == len(heads[row.block]) else ():
+            written = cell.strip()
+            if units and _CELL.fullmatch(written):
+                first = start + cell.index(written)
+                yield from ((unit, decimal_of(written), first, first + len(written)) for unit in units)
+            start += len(cell) + 1
+
+
+def _head(text: str, block: int) -> str:
+    """The line before a block, the ruler of a table left out."""
+    lines = text[max(0, block - _LONGEST_HEAD) : block].splitlines()
+    return next((line for line in reversed(lines) if not _RULER.fullmatch(line)), "").rstrip()
+
+
+def _units_in(cell: str) -> tuple[str, ...]:
+    low = lower_case(cell)
+    percent = ("%",) if CUES["percentage"].search(low) else ()
+    return (*percent, *(unit for unit, cues in CURRENCIES.items() if any(cue in low for cue in cues)))
+
+
+def _first(number: int, rows: Iterable[_Row]) -> Spot:
+    row = min(rows, key=lambda row: row.start)
+    return number, row.start, row.end
+
+
+def _bound_to(response: str, named: Sequence[_Named], asked: Value) -> frozenset[_Row]:
+    """The rows that the words before and after a value name; none where the clause names fewer than two."""
+    values = [one for one in named if one.value]
+    if len(values) < _FEWEST or len({row for one in named if not one.value for row in one.rows}) < _FEWEST:
+        return frozenset()
+    at = next(index for index, one in enumerate(named) if one.start == asked.start)
+    turn = _in_turn(response, named, values)
+    if turn is not None:
+        return turn[values.index(named[at])]
+    return _nearest(named[:at][::-1]) | _nearest(named[at + 1 :])
+
+
+def _nearest(beside: Sequence[_Named]) -> frozenset[_Row]:
+    """The rows of the first names on one side of a value; none where values of other rows stand before them."""
+    groups = [(value, list(group)) for value, group in groupby(beside, key=lambda one: one.value)]
+    between = groups.pop(0)[1] if groups and groups[0][0] else []
+    if not groups:
+        return frozenset()
+    rows = frozenset[_Row]().union(*(one.rows for one in groups[0][1]))
+    return rows if all(one.rows & rows for one in between) else frozenset()
+
+
+def _in_turn(response: str, named: Sequence[_Named], values: Sequence[_Named]) -> list[frozenset[_Row]] | None:
+    """The rows of values in their order, where as many names as values stand together: "A and B get 10 € and 20 €"."""
+    rows = [rows for rows, _ in groupby(one.rows for one in named if not one.value)]
+    together = len(list(groupby(one.value for one in named))) == _FEWEST
+    if not together or len(rows) != len(values):
+        return None
+    gaps = [response[first.end : second.start] for first, second in pairwise(values)]
+    return rows if all(_IN_TURN.fullmatch(gap) for gap in gaps) else None
+
+
+def _rows(text: str) -> Iterator[_Row]:
+    block: list[_Line] = []
+    start = 0
+    for line in [*text.splitlines(keepends=True), "\n\n"]:
+        pairs = list(_pairs(start, line)) if line.count(":") > 1 and ";" in line else []
+        if pairs:
+            yield from _block_of(block)
+            yield from _block_of(pairs)
+            block = []
+        elif _LISTING.match(line) and _DIGIT.search(line):
+            block.append(_line(start, line))
+        elif not _RULER.fullmatch(line) or not line.strip():
+            yield from _block_of(block)
+            block = []
+        start += len(line)
+
+
+def _pairs(start: int, line: str) -> Iterator[_Line]:
+    """The pairs of a line that has nothing else, but for words before the first: "Primes : employé : 250 € ; cadre : 400 €"."""
+    parts = line.split(";")
+    names = [part.rpartition(":")[0].rpartition(":")[2] for part in parts]
+    values = [part.rpartition(":")[2] for part in parts]
+    if all(name.strip() and len(name) <= _LONGEST_PAIR for name in names) and all(
+        len(value) <= _LONGEST_PAIR and _DIGIT.search(value) for value in values
+    ):
+        for part, name, value in zip(parts, names, values, strict=True):
+            pair = f"{name}:{value}"
+            yield _line(start + len(part) - len(pair), pair)
+            start += len(part) + 1
+
+
+def _line(start: int, written: str) -> _Line:
+    return start, start + len(written.rstrip()), frozenset(root for root in stems(written) if not root[0].isdigit())
+
+
+def _block_of(lines: Sequence[_Line]) -> Iterator[_Row]:
+    """The rows of a table or list of more than one line."""
+    shared = Counter(label for _, _, labels in lines for label in labels)
+    if len(lines) > 1:
+        for first, last, labels in lines:
+            yield _Row(first, last, frozenset(label for label in labels if shared[label] == 1), lines[0][0])
+
+
+def clause_at(response: str, start: int, end: int) -> tuple[int, int]:
+    """The line or sentence of an answer in which a figure stands."""
+    first, last = max(0, start - _FARTHEST), min(len(response), end + _FARTHEST)
+    for match in _CLAUSE_END.finditer(response, first, start):
+        first = match.end()
+    closing = _CLAUSE_END.search(response, end, last)
+    return first, closing.start() if closing else last
