@@ -63,7 +63,7 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     assert process.returncode == 0, said
     assert said.splitlines()[-1] == "stopped: 0 answers left" and "Traceback" not in said
     after = command("monitor", "status")
-    assert "waiting 0, given up 0\n" in after.out and ": stopped," in after.out
+    assert "waiting 0, given up 0\nevaluated 8\n" in after.out and ": stopped," in after.out
 
 
 def test_handing_over_is_done_where_all_rows_were_taken_or_were_there_already(command: "Command", configured: Path) -> None:

@@ -125,7 +125,7 @@ def test_documents_without_scores_leave_the_rules_on_them_aside(ask: Ask) -> Non
     for scores in ((None, float("nan")), (1.7e308, 1.7e308)):
         decision = ask("Le bail dure trois ans.", scores=scores)
         assert (decision.verdict, decision.reasons) == ("deliver", ())
-        assert (decision.metrics.avg_score, decision.metrics.confidence) == (0.0, 0.0)
+        assert (decision.metrics.avg_score, decision.metrics.confidence) == (None, None)
 
 
 def test_a_pure_refusal_leaves_whatever_the_model_says_of_it(ask: Ask) -> None:
@@ -399,7 +399,7 @@ def test_a_lone_yes_or_no_goes_to_people(response: str) -> None:
 def test_a_small_risk_is_not_called_probable(ask: Ask) -> None:
     doubtful = ask("Le bail dure trois ans.", 0.02, thresholds=Thresholds(deliver=0.0, hold=0.9))
     assert "probably" not in explain(doubtful, "en")[0]
-    assert "(risk of the answer: 2%; threshold for delivery: 0%)" in explain(doubtful, "en")[0]
+    assert "(risk by the grounding model: 2%; threshold for delivery: 0%)" in explain(doubtful, "en")[0]
     likely = ask("Le bail dure trois ans.", 0.95, thresholds=Thresholds(deliver=0.0, hold=0.9))
     assert "probably not supported" in explain(likely, "en")[0]
 

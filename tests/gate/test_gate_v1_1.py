@@ -66,7 +66,7 @@ def test_documents_that_are_not_relevant_go_straight_to_the_fallback() -> None:
 
 def test_documents_without_scores_leave_confidence_and_relevance_aside() -> None:
     decision = decide("It is due [doc1].", None)
-    assert (decision.verdict, decision.metrics.confidence) == ("deliver", 0.0)
+    assert (decision.verdict, decision.metrics.confidence) == ("deliver", None)
 
 
 def test_only_the_first_documents_count() -> None:

@@ -154,3 +154,11 @@ def test_a_criterion_at_its_floor_raises_one_that_names_it_whatever_the_global_s
     assert "Accuracy is at its floor (1) or worse" in alert.body
     assert answer_alert(low, None, SECTION, MOMENT, locale, floors) is not None
     assert answer_alert(fine, 6.0, SECTION, MOMENT, locale, floors) is None
+
+
+def test_several_criteria_at_their_floor_are_told_after_one_heading_with_the_spaces_of_the_language() -> None:
+    floors = {"quality.answer.exactitude": 1.0, "quality.answer.sources": 1.0}
+    results = tuple(CriterionResult(criterion=path, score=0.5, grade="weak") for path in floors)
+    alert = answer_alert(quality_score(1.0, criteria=results), 6.0, SECTION, MOMENT, alert_locale("fr", scale=TEN), floors)
+    assert alert is not None
+    assert alert.title == f"Réponse faible{WIDE}: exactitude 0,5 sur 10{NARROW}; sources 0,5 sur 10"

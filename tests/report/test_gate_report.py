@@ -254,6 +254,16 @@ def test_imported_rows_alone_make_a_report(make: Make) -> None:
         assert form_of(report, form)
 
 
+def test_an_answer_whose_confidence_rests_on_no_score_counts_for_no_threshold(make: Make) -> None:
+    scoreless = replace(DOCUMENT, score=None)
+    report = make([trace(1), *(trace(number, documents=(scoreless,)) for number in range(2, 5))])
+    figures = report.figures
+    assert (figures.without_confidence, sum(figures.confidences)) == (3, 1)
+    assert (figures.passed_spec.of, figures.confident_spec.of) == (1, 1)
+    assert "Thresholds of the documented rules (profile v1_1)" in markdown_of(report)
+    assert "v1_1" not in spaced(markdown_of(make([trace(1, documents=(scoreless,))]))).partition("## ")[0]
+
+
 def test_what_is_counted_apart_is_bounded() -> None:
     counts = GateCounts()
     one = trace(1)

@@ -208,7 +208,7 @@ def test_the_report_says_all_that_it_must(make: Make) -> None:
         assert "never examined" in text
         assert "7.10" in text, "the mean of fourteen answers of 7.5 and one of 1.5"
         assert "Accuracy" in text
-        assert "APRES structure" in text
+        assert "Four-part structure" in text
         assert "Excellent (over 8)" in text
         assert "Weak (under 6)" in text
         assert "6.7%" in text
@@ -380,7 +380,7 @@ def test_the_json_holds_every_figure_as_a_number(make: Make) -> None:
     assert found["overall"]["mean"]["mean"] == 7.5
     assert found["overall"]["grades"] == [0, 14, 0]
     assert found["overall"]["change"]["certain"] is True
-    assert {one["criterion"]: one["label"] for one in found["criteria"]}["quality.answer.format"] == "APRES structure"
+    assert {one["criterion"]: one["label"] for one in found["criteria"]}["quality.answer.format"] == "Four-part structure"
     assert len(found["days"]) == 7
     assert len(found["worst"]) == 5
     assert found["judges"][0]["seconds_per_call"] == 1.5

@@ -27,7 +27,7 @@ def current(ledger: Ledger) -> dict[tuple[str, str, str], float]:
 def test_french_columns_with_decimal_commas_are_taken(ledger: Ledger, rubric: Rubric, tmp_path: Path) -> None:
     path = written(
         tmp_path,
-        "identifiant;Évaluateur;Exactitude;Complétude;Format APRES;note globale;commentaire;ville\n"
+        "identifiant;Évaluateur;Exactitude;Complétude;Structure en quatre parties;note globale;commentaire;ville\n"
         "a01;Anne;7,5;6;;7;Bien;Lyon\n"
         "a02;Bruno;3;;;;;\n",
     )

@@ -369,7 +369,7 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
     week, month = site.get("/v1/figures").json, site.get("/v1/figures?days=30").json
     assert week["period"] == {"start": "2026-11-14", "end": "2026-11-21"}
     assert (week["scored"], month["scored"]) == (42, 54)
-    assert {one["label"] for one in week["criteria"]} == {"Exactitude", "Complétude", "Format APRES", "Sources"}
+    assert {one["label"] for one in week["criteria"]} == {"Exactitude", "Complétude", "Structure en quatre parties", "Sources"}
     assert len(week["days"]) == 7
     assert site.get("/v1/figures?source=nowhere").json["scored"] == 0
     assert (week["baseline"], site.get("/v1/figures?baseline=B").json["baseline"]) == ("A", "B")

@@ -335,7 +335,7 @@ def test_the_requests_span_carries_the_decision_and_no_text(context: ServerConte
 def test_scores_of_another_retriever_decide_nothing(client: TestClient, score: float) -> None:
     chunks = [one | {"score": score} for one in CHUNKS]
     reply = client.post("/v1/gate/check", json=CHECK | {"documents": chunks}).json()
-    assert (reply["verdict"], reply["metrics"]["avg_score"]) == ("deliver", 0.0)
+    assert (reply["verdict"], reply["metrics"]["avg_score"], reply["metrics"]["confidence"]) == ("deliver", None, None)
 
 
 @pytest.mark.parametrize(

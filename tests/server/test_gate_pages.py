@@ -226,6 +226,8 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
         "Le chiffre « 1 350 € » ne figure dans aucun document",
         "risque maximal pour délivrer",
         "0,676",
+        "Modèle d’ancrage seul",
+        "Le risque d’une phrase est le sien propre. Le risque de la réponse (9",
     ):
         assert said in shown, said
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
@@ -407,7 +409,9 @@ def test_a_held_answer_is_reviewed_blind_and_released_after_the_opinion(
     path = f"/review/{held}"
     queue = client.get("/review").text
     assert f'href="{path}"' in queue
+    assert "a user waits support by the documents" in text_of(queue)
     page = client.get(path).text
+    assert "Tab moves to the next field, the arrow keys choose, Enter saves." in text_of(page)
     seen = page.partition("<main")[2].replace("Unsupported sentences", "")
     assert [word for word in REVEALING if word in text_of(queue) + seen] == []
     assert "The gate’s decision and other labels are hidden until you have given your opinion." in text_of(page)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -25,6 +26,7 @@ from areopage.monitor.submit import Intake, submission_of
 from areopage.scoring.outcome import NotApplicable
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from areopage.server.pages.answers import CriterionView, Said
 from servers.judged_answers import judgments_of
 
 from .samples import SAMPLES, Sample
@@ -170,6 +172,8 @@ def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerC
     for heading in ("Mean score", "By criterion", "Trend", "Distribution", "Variants compared", "Judge health"):
         after = page.text[page.text.index(heading) :]
         assert "never examined" in after[:400], heading
+    html = client_of(context).get("/monitor?period=7&lang=en").text
+    assert html.count('<span class="tag">judges never examined</span>') == 1  # in full once, a mark elsewhere
 
 
 def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(context: ServerContext) -> None:
@@ -395,7 +399,9 @@ def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerCon
         "3.5 s",
         "Claire",
         "(replaced later)",
-        "Réponse faible : 2,10",
+        "Weak answer: Sources cited 0.5 of 10",  # the alert is stored in French
+        "not a literal quotation of the answer",
+        "all judges: 0.5",
         "undeliverable",
         "Reviewed.",
         "8 of 8 produced a score",
@@ -493,6 +499,26 @@ def test_a_criterion_that_does_not_apply_is_told_with_the_judges_reason(
     assert "Nobody asks for a source." in page.text
     stored = evaluations.get("waiting-1")
     assert stored and (stored.criteria[0].grade, stored.not_applicable) == ("not_applicable", 1)
+
+
+def test_alerts_are_in_the_readers_language_whatever_language_they_are_stored_in(
+    context: ServerContext, seeded: list[str]
+) -> None:
+    english, french = page_at(context, "/monitor/alerts").text, page_at(context, "/monitor/alerts", lang="fr").text
+    assert "Weak answer: Sources cited 0.5 of 10 Question: Quel est le délai" in " ".join(english.split())
+    assert "Réponse faible" not in english and "Réponse faible : 2,10" in french
+    mean = english[english.index("Mean") :]
+    assert mean.index("Stored in French") < mean.index("Score moyen sous le seuil")  # its figures are not stored
+    assert "Texte conservé" not in french
+
+
+@pytest.mark.parametrize(
+    ("scores", "shown"), [((1.0, 0.0, 0.0), ((0.0, 1.0), 0.0)), ((2.0, 2.0), ((2.0, 2.0), None)), ((1.0,), (None, None))]
+)
+def test_the_agreement_of_judges_is_shown_with_their_scores(scores: tuple[float, ...], shown: tuple[Any, Any]) -> None:
+    said = tuple(Said(judge="a", outcome="scored", score=one, explanation="", evidence=(), reason="") for one in scores)
+    view = CriterionView(criterion="x", label="X", score=0.0, grade="weak", agreement=0.0, said=said)
+    assert (view.judges_range, view.shown_agreement) == shown
 
 
 def test_an_undeliverable_alert_stands_out_with_its_error(context: ServerContext, seeded: list[str]) -> None:

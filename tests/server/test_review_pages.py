@@ -18,6 +18,7 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
+from areopage.server.pages.review import SHOWN
 
 from .seeded import NOW, SAMPLES, judged, seeded_context
 
@@ -202,6 +203,25 @@ def test_any_id_can_be_labelled(client: TestClient, context: ServerContext, id: 
     assert [one.score for one in Labels(context.ledger).of(id)] == [4.0]
 
 
+def test_the_queue_has_pages_and_says_what_each_answer_asks_for(client: TestClient, context: ServerContext) -> None:
+    for number in range(SHOWN + 2):
+        judged(context.ledger, f"more-{number:02d}", NOW, SAMPLES[0])
+    ReviewQueue(context.ledger).add(
+        [ReviewItem(answer_id=f"more-{number:02d}", why="asked", created_at=NOW) for number in range(SHOWN + 2)]
+    )
+    first = client.get("/review").text
+    further = re.search(r'href="(/review\?after=\d+)" rel="next"', first)
+    assert further and text_of(first).count("quality, by scores") == SHOWN
+    second = client.get(further[1]).text
+    assert text_of(second).count("quality, by scores") == 3 and 'rel="next"' not in second
+    assert "First page" in text_of(second) and "/review/more-51" in second
+
+
+def test_what_holds_for_every_criterion_is_said_once(client: TestClient) -> None:
+    shown = text_of(client.get("/agreement?only=all&lang=en").text)
+    assert shown.count("No coefficient yet") == 1 and "All criteria. No coefficient yet" in shown
+
+
 def test_an_answer_that_is_not_there_is_not_found(client: TestClient) -> None:
     assert client.get("/review/nobody").status_code == 404
     assert client.get("/review/?id=nobody").status_code == 404
@@ -324,6 +344,12 @@ def test_a_label_typed_in_a_browser_reaches_agreement(context: ServerContext, ad
         page.wait_for_selector(".compared")
         assert page.evaluate("document.querySelectorAll('main script, main img').length") == 0
         assert "pwned" not in page.title()
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(f"{address}/review/{WEAK_ID}?edit")
+        assert page.evaluate("getComputedStyle(document.querySelector('.judgment')).overflowY") == "visible"
+        page.focus("#rater")  # no field lies below the buttons that stay in sight
+        field, buttons = page.locator("#rater").bounding_box(), page.locator("form .buttons").bounding_box()
+        assert field and buttons and field["y"] + field["height"] <= buttons["y"]
         page.goto(f"{address}/agreement?only=all")
         shown = page.inner_text("main").replace("\u202f", " ").replace("\xa0", " ")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

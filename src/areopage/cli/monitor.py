@@ -85,6 +85,8 @@ def status(config: ConfigOption = None) -> None:
     waited = backlog.waited(now)
     oldest = "" if waited is None else f"; the oldest came {duration(waited)} ago"
     typer.echo(f"waiting {backlog.waiting}, given up {backlog.failed}{oldest}")
+    scored, unscored = sum(day.scored for day in days), sum(day.unscored for day in days)
+    typer.echo(f"evaluated {scored + unscored:,}" + (f" ({unscored:,} without a score)" if unscored else ""))
     left_out = sum(day.left_out for day in days)
     if left_out:
         typer.echo(f"left out by sampling: {left_out:,} so far (sampling is {chosen.monitor.section.sampling:g} now)")

@@ -266,7 +266,7 @@ def _print_reply(trace: Trace) -> None:
     word = locale.messages["gate_verdict_words"][trace.verdict]
     if trace.mode == "shadow":
         word = f"delivered all the same; by the gate: {word}"
-    typer.echo(f"\n{word} ({trace.mode}), confidence {trace.confidence:.2f}{doubt}, id {trace.id}")
+    typer.echo(f"\n{word} ({trace.mode}), confidence {locale.number(trace.confidence)}{doubt}, id {trace.id}")
     if trace.decision is not None:
         for reason in dict.fromkeys(explain(trace.decision, trace.language or "en")):
             typer.echo(f"- {reason}")

@@ -110,10 +110,10 @@ class SentenceCheck(Struct, frozen=True, kw_only=True):
 
 
 class Metrics(Struct, frozen=True, kw_only=True):
-    """The specification's figures, by its own names."""
+    """The figures of the documented rules, by their own names. `avg_score`, `confidence`: None where no document has a score."""
 
-    avg_score: float
-    confidence: float
+    avg_score: float | None
+    confidence: float | None
     cites_ok: bool
     overlap_ratio: float
     hallucination: bool

@@ -349,11 +349,12 @@ def _to_fallback(config: GateConfig, reason: Reason) -> bool:
 
 
 def _metrics(config: GateConfig, found: Findings, verdict: GateVerdict, reasons: Sequence[Reason]) -> Metrics:
-    """The specification's figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
+    """The documented figures: overlap_ratio as it defines it, cites_ok also by the share of copied runs of words."""
     overlap = max(found.overlap.snippets, found.overlap.windows or 0.0)
+    avg_score, confidence = (None if figure is None else round(figure, DECIMALS) for figure in found.retrieval.told)
     return Metrics(
-        avg_score=round(found.retrieval.avg_score, DECIMALS),
-        confidence=round(found.retrieval.confidence, DECIMALS),
+        avg_score=avg_score,
+        confidence=confidence,
         cites_ok=bool(found.citations.cited_ids) or overlap >= config.thresholds.overlap,
         overlap_ratio=found.overlap.snippets,
         hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),

@@ -52,14 +52,15 @@ def decide_v1_1(
     escalate = not passes and (very_low or bool(missing) or too_long)
     irrelevant = not used or (retrieval.scored and retrieval.best < bounds.relevance)
     verdict: GateVerdict = "fallback" if irrelevant else "deliver" if passes else "human_review" if escalate else "fallback"
+    avg_score, confidence = retrieval.told
     checks = tuple(SentenceCheck(start=one.start, end=one.end, text=one.text, claim=True, p_unsupported=None) for one in spans)
     return Decision(
         verdict=verdict,
         needs_judge=False,
         p_unsupported=None,
         metrics=Metrics(
-            avg_score=retrieval.avg_score,
-            confidence=retrieval.confidence,
+            avg_score=avg_score,
+            confidence=confidence,
             cites_ok=cites_ok,
             overlap_ratio=overlap,
             hallucination=bool(missing),

@@ -54,6 +54,11 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     avg_score: float
     confidence: float
 
+    @property
+    def told(self) -> tuple[float | None, float | None]:
+        """The mean score and the confidence; None where they rest on no score."""
+        return (self.avg_score, self.confidence) if self.scored else (None, None)
+
 
 def read_documents(response: str, documents: Sequence[Document], top: int) -> Sequence[Document]:
     """The documents that are read, in their order: those that the response cites, then the best by score, `top` in all.

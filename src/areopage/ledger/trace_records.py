@@ -31,7 +31,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         verdict: the gate's.
         mode: where the text that the user got comes from.
         decision: the gate's; None for imported rows, whose figures are in `metrics` all the same, and for erased ones.
-        metrics: the specification's figures by name; a figure that an old log lacks is None.
+        metrics: the specification's figures by name; a figure that rests on no score, or that an old log lacks, is None.
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
         panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
@@ -81,9 +81,9 @@ class Trace(Struct, frozen=True, kw_only=True):
         return self.answer.case.documents
 
     @property
-    def confidence(self) -> float:
-        """The specification's figure; 0 where it is not known."""
-        return self.metrics.get("confidence") or 0.0
+    def confidence(self) -> float | None:
+        """The gate's confidence in the documents; None where it rests on no score or is not known."""
+        return self.metrics.get("confidence")
 
     @property
     def erased(self) -> bool:

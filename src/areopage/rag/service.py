@@ -259,8 +259,6 @@ class RagService:
 
 def _console_line(trace: Trace) -> str:
     """The line of one answer; the sources come from the user, so they are written as JSON, which has no line breaks."""
+    confidence = "none" if trace.confidence is None else f"{trace.confidence:.3f}"
     sources = msgspec.json.encode(list(trace.sources_filter)).decode()
-    return (
-        f"[chatbot] chosen_mode={trace.mode} confidence={trace.confidence:.3f} "
-        f"response_lang={trace.language} sources_filter={sources}"
-    )
+    return f"[chatbot] chosen_mode={trace.mode} confidence={confidence} response_lang={trace.language} sources_filter={sources}"

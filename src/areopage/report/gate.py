@@ -86,8 +86,12 @@ def _headline(figures: GateFigures, locale: Locale) -> Headline:
         css="share",
         facts=(
             (locale.say("gate_interval"), _interval(delivered, locale)),
-            (locale.say("gate_spec"), _of(figures.passed_spec, locale, "gate_spec_passed")),
-            (locale.say("gate_spec_confident"), _of(figures.confident_spec, locale)),
+            *(
+                ((locale.say("gate_spec"), _of(figures.passed_spec, locale, "gate_spec_passed")),)
+                if figures.passed_spec.of
+                else ()
+            ),
+            *(((locale.say("gate_spec_confident"), _of(figures.confident_spec, locale)),) if figures.confident_spec.of else ()),
         ),
     )
 

@@ -135,15 +135,13 @@ def answer_alert(
     if is_golden(score.source):
         return None
     locale = locale or alert_locale(score.language, scale=DEFAULT_SCALE, link=section.link)
-    low = [one for one in score.criteria if one.score is not None and _at_floor(one, floors, locale.scale)]
-    whole = score.score_global
+    low, whole = _at_floor(score, floors, locale.scale), score.score_global
     if not low and (threshold is None or whole is None or not is_worse(whole, threshold, locale.scale)):
         return None
-    told = [locale.say("floor_title", criterion=locale.label(one.criterion), score=locale.score(one.score)) for one in low]
     return new_alert(
         ANSWER,
         score.id,
-        "; ".join(told) or locale.say("answer_title", score=locale.score(whole)),
+        _answer_title(score, low, locale),
         _answer_body(score, threshold, low, floors, locale),
         now,
         "pending" if section.urls else "none",
@@ -151,9 +149,27 @@ def answer_alert(
     )
 
 
-def _at_floor(one: CriterionResult, floors: Mapping[str, float], scale: Scale) -> bool:
-    floor = floors.get(one.criterion)
-    return floor is not None and one.score is not None and not is_worse(floor, round(one.score, DECIMALS), scale)
+def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str, float], locale: AlertLocale) -> tuple[str, str]:
+    """The title and the body of a weak answer's alert, in the locale's language."""
+    low = _at_floor(score, floors, locale.scale)
+    return _answer_title(score, low, locale), _answer_body(score, threshold, low, floors, locale)
+
+
+def _at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> list[CriterionResult]:
+    return [
+        one
+        for one in score.criteria
+        if one.score is not None
+        and (floor := floors.get(one.criterion)) is not None
+        and not is_worse(floor, round(one.score, DECIMALS), scale)
+    ]
+
+
+def _answer_title(score: Evaluation, low: Sequence[CriterionResult], locale: AlertLocale) -> str:
+    told = [locale.say("floor_score", criterion=locale.label(one.criterion), score=locale.score(one.score)) for one in low]
+    if told:
+        return locale.say("floor_title", criteria=locale.messages["between"].join(told))
+    return locale.say("answer_title", score=locale.score(score.score_global))
 
 
 def question_line(alert: Alert) -> str:

@@ -89,9 +89,9 @@ def alert_locale(
     )
 
 
-def monitor_locale(config: MonitorConfig, suite: Suite) -> AlertLocale:
-    """The locale of a monitor's alerts: its configuration's language, else the suite's."""
-    language = config.section.language or suite.own_language
+def monitor_locale(config: MonitorConfig, suite: Suite, language: str = "") -> AlertLocale:
+    """The locale of a monitor's alerts: the given language, else its configuration's, else the suite's."""
+    language = language or config.section.language or suite.own_language
     return alert_locale(
         language,
         scale=suite.scale,

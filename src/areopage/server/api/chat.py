@@ -19,7 +19,7 @@ from areopage.rag.records import ChatPrompt, citations_of
 from areopage.server.access import Actor, Asker, Follower, note
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.records import ChatReply, ChatRequest, HeldReply
-from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes, view
 from areopage.server.asking import ask, count_answer, held_path, pipeline_of, plain_faults, prompt_of, reasons_of
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal
@@ -90,7 +90,7 @@ def _reply_of(found: Trace, language: str) -> ChatReply:
         ChatReply,
         found,
         answer=found.answer.delivered,
-        confidence=round(found.confidence, 6),
+        confidence=rounded(found.confidence),
         citations=citations_of(found),
         response_lang=found.language,
         reasons=reasons_of(found, language),

@@ -27,7 +27,7 @@ from areopage.report.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView
-from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes, view
+from areopage.server.api.schema import ApiRoute, answers_with, json_response, rounded, takes, view
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -140,6 +140,6 @@ def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
         "sentences": tuple(view(SentenceView, one) for one in decision.sentences),
         "signals": tuple(view(SignalView, signal) for signal in decision.signals),
-        "metrics": structs.replace(decision.metrics, confidence=round(decision.metrics.confidence, 6)),
+        "metrics": structs.replace(decision.metrics, confidence=rounded(decision.metrics.confidence)),
     }
     return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)

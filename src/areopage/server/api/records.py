@@ -194,7 +194,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     answer: str
     verdict: GateVerdict
     mode: Mode
-    confidence: float
+    confidence: float | None
     p_unsupported: float | None
     citations: tuple[Citation, ...]
     response_lang: str
@@ -268,7 +268,7 @@ class CheckReply(Decision, frozen=True, kw_only=True):
 
 
 class TraceEntry(Struct, frozen=True, kw_only=True):
-    """A trace in a list: prompt, delivered text and the specification's metrics. `erased`: its texts were erased."""
+    """A trace in a list: prompt, delivered text and the metrics of the documented rules. `erased`: its texts were erased."""
 
     id: str
     at: Moment
@@ -328,7 +328,7 @@ class TraceView(TraceEntry, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """The specification's snapshot of a question: documents, generated text and metrics."""
+    """The documented snapshot of a question: documents, generated text and metrics."""
 
     id: str
     timestamp: Moment

@@ -59,6 +59,11 @@ def view(kind: type[View], record: Struct, **others: Any) -> View:
     return kind(**{name: getattr(record, name) for name in same}, **others)
 
 
+def rounded(figure: float | None) -> float | None:
+    """A figure with six decimals."""
+    return None if figure is None else round(figure, 6)
+
+
 def json_response(record: Any, status: int = 200) -> Response:
     """Encode a record as a JSON response."""
     return Response(msgspec.json.encode(record), status, media_type="application/json")

@@ -15,15 +15,18 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import Answer, Evaluation, Grade, Judgment, Label, ReviewItem
-from areopage.ledger.store import Ledger
+from areopage.locales import Locale
+from areopage.monitor.alerts.rules import ANSWER, answer_texts, question_line
+from areopage.monitor.alerts.texts import monitor_locale
+from areopage.monitor.config import floors_of, on_scale
 from areopage.monitor.figures import criterion_labels
+from areopage.report.results import fold_space, quoted_verbatim
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
 from areopage.server.access import Reader, note, note_scores_seen
-from areopage.server.context import context_of
+from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import ALL, GRADES, Chosen, chosen, in_order, label_of
 from areopage.server.pages.rendering import language, rater_of, render
-from areopage.suites.loader import Suite
 
 PER_PAGE = 50
 
@@ -62,7 +65,7 @@ def show_answer(request: Request, id: str, reader: Reader) -> Response:
     """Show an answer and record that it was read."""
     context, spoken = context_of(request), language(request)
     id = id or request.query_params.get("id", "")
-    view = _answer_view(context.ledger, context.suite, id, spoken.code)
+    view = _answer_view(context, id, spoken)
     if view is None or not reader.may_see(view.answer.source):
         return render(request, "missing.html.j2", status=404)
     if view.score is None:
@@ -81,13 +84,16 @@ def _kept_of(asked: Chosen) -> str:
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """The outcome of one judge on one criterion in one call. `reason` says why there is no score."""
+    """The outcome of one judge on one criterion in one call. `reason` says why there is no score.
+
+    `evidence` has each extract that the judge quotes with whether the answer contains it literally; None: the answer is gone.
+    """
 
     judge: str
     outcome: str
     score: float | None
     explanation: str
-    evidence: tuple[str, ...]
+    evidence: tuple[tuple[str, bool | None], ...]
     reason: str
 
 
@@ -100,6 +106,17 @@ class CriterionView(Struct, frozen=True, kw_only=True):
     grade: Grade
     agreement: float | None
     said: tuple[Said, ...]
+
+    @property
+    def judges_range(self) -> tuple[float, float] | None:
+        """The lowest and the highest score of the judges; None where there are fewer than two."""
+        scores = [one.score for one in self.said if one.score is not None]
+        return (min(scores), max(scores)) if len(scores) > 1 else None
+
+    @property
+    def shown_agreement(self) -> float | None:
+        """The index of agreement; None where the judges gave the same score, or fewer than two gave one."""
+        return self.agreement if self.judges_range and len(set(self.judges_range)) > 1 else None
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -127,38 +144,77 @@ class AnswerView(Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionView, ...]
     calls: tuple[Call, ...]
     labels: tuple[LabelView, ...]
-    alerts: tuple[Alert, ...]
+    alerts: tuple["ShownAlert", ...]
     review: ReviewItem | None
 
 
-def _answer_view(ledger: Ledger, suite: Suite, id: str, language: str) -> AnswerView | None:
+class ShownAlert(Struct, frozen=True, kw_only=True):
+    """An alert in the reader's language. `foreign` is the language of a body that is stored in another one, "" otherwise."""
+
+    alert: Alert
+    title: str
+    body: str
+    question: str
+    foreign: str
+
+
+def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale) -> tuple[ShownAlert, ...]:
+    """Alerts in the reader's language. Their texts are stored in the configured language: in another one, those of weak answers
+    are made anew from the evaluation, and the others have the name of their rule as their title.
+    """
+    monitor, suite = context.config.monitor, context.suite
+    own = monitor_locale(monitor, suite).code
+    if own == spoken.code:
+        return tuple(_stored_alert(one, one.title) for one in alerts)
+    locale, threshold = monitor_locale(monitor, suite, spoken.code), on_scale(monitor.section, suite.scale).answer
+    floors = floors_of(monitor, suite)
+    answers = [one.answer_id for one in alerts if one.rule == ANSWER]
+    found, shown = Evaluations(context.ledger).latest(answers) if answers else {}, []
+    for one in alerts:
+        score = found.get(one.answer_id)
+        if one.rule == ANSWER and score is not None and score.state == "evaluated":
+            title, body = answer_texts(score, threshold, floors, locale)
+            shown.append(ShownAlert(alert=one, title=title, body=body, question=body.partition("\n")[0], foreign=""))
+        else:
+            shown.append(_stored_alert(one, spoken.say(f"rule_{one.rule}"), own))
+    return tuple(shown)
+
+
+def _stored_alert(alert: Alert, title: str, foreign: str = "") -> ShownAlert:
+    body = f"{alert.title}\n{alert.body}" if foreign else alert.body
+    return ShownAlert(alert=alert, title=title, body=body, question=question_line(alert), foreign=foreign)
+
+
+def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView | None:
+    ledger, suite = context.ledger, context.suite
     answer, evaluation = Answers(ledger).get(id), Evaluations(ledger).get(id)
     if answer is None or evaluation is None:
         return None
     score = evaluation if evaluation.state == "evaluated" else None
     judgments = Evaluations(ledger).judgments(id, evaluation.run_id)
-    labels = criterion_labels(suite, language)
+    labels = criterion_labels(suite, spoken.code)
+    response = fold_space(answer.case.response or "")
     return AnswerView(
         answer=answer,
         evaluation=evaluation,
         score=score,
-        criteria=_criteria_of(score, judgments, labels, suite.scale),
-        calls=_calls_of(judgments, labels),
+        criteria=_criteria_of(score, judgments, labels, suite.scale, response),
+        calls=_calls_of(judgments, labels, response),
         labels=_labels_of(Labels(ledger).of(id), labels),
-        alerts=tuple(Alerts(ledger).of(id)),
+        alerts=shown_alerts(context, Alerts(ledger).of(id), spoken),
         review=ReviewQueue(ledger).item(id),
     )
 
 
 def _criteria_of(
-    score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale
+    score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale, response: str
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
     results = {one.criterion: one for one in score.criteria} if score else {}
     latest: dict[str, dict[tuple[str, int], Said]] = {}
     for judgment in judgments:
         for verdict in judgment.verdicts:
-            said = _said_of(judgment.judge, verdict.outcome)
+            said = _said_of(judgment.judge, verdict.outcome, response)
             of_judges = latest.setdefault(_path_of(verdict.criterion), {})
             before = of_judges.get((judgment.judge, judgment.pass_index))
             if before is None or said.score is not None or before.score is None:
@@ -180,12 +236,12 @@ def _criteria_of(
     return tuple(found)
 
 
-def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str]) -> tuple[Call, ...]:
+def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str], response: str) -> tuple[Call, ...]:
     attempts: dict[str, int] = {}
     found = []
     for judgment in judgments:
         attempts[judgment.key] = attempts.get(judgment.key, 0) + 1
-        said = {_path_of(verdict.criterion): _said_of(judgment.judge, verdict.outcome) for verdict in judgment.verdicts}
+        said = {_path_of(verdict.criterion): _said_of(judgment.judge, verdict.outcome, response) for verdict in judgment.verdicts}
         verdicts = tuple((label_of(labels, criterion), said[criterion]) for criterion in in_order(labels, list(said)))
         found.append(Call(judgment=judgment, attempt=attempts[judgment.key], verdicts=verdicts))
     return tuple(found)
@@ -203,14 +259,15 @@ def _labels_of(given: Sequence[Label], labels: Mapping[str, str]) -> tuple[Label
     )
 
 
-def _said_of(judge: str, outcome: Outcome) -> Said:
+def _said_of(judge: str, outcome: Outcome, response: str) -> Said:
+    """What a judge says; `response` is the answer as `fold_space` leaves it."""
     if isinstance(outcome, Scored):
         return Said(
             judge=judge,
             outcome="scored",
             score=outcome.score,
             explanation=outcome.explanation,
-            evidence=outcome.evidence,
+            evidence=tuple((one, quoted_verbatim(one, response) if response else None) for one in outcome.evidence),
             reason="",
         )
     explanation, reason = (outcome.explanation, "") if isinstance(outcome, NotApplicable) else ("", outcome.reason)

@@ -16,7 +16,7 @@ from areopage.ledger.queries import Filters
 from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import Locale
-from areopage.monitor.alerts.rules import RULES, question_line
+from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.spool_files import Losses, read_losses
@@ -32,6 +32,7 @@ from areopage.server.access import Form, Reader, Writer, note, note_shown
 from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
+from areopage.server.pages.answers import shown_alerts
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, language, render
@@ -115,9 +116,8 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     return render(
         request,
         "alerts.html.j2",
-        shown=shown,
-        question_line=question_line,
-        past=past,
+        shown=shown_alerts(context, shown, language(request)),
+        past=shown_alerts(context, past, language(request)),
         rules=[(name, counts.get(name, 0)) for name in RULES if name in counts or name == rule],
         rule=rule,
         total=sum(counts.values()),
@@ -226,6 +226,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         ("agreement_which", only, ("", SAMPLE, EVERY)),
         ("agreement_judge", judge, ("", report.judge)),
     )
+    claims = [verdict_text(lang, one.claim, one.items) for one in report.agreement.criteria]
     return render(
         request,
         "agreement.html.j2",
@@ -239,7 +240,8 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         figure=partial(figure_text, lang),
         inner=partial(range_text, lang),
         difference=lang.signed,
-        verdict=partial(verdict_text, lang),
+        claims=claims,
+        same_claim=claims[0] if len(claims) > 1 and len(set(claims)) == 1 else "",
         remarks=remarks(report, lang),
         scale=context.suite.scale,
     )

@@ -47,6 +47,7 @@ FIELD = "score."
 SHOWN = 50
 MOST_STEPS = 10
 MOST_SENTENCES = 1000
+MOST_NUMBER = 2**31 - 1
 WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
 
@@ -56,8 +57,9 @@ router = APIRouter(include_in_schema=False)
 class Waiting(Struct, frozen=True, kw_only=True):
     """A line of the queue.
 
-    The reason is not shown, since it would reveal the opinion of the judge or the gate. `held`: the rater has labelled the
-    answer, and it still waits for release. `together` is the number of answers that this settlement decides.
+    The reason is not shown, since it would reveal a score; that a user waits for a held answer is shown. `held`: the rater has
+    labelled the answer, and it still waits for release. `together` is the number of answers that this settlement decides, 0 where
+    none waits. `asks_scores`: whether raters are asked for scores, or whether the documents support the answer.
     """
 
     item: ReviewItem
@@ -66,6 +68,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     address: str
     held: bool = False
     together: int = 0
+    asks_scores: bool = True
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -128,14 +131,18 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 
 @router.get("/review")
-def show_queue(request: Request, reader: Reader) -> Response:
-    """The answers that wait for this rater's label, and the held answers in the scope of the key."""
+def show_queue(request: Request, reader: Reader, after: int = 0) -> Response:
+    """A page of the answers that wait for this rater's label, and the held answers in the scope of the key."""
     ledger = context_of(request).ledger
     queue, rater = ReviewQueue(ledger), rater_of(request, reader)
-    lines = list(islice(_lines_of(ledger, reader, rater), SHOWN))
+    after = min(max(after, 0), MOST_NUMBER)
+    found = list(islice(_lines_of(ledger, reader, rater, after=after), SHOWN + 1))
+    lines = found[:SHOWN]
     note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
-    waiting = len(lines) if reader.collections else queue.count_open()
-    return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, shown=SHOWN)
+    further = lines[-1].item.number if len(found) > SHOWN else 0
+    # of a scoped key's answers, no more than one page is read
+    waiting = (None if after or further else len(lines)) if reader.collections else queue.count_open()
+    return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, after=after, further=further)
 
 
 @router.get("/review/")
@@ -144,7 +151,7 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) ->
     if id:
         return show_answer(request, id, reader)
     ledger, rater = context_of(request).ledger, rater_of(request, reader)
-    bounded = min(max(after, 0), 2**31 - 1)
+    bounded = min(max(after, 0), MOST_NUMBER)
     found = next(_lines_of(ledger, reader, rater, after=bounded), None) or next(_lines_of(ledger, reader, rater), None)
     return RedirectResponse(found.address if found else "/review", 303)
 
@@ -281,6 +288,7 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
                 address=review_url(id),
                 held=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
+                asks_scores=answer.origin in ("bench", "monitor"),
             )
         if len(items) < SHOWN:
             return
