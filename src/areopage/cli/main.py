@@ -88,7 +88,7 @@ SUITES = LazyGroup(
         "list": ("suites:list_suites", "List the bundled suites."),
         "show": ("suites:show_suite", "Show the contents of a suite."),
         "validate": ("suites:validate_suite", "List every fault in a suite."),
-        "new": ("suites:new_suite", "Create a suite as a copy of another suite."),
+        "new": ("suites:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
     },
 )
 MODELS = LazyGroup(

@@ -73,11 +73,17 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
         ServerDown: nothing listens at the model's address any more.
         ModelError: the server lets no call through.
     """
-    items = iter(work)
+    items, faults = iter(work), list[BaseException]()
 
     async def worker() -> None:
-        for item in items:
-            await do(item)
+        try:
+            for item in items:
+                await do(item)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as fault:
+            faults.append(fault)
+            raise
 
     # not a task group: on Python 3.11 it forgets that it was cancelled where its tasks fail meanwhile
     tasks = [asyncio.create_task(worker()) for _ in range(concurrency)]
@@ -86,8 +92,7 @@ async def run_concurrently(name: str, work: Iterable[T], do: Callable[[T], Await
     finally:
         for task in tasks:
             task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-    faults = [fault for fault in ended if isinstance(fault, BaseException) and not isinstance(fault, asyncio.CancelledError)]
+        await asyncio.gather(*tasks, return_exceptions=True)
     if faults:
         raise _cause_of(name, faults)
 
@@ -101,7 +106,7 @@ def telling_the_last(work: Collection[T], all_begun: Callable[[], None]) -> Iter
 
 
 def _cause_of(name: str, faults: Sequence[BaseException]) -> BaseException:
-    """Choose the fault to raise; user errors come before their consequences."""
+    """Choose the fault to raise, of all in the order in which they came; user errors come before their consequences."""
     for fault in faults:
         if isinstance(fault, UserError):
             return fault
