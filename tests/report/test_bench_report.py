@@ -221,6 +221,11 @@ def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: 
     assert any(found.get("role") == "alert" for _, found in page.elements)
 
 
+def test_a_replayed_judge_is_shown_with_the_model_that_was_recorded(tmp_path: Path) -> None:
+    replayed = judge("alpha", unfit="too small", recorded_model="embedded:tiny")
+    assert report(tmp_path, judges=(replayed,)).text.count("ollama:judge-model, recorded from embedded:tiny") == 2
+
+
 def test_judges_of_whom_nothing_is_known_are_called_never_examined(tmp_path: Path) -> None:
     page = report(tmp_path)
     assert "not valid" not in page.text

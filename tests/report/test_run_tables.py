@@ -164,3 +164,17 @@ def test_a_judge_in_code_has_no_text_and_keeps_its_outcomes(tmp_path: Path) -> N
     again = replayed(view, path)
     assert again == {place: made.verdicts[0].outcome for place, made in view.judgments.items()}
     assert {type(outcome) for outcome in again.values()} == {Scored}
+
+
+def test_an_export_names_the_model_of_each_line_and_why_it_is_unfit_through_any_number_of_replays(tmp_path: Path) -> None:
+    replayed = judge("gamma", kind="recording", unfit="too small", recorded_model="ollama:tiny")
+    path = tmp_path / "judgments.jsonl"
+    judges = (judge("alpha"), judge("beta", unfit="too small"), replayed)
+    write_judgments_jsonl(view_of(tmp_path, cases=[case(1, response=None)], judges=judges), path)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {(one["asked"], one["model"], one.get("unfit")) for one in lines} == {
+        ("target", "ollama:target-model", None),
+        ("alpha", "ollama:judge-model", None),
+        ("beta", "ollama:judge-model", "too small"),
+        ("gamma", "ollama:tiny", "too small"),
+    }

@@ -196,7 +196,8 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         calls = f"{counted(size.judge_calls[judge.name], 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
-        typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
+        recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
+        typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
     for line in calls_of(spec):
         typer.echo(line, err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"

@@ -101,13 +101,20 @@ def _unfit(view: RunView) -> list[JudgeHealth]:
     return [health for health in view.health if health.unfit]
 
 
+def _model(health: JudgeHealth, locale: Locale) -> str:
+    """What judged; of a recording, the model beside it."""
+    if not health.recorded_model:
+        return health.model
+    return locale.say("recorded_from", recording=health.model, model=health.recorded_model)
+
+
 def _command(view: RunView, name: str) -> Span:
     return Span(f"areopage bench {name} {shlex.quote(view.run.id)}", "code")
 
 
 def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
     unfit = [
-        f"{locale.say('not_valid_judge', judge=health.judge)} ({health.model}) – {judge_reason(locale, health.unfit)}"
+        f"{locale.say('not_valid_judge', judge=health.judge)} ({_model(health, locale)}) – {judge_reason(locale, health.unfit)}"
         for health in _unfit(view)
     ]
     if unfit:
@@ -192,7 +199,7 @@ def _judges(view: RunView, locale: Locale) -> Section:
         if health.unfit:
             fitness = Badge(text=locale.say("qualification_unfit"), alarm=True)
         return (
-            Cell(text=Span(health.judge, "strong"), under=(health.model, fitness)),
+            Cell(text=Span(health.judge, "strong"), under=(_model(health, locale), fitness)),
             locale.whole(health.planned),
             *(count_cell(locale, health.outcomes[name]) for name in OUTCOMES),
             locale.whole(health.repaired_heuristic + health.repaired_model),
