@@ -54,7 +54,7 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
     server.faults.status = 400
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 3, ended.err
-    assert "final score unscored of 5, coverage 0.0%" in ended.out
+    assert "final score: none, coverage 0.0%" in ended.out
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
     assert command("bench", "resume").code == 0

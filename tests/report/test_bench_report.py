@@ -17,7 +17,7 @@ from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
 from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
-from areopage.scoring.outcome import Refused, Scored, TimedOut, Unparsed
+from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import V1_1
 
 from .report_runs import case, criterion, everyone_says, judge, judgment, view_of
@@ -255,7 +255,14 @@ def test_a_run_without_any_score_says_so_and_shows_no_number(tmp_path: Path) -> 
     text = report(tmp_path, judges=(judge("alpha", criteria=("tone",)),)).text
     assert "unscored" in text
     assert "No response has a score." in text
+    assert "too few judgments for a score" in text
     assert "None" not in text
+
+
+def test_a_run_whose_criteria_apply_to_no_case_says_that_and_not_that_judgments_are_missing(tmp_path: Path) -> None:
+    text = report(tmp_path, say=lambda call: judgment(call, NotApplicable())).text
+    assert "no criterion applies to any case" in text
+    assert "too few judgments" not in text
 
 
 def test_a_run_whose_judges_all_refused_claims_neither_one_judge_nor_one_pass(tmp_path: Path) -> None:

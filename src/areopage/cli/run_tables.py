@@ -107,7 +107,8 @@ def print_view(view: RunView, folder: Path) -> None:
     state = "" if view.complete else ", run NOT COMPLETE"
     coverage = view.coverage
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
-    headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
+    final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
+    headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     for told, style in _release(view):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
