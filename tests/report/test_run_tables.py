@@ -5,7 +5,10 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from areopage.bench.results import RunView
+from areopage.cli.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
@@ -178,3 +181,14 @@ def test_an_export_names_the_model_of_each_line_and_why_it_is_unfit_through_any_
         ("beta", "ollama:judge-model", "too small"),
         ("gamma", "ollama:tiny", "too small"),
     }
+
+
+def test_the_console_names_the_failing_criteria_with_their_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=0.0 if call.criteria[0].name == "danger" else 5.0))
+
+    print_view(view_of(tmp_path, say=say), tmp_path)
+    said = capsys.readouterr().out
+    assert "failures: 6 of 6 cases fail" in said
+    assert "  danger: 6 cases: case-1, case-2, case-3, case-4, case-5 (+1 more)\n" in said.lower()
+    assert "  insults: " not in said.lower()

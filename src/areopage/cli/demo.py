@@ -44,6 +44,8 @@ LONGEST_TEXT = 600  # characters of an answer that are shown
 
 WIDTH, LABEL = 110, 20  # characters
 
+_Verdicts = Counter[GateVerdict]
+
 
 def gate(
     folder: Annotated[
@@ -143,7 +145,7 @@ def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
     _name_places(show, folder, config, report)
 
 
-async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) -> tuple[Counter[GateVerdict], Counter[GateVerdict]]:
+async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) -> tuple[_Verdicts, _Verdicts]:
     """Ask until each verdict was seen, or the patience is over; the verdicts on the model's answers, and on the prepared ones."""
     script = read_script()
     began = time.monotonic()
