@@ -39,7 +39,7 @@ def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
     rows = [{"prompt": f"{number}?", "response": "Yes."} for number in range(20)]
     dataset = write_cases(command.folder / "answered.csv", rows)
     server.faults.status = 400
-    message = command("bench", "run", "--suite", suite, "--dataset", dataset).refused()
+    message = command("bench", "run", "--suite", suite, "--dataset", dataset).refused(3)
     assert "alpha: 20 calls in a row failed" in message
     assert "answered 400" in message
     assert len(server.calls) < 30
