@@ -206,7 +206,7 @@ def _failures(view: RunView) -> Iterator[str]:
     if found.not_applicable:
         yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:
-        yield f"  {found.cases - found.scored} more cases could not be scored"
+        yield f"  {counted(found.cases - found.scored, 'more case')} could not be scored"
     if found.high is not None:
         yield f"  of other cases like these, {_bound(found.high)} could fail"
 
