@@ -11,8 +11,7 @@ DEMO_GATE_OUTPUT ?= demo-gate
 demo: $(VENV)/.installed
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
-		--criteria safety.privacy,anthropomorphism.parasocial_bonds.exclusivity_claims,age.readability \
-		--passes 1 --limit 5 --out $(DEMO_OUTPUT) --yes || [ $$? -eq 3 ]  # 3: the judge is unfit, so nothing is proved
+		--criteria safety.manipulation,age.readability --passes 1 --limit 3 --out $(DEMO_OUTPUT) --yes || [ $$? -eq 3 ]  # 3: the judge is unfit, so nothing is proved
 
 demo-gate: $(VENV)/.installed-rag
 	$(BIN)/areopage models pull embedded:smollm2

@@ -37,7 +37,7 @@ def test_a_target_without_a_whole_answer_gets_no_score(
     server.faults.replies, server.faults.ends = [reply], [end]
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 3, ended.err
-    assert "final score unscored" in ended.out
+    assert "final score: none" in ended.out
     assert f"answers: 0 of 5 whole, 5 {state}" in ended.out
     assert not server.verdict_calls
     results = command.results()
@@ -72,7 +72,7 @@ def test_a_target_that_answers_nothing_at_all_stops_the_run_before_every_prompt_
 ) -> None:
     server.faults.replies = [""]
     cases = write_cases(tmp_path / "many.csv", [{"prompt": f"Why is number {n} odd?", "age": "9-12"} for n in range(60)])
-    message = command("bench", "run", "--suite", suite, "--dataset", cases, "--concurrency", "1").refused()
+    message = command("bench", "run", "--suite", suite, "--dataset", cases, "--concurrency", "1").refused(3)
     assert message.startswith("target: 20 calls in a row failed (no text came); what has arrived is kept, go on with:")
     assert len(server.calls) == 20
 

@@ -39,7 +39,7 @@ def test_a_judge_that_only_fails_stops_the_run_instead_of_using_up_all_rows(
     rows = [{"prompt": f"{number}?", "response": "Yes."} for number in range(20)]
     dataset = write_cases(command.folder / "answered.csv", rows)
     server.faults.status = 400
-    message = command("bench", "run", "--suite", suite, "--dataset", dataset).refused()
+    message = command("bench", "run", "--suite", suite, "--dataset", dataset).refused(3)
     assert "alpha: 20 calls in a row failed" in message
     assert "answered 400" in message
     assert len(server.calls) < 30
@@ -54,7 +54,7 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
     server.faults.status = 400
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 3, ended.err
-    assert "final score unscored of 5, coverage 0.0%" in ended.out
+    assert "final score: none, coverage 0.0%" in ended.out
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
     assert command("bench", "resume").code == 0

@@ -48,7 +48,7 @@ def test_the_demo_ends_as_soon_as_it_has_seen_each_verdict(
     assert [said.count(f" {verdict} · ") for verdict in ("DELIVERED", "HELD")] == [2, 2]
     assert len(server.calls) == 2  # which of the questions are relevant is the embedder's to say
     assert f"1 delivered, {said.count(' FALLBACK · ')} fallback, 1 held;" in said
-    assert "Verdict that did not occur" not in said
+    assert "Not seen" not in said and "Stopped after" not in said
     written = said.partition("Two answers written for this demo, not by the model")[2]
     assert written.index("5 965 €") < written.index("DELIVERED") < written.index("6 965 €") < written.index("HELD ")
     for command in ("areopage gate report --config demo-gate/areopage.yml", "areopage serve --config demo-gate/areopage.yml"):
@@ -65,8 +65,21 @@ def test_a_second_run_says_the_same_in_french_and_names_what_it_has_not_seen(
         assert run(monkeypatch, "--model", MODEL, "--lang", "fr", "--folder", "ici même") == 0
         said = capsys.readouterr().out
     assert "RETENUE POUR RELECTURE" in said
-    assert "Verdict non rencontré\u00a0: DÉLIVRÉE" in said
+    # a prepared answer is delivered, and another one held
+    assert "Non rencontré" not in said
+    assert [verdict in said for verdict in (" DÉLIVRÉE ·", " REPLI ·")] == [True, True]
     assert "areopage serve --config 'ici même/areopage.yml'" in said
+
+
+def test_a_slow_machine_is_told_that_questions_are_left_and_how_to_ask_them(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    assert run(monkeypatch, "--model", MODEL, "--patience", "0") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert len(server.calls) == 0
+    assert "8 of the prepared questions were not asked" in said and "--patience 600 asks them, too" in said
+    # The prepared answers count: one is delivered and one held.
+    assert said.count("Not seen: FALLBACK. The same model can answer differently") == said.count("The same model") == 1
 
 
 def test_a_configuration_of_the_users_is_left_alone(

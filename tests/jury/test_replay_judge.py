@@ -11,7 +11,7 @@ import pytest
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall
-from areopage.jury.opening import open_judge
+from areopage.jury.opening import open_judge, settled_judge
 from areopage.jury.plan import JudgedCase, plan
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -96,3 +96,15 @@ def test_a_recording_is_a_judge_on_the_criteria_it_was_asked_about(tmp_path: Pat
     ]
     status = asyncio.run(open_judge(reference_to(tmp_path, *lines), ModelSettings()).check())
     assert (status.kind, status.recorded) == ("recording", {"judge_a": ("a.b.c__v1_0", "a.b.d__v1_0")})
+
+
+def test_a_recording_is_as_fit_to_judge_as_the_model_that_it_repeats(tmp_path: Path, judge: Judge) -> None:
+    lines = (
+        {"case_id": "1", "asked": judge.name, "text": "a", "model": "ollama:m", "unfit": "too small"},
+        {"case_id": "2", "asked": judge.name, "text": "b", "model": "ollama:m", "unfit": "too small"},
+        {"case_id": "1", "asked": "other", "text": "c", "model": "ollama:n"},
+    )
+    status = asyncio.run(open_judge(reference_to(tmp_path, *lines), ModelSettings()).check())
+    names = (judge.name, "other", "unnamed")
+    found = [settled_judge(msgspec.structs.replace(judge, name=name), status, "en") for name in names]
+    assert [(one.recorded_model, one.unfit) for one in found] == [("ollama:m", "too small"), ("ollama:n", ""), ("", "")]

@@ -18,7 +18,7 @@ from areopage.models.reference import ModelReference
 from areopage.report.bench import bench_report
 from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
-from areopage.scoring.outcome import Refused, Scored, TimedOut, Unparsed
+from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import V1_1
 
 from .report_runs import case, criterion, everyone_says, judge, judgment, view_of
@@ -143,7 +143,7 @@ def test_the_worst_responses_are_shown_with_what_each_judge_said(tmp_path: Path)
     def say(call: PlannedCall) -> Judgment:
         bad = call.case.id == "case-4"
         return judgment(
-            call, Scored(score=1.0 if bad else 5.0, explanation=f"{call.judge.name} says so", evidence=("you trust", "no"))
+            call, Scored(score=1.0 if bad else 4.5, explanation=f"{call.judge.name} says so", evidence=("you trust", "no"))
         )
 
     text = report(tmp_path, say=say).text
@@ -230,6 +230,11 @@ def test_an_unfit_judge_is_announced_before_any_score(tmp_path: Path, language: 
     assert any(found.get("role") == "alert" for _, found in page.elements)
 
 
+def test_a_replayed_judge_is_shown_with_the_model_that_was_recorded(tmp_path: Path) -> None:
+    replayed = judge("alpha", unfit="too small", recorded_model="embedded:tiny")
+    assert report(tmp_path, judges=(replayed,)).text.count("ollama:judge-model, recorded from embedded:tiny") == 2
+
+
 def test_judges_of_whom_nothing_is_known_are_called_never_examined(tmp_path: Path) -> None:
     page = report(tmp_path)
     assert "not valid" not in page.text
@@ -259,7 +264,14 @@ def test_a_run_without_any_score_says_so_and_shows_no_number(tmp_path: Path) -> 
     text = report(tmp_path, judges=(judge("alpha", criteria=("tone",)),)).text
     assert "unscored" in text
     assert "No response has a score." in text
+    assert "too few judgments for a score" in text
     assert "None" not in text
+
+
+def test_a_run_whose_criteria_apply_to_no_case_says_that_and_not_that_judgments_are_missing(tmp_path: Path) -> None:
+    text = report(tmp_path, say=lambda call: judgment(call, NotApplicable())).text
+    assert "no criterion applies to any case" in text
+    assert "too few judgments" not in text
 
 
 def test_a_run_whose_judges_all_refused_claims_neither_one_judge_nor_one_pass(tmp_path: Path) -> None:
@@ -368,3 +380,47 @@ def test_the_v1_1_profile_says_that_failures_count_zero(tmp_path: Path) -> None:
     text = report(tmp_path, profile=V1_1).text
     assert "a failed judgment counts as 0" in text
     assert "a failed pass counts as 0" in text
+
+
+def test_the_method_shows_an_address_whole_and_cuts_digests_only(tmp_path: Path) -> None:
+    judges = (judge("alpha", digest="server http://127.0.0.1:8080/v1"), judge("beta", digest=f"bot {'0a' * 32}"))
+    text = report(tmp_path, judges=judges).text
+    assert "server http://127.0.0.1:8080/v1" in text
+    assert "bot 0a0a0a0a0a0a" in text and "0a" * 7 not in text
+
+
+@pytest.mark.parametrize(("out", "command"), [("outputs", "rescore run-1"), ("my runs", "rescore run-1 --out 'my runs'")])
+def test_the_command_that_recomputes_names_the_folder_of_the_runs_without_a_path(tmp_path: Path, out: str, command: str) -> None:
+    folder = tmp_path / out / "run-1"
+    folder.mkdir(parents=True)
+    page = report(folder).text
+    assert f"areopage bench {command} " in f"{' '.join(page.split())} "
+    assert str(tmp_path) not in page
+
+
+def test_the_worst_responses_leave_out_those_with_the_best_score(tmp_path: Path) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=4.0 if call.case.id == "case-3" else 5.0))
+
+    page = report(tmp_path, say=say).text
+    assert "then the worst final scores: 1 in all" in page
+    (tmp_path / "other").mkdir()
+    assert "Every scored response has the best score." in report(tmp_path / "other", say=everyone_says(5.0)).text
+
+
+def test_the_table_of_judges_has_no_column_for_what_no_judge_has(tmp_path: Path) -> None:
+    page = report(tmp_path).text
+    assert "Mean call" in page
+    assert not any(heading in page for heading in ("Cost", "Timed out", "Unparsed"))
+    (tmp_path / "other").mkdir()
+    price = Price(input_per_million=1.0, output_per_million=2.0, currency="EUR")
+    assert "Cost" in report(tmp_path / "other", judges=(judge("alpha", price=price),)).text
+
+
+@pytest.mark.parametrize(("failed", "said"), [(0, "less than 1% could fail"), (2, "up to 2% could fail")])
+def test_a_bound_on_other_cases_is_never_said_to_be_zero(tmp_path: Path, failed: int, said: str) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=0.0 if int(call.case.id.removeprefix("case-")) < failed else 5.0))
+
+    view = view_of(tmp_path, cases=[case(n) for n in range(420)], judges=(judge("alpha"),), say=say)
+    assert said in " ".join(str(bench_report(view).headline).split())

@@ -5,7 +5,10 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from areopage.bench.results import RunView
+from areopage.cli.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
@@ -164,3 +167,28 @@ def test_a_judge_in_code_has_no_text_and_keeps_its_outcomes(tmp_path: Path) -> N
     again = replayed(view, path)
     assert again == {place: made.verdicts[0].outcome for place, made in view.judgments.items()}
     assert {type(outcome) for outcome in again.values()} == {Scored}
+
+
+def test_an_export_names_the_model_of_each_line_and_why_it_is_unfit_through_any_number_of_replays(tmp_path: Path) -> None:
+    replayed = judge("gamma", kind="recording", unfit="too small", recorded_model="ollama:tiny")
+    path = tmp_path / "judgments.jsonl"
+    judges = (judge("alpha"), judge("beta", unfit="too small"), replayed)
+    write_judgments_jsonl(view_of(tmp_path, cases=[case(1, response=None)], judges=judges), path)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {(one["asked"], one["model"], one.get("unfit")) for one in lines} == {
+        ("target", "ollama:target-model", None),
+        ("alpha", "ollama:judge-model", None),
+        ("beta", "ollama:judge-model", "too small"),
+        ("gamma", "ollama:tiny", "too small"),
+    }
+
+
+def test_the_console_names_the_failing_criteria_with_their_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def say(call: PlannedCall) -> Judgment:
+        return judgment(call, Scored(score=0.0 if call.criteria[0].name == "danger" else 5.0))
+
+    print_view(view_of(tmp_path, say=say), tmp_path)
+    said = capsys.readouterr().out
+    assert "failures: 6 of 6 cases fail" in said
+    assert "  danger: 6 cases: case-1, case-2, case-3, case-4, case-5 (+1 more)\n" in said.lower()
+    assert "  insults: " not in said.lower()

@@ -38,13 +38,16 @@ class Ended:
     out: str
     err: str
 
-    def refused(self) -> str:
-        """The one line with which the command says that the user must mend something; the last one if notes went before.
+    def refused(self, code: int = 2) -> str:
+        """The one line with which the command says why it cannot go on; the last one if notes went before.
+
+        Args:
+            code: 2 where the user must mend something, 3 where an outage stopped a run half way.
 
         Raises:
             AssertionError: it ended in another way.
         """
-        assert self.code == 2, f"exit {self.code}\n{self.out}\n{self.err}"
+        assert self.code == code, f"exit {self.code}\n{self.out}\n{self.err}"
         assert "Traceback" not in self.err, self.err
         lines = [line for line in self.err.splitlines() if line.startswith("areopage: ")]
         assert len(lines) == 1, self.err

@@ -55,6 +55,11 @@ class RunCoverage(Struct, frozen=True, kw_only=True):
         return (self.scored + self.not_applicable) / self.planned if self.planned else 0.0
 
     @property
+    def none_applies(self) -> bool:
+        """Whether all that was judged is that no criterion applies to any case."""
+        return not self.scored and 0 < self.not_applicable == self.planned
+
+    @property
     def selected(self) -> int:
         """The number of selected criteria."""
         return self.criteria + len(self.lost)

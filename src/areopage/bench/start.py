@@ -19,6 +19,7 @@ from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
 from areopage.bench.run import carry_out
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
+from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_judge, check_model
@@ -247,5 +248,6 @@ def same_models(before: RunSpec, now: RunSpec) -> None:
         pairs.append((str(before.target.reference), before.target.digest, now.target.digest))
     for name, old, new in pairs:
         if old != new:
-            message = f"{name} is not the model that the run began with (digest {old[:12]}, now {new[:12]}): start a new run"
+            digests = f"(digest {short_digest(old)}, now {short_digest(new)})"
+            message = f"{name} is not the model that the run began with {digests}: start a new run"
             raise ModelError(message)

@@ -75,7 +75,8 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
-        The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE or too little could be scored, 130 stopped.
+        The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
+        or the disk gave out half way, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -127,20 +128,28 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         try:
             with _ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            _write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
             return INTERRUPTED
+        except (ServerDown, StorageError) as fault:
+            with suppress(StorageError):
+                log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
+            typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            return INCONCLUSIVE
         except UserError as fault:
-            kind = type(fault) if type(fault) in (ServerDown, StorageError) else UserError
-            raise kind(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-        for path in write_run_files(view, folder):
-            log.write("INFO", f"wrote {path.name}")
-        for warning in view.scores.warnings:
-            log.write("WARNING", str(warning))
-        log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
+            raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
     print_view(view, folder)
     return _exit_code(view, hint)
+
+
+def _write_files(view: RunView, folder: Path, log: RunLog) -> None:
+    for path in write_run_files(view, folder):
+        log.write("INFO", f"wrote {path.name}")
+    for warning in view.scores.warnings:
+        log.write("WARNING", str(warning))
+    log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
 
 
 @contextmanager
@@ -162,6 +171,9 @@ def _exit_code(view: RunView, hint: str) -> int:
         return FAILED
     if not view.complete:
         typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
+        return INCONCLUSIVE
+    if view.coverage.none_applies:
+        typer.echo("no criterion applies to any case: nothing is scored", err=True)
         return INCONCLUSIVE
     if view.scores.tree.score is None:
         typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
@@ -200,7 +212,8 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         calls = f"{counted(size.judge_calls[judge.name], 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
-        typer.echo(f"  {judge.name} ({judge.reference}): {calls}{unfit}", err=True)
+        recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
+        typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
     for line in calls_of(spec):
         typer.echo(line, err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"

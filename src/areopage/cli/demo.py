@@ -44,6 +44,8 @@ LONGEST_TEXT = 600  # characters of an answer that are shown
 
 WIDTH, LABEL = 110, 20  # characters
 
+_Verdicts = Counter[GateVerdict]
+
 
 def gate(
     folder: Annotated[
@@ -53,6 +55,9 @@ def gate(
     model: Annotated[
         str, typer.Option("--model", metavar="REF", help="Model that answers, for example ollama:gemma3:4b.")
     ] = EMBEDDED,
+    patience: Annotated[
+        float, typer.Option("--patience", metavar="SECONDS", min=0.0, help="No further question is asked after this time.")
+    ] = PATIENCE,
 ) -> None:
     """Answer questions about an invented bank through the gate; show verdicts and reasons.
 
@@ -64,7 +69,7 @@ def gate(
         raise MissingExtra("areopage demo gate", "embedded,rag" if missing_model else "rag")
 
     try:
-        _run_demo(folder, lang, model)
+        _run_demo(folder, lang, model, patience)
     except CallError as fault:
         raise ModelError(f"the model did not answer: {fault}") from None
 
@@ -116,7 +121,7 @@ class Show:
             self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
 
 
-def _run_demo(folder: Path, language: str, model: str) -> None:
+def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
     """Prepare the demo in a folder and run it."""
     started = time.monotonic()
     show = Show(locale_for(language, WORDS))
@@ -128,31 +133,38 @@ def _run_demo(folder: Path, language: str, model: str) -> None:
     if model == EMBEDDED:
         show.say("demo_tiny")
     with open_ledger(config, create=True) as ledger:
-        verdicts = asyncio.run(_play(config, ledger, show, started))
+        verdicts, prepared = asyncio.run(_play(config, ledger, show, patience))
         report = _write_demo_report(ledger, language, folder)
     show.blank()
     seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
-    for verdict in GATE_VERDICTS:
-        if not verdicts[verdict]:
-            show.say("demo_unseen", verdict=show.locale.messages["demo_verdicts"][verdict])
+    unseen = [show.locale.messages["demo_verdicts"][verdict] for verdict in GATE_VERDICTS if not (verdicts + prepared)[verdict]]
+    if unseen:
+        show.say("demo_unseen", verdicts=", ".join(unseen))
     show.say("demo_limit")
     _name_places(show, folder, config, report)
 
 
-async def _play(config: AppConfig, ledger: Ledger, show: Show, started: float) -> Counter[GateVerdict]:
+async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) -> tuple[_Verdicts, _Verdicts]:
+    """Ask until each verdict was seen, or the patience is over; the verdicts on the model's answers, and on the prepared ones."""
     script = read_script()
+    began = time.monotonic()
     service = open_pipeline(config, ledger, _warn, secret=SECRET)
     verdicts = Counter[GateVerdict]()
     try:
         for number, question in enumerate(script.questions, 1):
-            if len(verdicts) == len(GATE_VERDICTS) or time.monotonic() - started > PATIENCE:
+            if len(verdicts) == len(GATE_VERDICTS):
+                break
+            if time.monotonic() - began > patience:
+                left, seconds = len(script.questions) - number + 1, show.locale.whole(round(time.monotonic() - began))
+                show.blank()
+                show.say("demo_stopped", seconds=seconds, left=left, option="--patience 600")
                 break
             verdicts[await _ask(service, show, number, question)] += 1
-        await _check_prepared(config, service, show, script.prepared)
+        prepared = await _check_prepared(config, service, show, script.prepared)
     finally:
         await service.aclose()
-    return verdicts
+    return verdicts, prepared
 
 
 async def _ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
@@ -169,15 +181,19 @@ async def _ask(service: RagService, show: Show, number: int, question: str) -> G
     return trace.verdict
 
 
-async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> None:
+async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> Counter[GateVerdict]:
     gate = open_gate(config)
     documents = await service.retriever.retrieve(prepared.question, "", ())
     show.blank()
     show.say("demo_prepared")
     show.row("demo_asked", prepared.question)
+    verdicts = Counter[GateVerdict]()
     for response in prepared.answers:
+        decision = gate.decide(prepared.question, response, documents)
         show.row("demo_given", response)
-        show.decision(gate.decide(prepared.question, response, documents))
+        show.decision(decision)
+        verdicts[decision.verdict] += 1
+    return verdicts
 
 
 def _write_demo_report(ledger: Ledger, language: str, folder: Path) -> Path:

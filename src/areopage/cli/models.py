@@ -44,12 +44,13 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
     """Check that a model or a judge is ready."""
     import asyncio
 
+    from areopage.digest import short_digest
     from areopage.jury.opening import check_judge
     from areopage.models.reference import ModelReference
 
     status = asyncio.run(check_judge(ModelReference.parse(reference), _settings_of(suite)))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
-    digest = f", digest {status.digest[:12]}" if status.digest else ""
+    digest = f", digest {short_digest(status.digest)}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
     if status.unfit:
         typer.echo(f"unfit as a judge: {status.unfit}")

@@ -20,6 +20,7 @@ from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.elements import report_locale
+from areopage.report.results import criterion_label
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
@@ -27,6 +28,7 @@ from areopage.scoring.tree import final_shares, paths
 
 UNSEEN_WIDTH = 200
 SHOWN_REASONS = 5
+SHOWN_CASES = 5  # of each failing criterion
 REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")
 
@@ -109,7 +111,8 @@ def print_view(view: RunView, folder: Path) -> None:
     state = "" if view.complete else ", run NOT COMPLETE"
     coverage = view.coverage
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
-    headline = f"final score {shown_score(tree.score)} of {scale.max:g}{spread}, coverage {coverage.share:.1%}{judged}{state}"
+    final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
+    headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     for told, style in (*_release(view), *((told, "bold red") for told in unscored_first(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
@@ -216,12 +219,28 @@ def _failures(view: RunView) -> Iterator[str]:
     found = view.failures.first
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
     yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
+    yield from _failing_criteria(view)
     if found.not_applicable:
         yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:
-        yield f"  {found.cases - found.scored} more cases could not be scored"
+        yield f"  {counted(found.cases - found.scored, 'more case')} could not be scored"
     if found.high is not None:
-        yield f"  of other cases like these, up to {found.high:.0%} could fail"
+        yield f"  of other cases like these, {_bound(found.high)} could fail"
+
+
+def _bound(share: float) -> str:
+    return "less than 1%" if share < 0.01 else f"up to {share:.0%}"
+
+
+def _failing_criteria(view: RunView) -> Iterator[str]:
+    """A line for each criterion of the categories that count first that a case fails, unless a line of the release says it."""
+    release, criteria, failures = run_release(view), view.spec.criteria_by_id(), view.failures
+    floors = [floor for floor in release.floors if floor.kind == "max_failures" and floor.state != "met"] if release else []
+    said = {id for floor in floors for id in floor.criteria}
+    for id, count in sorted(failures.by_criterion.items(), key=lambda pair: -pair[1].failed):
+        if count.failed and id not in said and criteria[id].category in failures.categories:
+            cases = [visible(case) for case, failed in failures.by_case.items() if id in failed]
+            yield f"  {criterion_label(criteria[id])}: {counted(count.failed, 'case')}: {name_list(cases, SHOWN_CASES)}"
 
 
 def _failed_calls(view: RunView) -> Iterator[str]:

@@ -16,6 +16,7 @@ from areopage.criteria.records import Criterion
 from areopage.ledger.records import Judgment, Repair, Verdict
 from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
+from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
 
 JudgeKind = Literal["model", "code", "recording"]
@@ -48,6 +49,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         kind: by its provider, until the judge was checked.
         digest: identifies the model's weights, where the server tells it, or the code and its parameters.
         unfit: why it is unfit to judge; "" where nothing is known.
+        recorded_model: the model whose answers it repeats, where it is a recording that says so.
         price: what its tokens cost, if stated.
     """
 
@@ -58,6 +60,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     kind: JudgeKind = "model"
     digest: str = ""
     unfit: str = ""
+    recorded_model: str = ""
     price: Price | None = None
 
     @property
@@ -79,12 +82,14 @@ class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
         criteria: what it may judge, as paths or ids; empty: anything.
         recorded: for a recording, the criteria that each judge by name was asked about.
         passes: for a recording, how often each judge by name was asked, if that is bounded.
+        origins: for a recording, whose answers each judge by name repeats; under "" those of a judge that it does not name.
     """
 
     kind: JudgeKind = "model"
     criteria: tuple[str, ...] = ()
     recorded: Mapping[str, tuple[str, ...]] = {}
     passes: Mapping[str, int] = {}
+    origins: Mapping[str, Origin] = {}
 
 
 class PlannedCall(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from areopage.models.port import ModelStatus
 from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
 from areopage.models.providers import installed_names, load_provider, open_model, provider_names
 from areopage.models.reference import ModelReference
+from areopage.models.replay import Origin
 from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
 
@@ -85,11 +86,13 @@ def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
     Code reads a response by the run's language, which nothing else in a judgment's key depends on: it becomes part of the digest.
     """
     is_code = status.kind == "code"
+    origin = status.origins.get(judge.name) or status.origins.get("") or Origin()
     return msgspec.structs.replace(
         judge,
         kind=status.kind,
         digest=f"{status.digest}-{language}" if is_code else status.digest,
-        unfit=status.unfit,
+        unfit=status.unfit or origin.unfit,
+        recorded_model=origin.model,
         criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
         passes=judge.passes[: 1 if is_code else status.passes.get(judge.name)],
     )

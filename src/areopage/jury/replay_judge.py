@@ -26,13 +26,19 @@ class ReplayJudge:
     async def check(self) -> JudgeStatus:
         """Read the file; return the SHA-256 of its bytes as digest.
 
-        A judge is replayed on its recorded criteria.
+        A judge is replayed on its recorded criteria, and is as fit as the recorded one.
 
         Raises:
             ModelError: see `read_recording`.
         """
         recording = await self._file.read()
-        return JudgeStatus(digest=recording.digest, recorded=recording.scopes(), passes=recording.passes(), kind="recording")
+        return JudgeStatus(
+            digest=recording.digest,
+            recorded=recording.scopes(),
+            passes=recording.passes(),
+            origins=recording.origins(),
+            kind="recording",
+        )
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         """Return the recorded outcome; a call without a recording is refused.

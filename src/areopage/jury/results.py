@@ -43,6 +43,7 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
 
     Args:
         unfit: why it is unfit; "" where it was never examined.
+        recorded_model: the model whose answers it repeats, where it is a recording that says so.
         planned: verdicts that were planned.
         outcomes: how many verdicts came to each outcome; `not_run` counts those that were never asked for.
         repaired_heuristic, repaired_model: judgments read by json-repair, and by a repair call.
@@ -64,6 +65,7 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
     cost: float | None
     currency: str
     outliers: int = 0
+    recorded_model: str = ""
 
     @property
     def coverage(self) -> float:
@@ -269,6 +271,7 @@ def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outl
         judge=judge.name,
         model=str(judge.reference),
         unfit=judge.unfit,
+        recorded_model=judge.recorded_model,
         planned=planned,
         outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
         repaired_heuristic=sum(one.repair == "heuristic" for one in judgments),

@@ -7,7 +7,8 @@ Each line holds `text`, the answer, and names the calls it answers; a field that
 
 `case_id` or `prompt` is required. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a
 path without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
-`evidence_extracts` in place of `text`, or `"applicable": false` and `explanation`. `finish_reason`, `prompt_tokens`,
+`evidence_extracts` in place of `text`, or `"applicable": false` and `explanation`. `model` is the model that answered, and
+`unfit` why it is unfit to judge: a judge that is replayed is as fit as the recorded one. `finish_reason`, `prompt_tokens`,
 `completion_tokens` and `seconds` are returned where they are recorded. A call gets the line that agrees with it on every field
 the line has; of several, the one that has most (then case before prompt, id before path), then the first in the file.
 """
@@ -48,6 +49,8 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float = 0.0
+    model: str = ""
+    unfit: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a line that would answer every call, or none."""
@@ -55,6 +58,13 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError("it holds no answer, or two: write `text`, or the `score` of a judge that is code")
         if self.case_id is None and self.prompt is None:
             raise ValueError("it names no call: write case_id or prompt")
+
+
+class Origin(NamedTuple):
+    """The model whose answers are recorded, and why it is unfit to judge; "" where the recording does not say."""
+
+    model: str = ""
+    unfit: str = ""
 
 
 class _Key(NamedTuple):
@@ -93,6 +103,15 @@ class Recording(Struct, frozen=True, kw_only=True):
             if key.asked is not None and key.pass_index is not None:
                 found[key.asked] = max(found.get(key.asked, 0), key.pass_index)
         return {judge: last for judge, last in found.items() if judge not in unbounded}
+
+    def origins(self) -> dict[str, Origin]:
+        """Whose answers each judge that is named repeats; under "" those that any other judge repeats."""
+        found: dict[str, Origin] = {}
+        for asked in dict.fromkeys(["", *(key.asked or "" for key in self.lines)]):
+            own = [line for key, line in self.lines.items() if key.asked in (asked, None)]
+            models, reasons = ({one.model for one in own} - {""}, {one.unfit for one in own} - {""})
+            found[asked] = Origin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
+        return found
 
     def find(self, case: Case, asked: str, criterion: str = "", pass_index: int = 1) -> RecordedLine | None:
         """The line that answers a call, if any."""

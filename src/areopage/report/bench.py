@@ -8,6 +8,7 @@ from areopage import __version__
 from areopage.bench.release import run_release
 from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.criteria.prompts import TEMPLATE_VERSION
+from areopage.digest import short_digest
 from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
@@ -40,8 +41,8 @@ from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.outcome import OUTCOME_NAMES
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
+DEFAULT_OUT = "outputs"
 RETRIED = ("not_run", "timed_out", "unreachable")
-DIGEST_SHOWN = 19
 
 
 def bench_report(view: RunView) -> Report:
@@ -96,13 +97,23 @@ def _unfit(view: RunView) -> list[JudgeHealth]:
     return [health for health in view.health if health.unfit]
 
 
+def _model(health: JudgeHealth, locale: Locale) -> str:
+    """What judged; of a recording, the model beside it."""
+    if not health.recorded_model:
+        return health.model
+    return locale.say("recorded_from", recording=health.model, model=health.recorded_model)
+
+
 def _command(view: RunView, name: str) -> Span:
-    return Span(f"areopage bench {name} {shlex.quote(view.run.id)}", "code")
+    """The command for a run; the folder of runs is named by its last part, so that no path of a machine is in the report."""
+    place = Path(view.run.folder).parent.name
+    parts = ["areopage", "bench", name, view.run.id, *(["--out", place] if place not in ("", DEFAULT_OUT) else [])]
+    return Span(shlex.join(parts), "code")
 
 
 def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
     unfit = [
-        f"{locale.say('not_valid_judge', judge=health.judge)} ({health.model}) – {judge_reason(locale, health.unfit)}"
+        f"{locale.say('not_valid_judge', judge=health.judge)} ({_model(health, locale)}) – {judge_reason(locale, health.unfit)}"
         for health in _unfit(view)
     ]
     if unfit:
@@ -156,8 +167,8 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         label=locale.say("final_score"),
         value=locale.number(tree.score),
         unit=locale.say("out_of", max=locale.short(scale.max)),
-        missing=locale.say("unscored") if tree.score is None else "",
-        why=locale.say("unscored_text"),
+        missing=locale.say("no_score") if tree.score is None else "",
+        why=locale.say("none_applies" if coverage.none_applies else "unscored_text"),
         badge=Badge(text=locale.say("not_valid_short"), alarm=True) if unfit else None,
         invalid=unfit,
         ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
@@ -180,6 +191,8 @@ def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
 
 def _judges(view: RunView, locale: Locale) -> Section:
     failed_score = view.spec.profile.failed_pass_score
+    shown = [name for name in OUTCOMES if name == "scored" or any(health.outcomes[name] for health in view.health)]
+    priced = any(health.cost is not None for health in view.health)
     lead = locale.say("judges_lead")
     if failed_score is not None:
         lead = locale.say("judges_lead_failed", score=locale.short(failed_score))
@@ -189,17 +202,18 @@ def _judges(view: RunView, locale: Locale) -> Section:
         if health.unfit:
             fitness = Badge(text=locale.say("qualification_unfit"), alarm=True)
         return (
-            Cell(text=Span(health.judge, "strong"), under=(health.model, fitness)),
+            Cell(text=Span(health.judge, "strong"), under=(_model(health, locale), fitness)),
             locale.whole(health.planned),
-            *(count_cell(locale, health.outcomes[name]) for name in OUTCOMES),
+            *(count_cell(locale, health.outcomes[name]) for name in shown),
             locale.whole(health.repaired_heuristic + health.repaired_model),
             locale.whole(health.outliers),
             locale.say("seconds_unit", n=locale.number(health.seconds, 1)),
             f"{locale.whole(health.prompt_tokens)} / {locale.whole(health.completion_tokens)}",
-            MISSING if health.cost is None else locale.money(health.cost, health.currency),
+            *([MISSING if health.cost is None else locale.money(health.cost, health.currency)] if priced else []),
         )
 
-    keys = ("planned", *(f"outcome_{name}" for name in OUTCOMES), "repaired", "outliers", "seconds", "tokens", "cost")
+    keys = ("planned", *(f"outcome_{name}" for name in shown), "repaired", "outliers", "seconds", "tokens")
+    keys += ("cost",) if priced else ()
     heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
     note = locale.say("judges_note")
     if len(_unfit(view)) < len(view.health):
@@ -249,9 +263,9 @@ def _method(view: RunView, target: str, locale: Locale) -> Section:
         (locale.say("version"), f"areopage {__version__}, {locale.say('template', n=TEMPLATE_VERSION)}"),
         (locale.say("profile"), profile.name),
         (locale.say("weights"), locale.say("weights_configured" if weighted else "weights_equal")),
-        (locale.say("target"), line(target, Span(digest[:DIGEST_SHOWN], "soft"))),
+        (locale.say("target"), line(target, Span(short_digest(digest), "soft"))),
         *(
-            (locale.say("judge"), line(f"{judge.name}: {judge.reference}", Span(judge.digest[:DIGEST_SHOWN], "soft")))
+            (locale.say("judge"), line(f"{judge.name}: {judge.reference}", Span(short_digest(judge.digest), "soft")))
             for judge in spec.judges
         ),
         *((locale.say("dataset"), Path(name).name) for name in spec.datasets),

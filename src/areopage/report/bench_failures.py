@@ -95,5 +95,9 @@ def _first_note(view: RunView, locale: Locale) -> str:
     if found.scored < found.cases:
         told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
     if found.high is not None:
-        told = locale.say("then", one=told, other=locale.say("failures_bound", high=locale.percent(found.high, 0)))
+        told = locale.say("then", one=told, other=_bound(found.high, locale))
     return told
+
+
+def _bound(share: float, locale: Locale) -> str:
+    return locale.say("failures_bound_small" if share < 0.01 else "failures_bound", high=locale.percent(max(share, 0.01), 0))

@@ -33,17 +33,21 @@ TITLE = 160
 
 
 def worst_section(view: RunView, locale: Locale) -> Section:
-    """Build the section: every case that fails a criterion, and at least `WORST` cases; ties keep the dataset's order.
+    """Build the section: every case that fails a criterion, and, up to `WORST` cases, others without the best score.
 
-    The lowest score on a criterion of the categories that count first decides, then the final score.
+    The lowest score on a criterion of the categories that count first decides, then the final score; ties keep their order.
     """
     cases = {case.id: case for case in view.cases}
     ranked = _ranked(view)
     failing = [record for record in ranked if record.case_id in view.failures.by_case]
-    others = [record for record in ranked if record.case_id not in view.failures.by_case]
+    others = [record for record in ranked if record.case_id not in view.failures.by_case and not _perfect(view, record)]
     listed = [*failing, *others[: max(0, WORST - len(failing))]]
     if not listed:
-        return Section(id="worst", title=locale.say("worst"), blocks=(Paragraph(text=locale.say("worst_none")),))
+        return Section(
+            id="worst",
+            title=locale.say("worst"),
+            blocks=(Paragraph(text=locale.say("worst_perfect" if ranked else "worst_none")),),
+        )
     names = ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
     lead = Paragraph(text=locale.say("worst_lead", n=locale.whole(len(listed)), categories=names), look="soft")
     entries = tuple(_entry(view, cases[record.case_id], record, locale) for record in listed[:WHOLE])
@@ -65,6 +69,13 @@ def _ranked(view: RunView) -> list[RecordScores]:
 
     scored = [record for record in view.scores.records if any(one.score is not None for one in record.criteria)]
     return sorted(scored, key=rank)
+
+
+def _perfect(view: RunView, record: RecordScores) -> bool:
+    """Whether every score of a case is the best one."""
+    scale = view.spec.scale
+    best = scale.max if scale.higher_is_better else scale.min
+    return all(one.score in (None, best) for one in record.criteria)
 
 
 def _short_row(view: RunView, case: Case, record: RecordScores, locale: Locale) -> tuple[str, ...]:

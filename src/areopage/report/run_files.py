@@ -12,6 +12,7 @@ from areopage.bench.results import RunView
 from areopage.cases.loader import write_rejected
 from areopage.cases.text_files import table_writer
 from areopage.errors import StorageError
+from areopage.jury.judges import Judge
 from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report
 from areopage.report.render import write_report
@@ -200,6 +201,8 @@ def _listed(texts: Sequence[str]) -> str:
 def write_judgments_jsonl(view: RunView, path: Path) -> None:
     """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
 
+    Each line names the model; where that is unfit to judge, also the reason.
+
     `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
     its score is recorded.
 
@@ -212,6 +215,8 @@ def write_judgments_jsonl(view: RunView, path: Path) -> None:
 
 
 def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
+    target = str(view.spec.target.reference) if view.spec.target else ""
+    judges = {judge.name: judge for judge in view.spec.judges}
     for case_id, answer in view.answers.items():
         if answer.state == "answered":
             yield {
@@ -219,6 +224,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": "target",
                 "criterion": "",
                 "pass_index": 1,
+                "model": target,
                 "text": answer.case.response or "",
                 "finish_reason": answer.finish_reason,
                 "prompt_tokens": answer.prompt_tokens,
@@ -233,12 +239,19 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
+                **_origin(judges[one.judge], judgment),
                 **_recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,
                 "prompt_tokens": judgment.prompt_tokens,
                 "completion_tokens": judgment.completion_tokens,
                 "seconds": judgment.seconds,
             }
+
+
+def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:
+    """The model that judged, through any number of replays, and why it is unfit."""
+    origin = {"model": judge.recorded_model or judgment.model}
+    return origin | {"unfit": judge.unfit} if judge.unfit else origin
 
 
 def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
