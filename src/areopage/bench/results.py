@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.coverage import RunCoverage, run_coverage
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
@@ -31,38 +32,6 @@ PassKey = tuple[str, str, str, int]
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
-
-
-class RunCoverage(Struct, frozen=True, kw_only=True):
-    """How much of what was selected is judged: a score was given, or that the criterion does not apply.
-
-    Args:
-        scored, not_applicable, planned: passes; a criterion that is not judged counts as planned as often as the others on
-            average.
-        criteria: how many are judged.
-        lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
-    """
-
-    scored: int
-    not_applicable: int
-    planned: int
-    criteria: int
-    lost: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """Passes in which a judge has judged over planned ones, in [0, 1]; 0 when none was planned."""
-        return (self.scored + self.not_applicable) / self.planned if self.planned else 0.0
-
-    @property
-    def none_applies(self) -> bool:
-        """Whether all that was judged is that no criterion applies to any case."""
-        return not self.scored and 0 < self.not_applicable == self.planned
-
-    @property
-    def selected(self) -> int:
-        """The number of selected criteria."""
-        return self.criteria + len(self.lost)
 
 
 class SourceScore(Struct, frozen=True, kw_only=True):
@@ -204,7 +173,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for one in cases for key in one.criteria)
-            coverage = _run_coverage(spec, selected, use.scored, use.not_applicable)
+            coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
         yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
 
 
@@ -254,7 +223,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=_run_coverage(spec, selected, scores.tree.scored, scores.tree.not_applicable),
+        coverage=run_coverage(spec, selected, scores.tree.scored, scores.tree.not_applicable),
         sources=_scores_by_source(spec, cases, passes),
         health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
@@ -308,22 +277,6 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:
     return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures)
-
-
-def _run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int) -> RunCoverage:
-    """The coverage of a run.
-
-    Args:
-        selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
-        scored: the passes with a score.
-        not_applicable: the passes that say that the criterion does not apply.
-    """
-    lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
-    judged = {key: count for key, count in selected.items() if key not in lost}
-    criteria = spec.criteria_by_id()
-    planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
-    planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
-    return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:
