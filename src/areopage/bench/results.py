@@ -109,6 +109,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return disputed_scores(self.scores.criteria, self.spec.scale, limits, self._first)
 
     @cached_property
+    def disputed(self) -> frozenset[tuple[str, str]]:
+        """The pairs of case and criterion that are disputed."""
+        return frozenset((one.case_id, one.criterion) for one in self.disputes)
+
+    @cached_property
     def agreement(self) -> RunAgreement:
         """How far the judges agree, computed when it is first read: a bootstrap takes a while."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)

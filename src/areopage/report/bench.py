@@ -13,7 +13,8 @@ from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
-from areopage.report.bench_failures import failures_line, failures_notice, failures_section
+from areopage.report.bench_failures import failures_line, failures_notice
+from areopage.report.bench_grid import failures_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section

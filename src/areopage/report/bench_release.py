@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from areopage.bench.results import RunView
 from areopage.errors import name_list
 from areopage.locales import Locale
-from areopage.report.bench_worst import audience
+from areopage.report.bench_case import audience
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
 from areopage.report.results import criterion_label
 from areopage.scoring.release import FINAL, Floor, Release

@@ -153,14 +153,14 @@ def group_failures(
     rules: FailureRules,
     groups: Mapping[str, str],
 ) -> dict[str, GroupFailures]:
-    """Count the failures of each group of cases, in the order in which the groups first occur.
+    """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
 
     Args:
         groups: the group of each case, by the case's id.
     """
-    by_group: dict[str, list[CriterionScore]] = {}
+    by_group: dict[str, list[CriterionScore]] = {group: [] for group in groups.values()}
     for score in scores:
-        by_group.setdefault(groups[score.case_id], []).append(score)
+        by_group[groups[score.case_id]].append(score)
     found: dict[str, GroupFailures] = {}
     for group, own in by_group.items():
         counted = count_failures(own, criteria, scale, rules)
