@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.cases.loader import load_dataset, write_rejected
-from areopage.cases.records import Dataset, RejectedRow, Turn
+from areopage.cases.records import Child, Dataset, RejectedRow, Turn
 from areopage.errors import DatasetError, StorageError
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "child_safety_assets_v1_1" / "data"
@@ -211,9 +211,24 @@ def test_a_prompt_of_several_turns_is_kept_as_turns(tmp_path: Path) -> None:
     assert case.prompt == (Turn(role="user", content="a"), Turn(role="assistant", content="b"), Turn(role="user", content="c"))
 
 
+def test_tags_system_prompt_and_child_of_a_row_are_those_of_the_case(tmp_path: Path) -> None:
+    child = {"turns": 5, "plan": "escalate", "age": "10", "script": ["And then?"]}
+    row = {"prompt": "a", "tags": ["twin", "x", "twin"], "system_prompt": "Be kind.", "child": child}
+    table = "prompt;tags;child\n" + 'b;"twin, x";"{""turns"": 2}"\n'
+    listed, from_table = load(jsonl(tmp_path / "q.jsonl", row), text(tmp_path / "q.csv", table)).cases
+    assert (listed.tags, listed.system) == (("twin", "x"), "Be kind.")
+    assert listed.child == Child(turns=5, plan="escalate", age="10", script=("And then?",))
+    assert (from_table.tags, from_table.child) == (("twin", "x"), Child(turns=2))
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
+        ({"prompt": "x", "child": {"turns": 21}}, "child: Expected `int` <= 20"),
+        ({"prompt": "x", "child": {"wish": "y"}}, "child: Object contains unknown field `wish`"),
+        ({"prompt": "x", "child": "kind"}, "child: JSON is malformed"),
+        ({"prompt": "x", "child": {"script": [" "]}}, "a line of the script is empty"),
+        ({"prompt": "x", "child": {}, "response": "y"}, "both a child"),
         ({"prompt": None}, "the prompt is empty"),
         ({"prompt": []}, "the prompt is empty"),
         ({"prompt": [{"role": "user", "content": " "}]}, "the prompt is empty"),

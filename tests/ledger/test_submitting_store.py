@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from sqlalchemy import event
 
-from areopage.cases.records import Case, Document, Turn
+from areopage.cases.records import Case, Child, Document, Turn
 from areopage.errors import StorageError
 from areopage.ledger.answers import Answers
 from areopage.ledger.days import Days
@@ -42,6 +42,7 @@ def test_a_submission_comes_back_as_it_was(intake: Evaluations, monitored: Ledge
     document = Document(id="d", text="T", title="t", score=0.5, source="s", metadata={"p": 1})
     turns = (Turn(role="user", content="Où ?"), Turn(role="assistant", content="?"), Turn(role="user", content="Ici ?"))
     case = Case(id="a", prompt=turns, response="Là", documents=(document,), metadata={"x": [1, {"y": None}]})
+    case = msgspec.structs.replace(case, tags=("twin",), system="Be kind.", child=Child(script=("Et ?",), age="10"))
     given = submitted("a", case=case, source="site", received_at=LATER, api_key="ann", session="s1", delivered="Là.")
     assert intake.submit([given]) == [True]
     found = Answers(monitored).get("a")

@@ -25,6 +25,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             ),
             "source": "source, origin, provenance, origine",
             "criteria_selection": "criteria_selection, criteria, critères, sélection de critères",
+            "tags": "tags, tag, étiquettes, mots-clés",
+            "system": "system, system_prompt, system_message, invite système, message système",
+            "child": "child, simulated_child, enfant_simulé",
             "response": (
                 "response, response_text, answer, answer_text, output, completion, generation, model_response, model_answer, "
                 "model_output, réponse"

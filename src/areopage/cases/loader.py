@@ -15,7 +15,7 @@ from areopage.cases.columns import ColumnPlan, plan_columns
 from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
-from areopage.cases.records import MATURITIES, Case, Dataset, RejectedRow, Turn
+from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow, Turn
 from areopage.cases.text_files import table_writer
 from areopage.errors import DatasetError, StorageError, name_list
 
@@ -63,6 +63,7 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
     metadata = {name: row.cells[position] for position, name in plan.unread if not _is_empty(row.cells[position])}
     prompt = _read_prompt(fields["prompt"])
     response = _read_long_text(fields, "response")
+    child = _read_child(fields.get("child"))
     reference = _read_long_text(fields, "reference")
     documents = read_documents(fields.get("documents"))
     maturity = normalise_maturity(fields.get("maturity")) or ""
@@ -78,6 +79,9 @@ def build_case(row: Row, plan: ColumnPlan, path: Path, rules: BuildRules) -> Bui
         maturity=maturity,
         source=_read_label(fields, "source") or path.name,
         criteria_selection=_read_label(fields, "criteria_selection"),
+        tags=_read_tags(fields.get("tags")),
+        system=_read_long_text(fields, "system") or "",
+        child=child,
         metadata=metadata,
     )
     _refuse_unusable(case, rules)
@@ -113,6 +117,25 @@ def _read_label(fields: dict[str, Any], field: str) -> str:
     return _text_of(fields.get(field), field).strip()
 
 
+def _read_tags(value: Any) -> tuple[str, ...]:
+    """The tags of a list, or of a text with commas or semicolons; each once."""
+    told = value if isinstance(value, list | tuple) else re.split("[,;]", _text_of(value, "tags"))
+    return tuple(dict.fromkeys(tag for one in told if (tag := _text_of(one, "tags").strip())))
+
+
+def _read_child(value: Any) -> Child | None:
+    """A simulated child: an object, or its JSON in a cell of a table."""
+    if _is_empty(value):
+        return None
+    try:
+        child = msgspec.json.decode(value, type=Child) if isinstance(value, str) else msgspec.convert(value, Child)
+    except msgspec.DecodeError as fault:
+        raise ValueError(f"child: {fault}") from fault
+    if not all(line.strip() for line in child.script):
+        raise ValueError("child: a line of the script is empty")
+    return child
+
+
 def _read_category(fields: dict[str, Any], metadata: dict[str, Any]) -> tuple[str, str]:
     """Split a dotted category into category, sub-category and criterion; what the row says elsewhere wins."""
     category, subcategory = _read_label(fields, "category"), _read_label(fields, "subcategory")
@@ -124,13 +147,16 @@ def _read_category(fields: dict[str, Any], metadata: dict[str, Any]) -> tuple[st
 
 
 def _refuse_unusable(case: Case, rules: BuildRules) -> None:
+    if case.child is not None and case.response is not None:
+        raise ValueError("the row has both a child, who needs a target to talk to, and a response: remove one of them")
     length = sum(len(turn.content) for turn in case.turns)
     if rules.max_prompt_length is not None and length > rules.max_prompt_length:
         raise ValueError(f"the prompt has {length:,} characters, {rules.max_prompt_length:,} are allowed")
     response_length = len(case.response or "")
     if rules.max_response_length is not None and response_length > rules.max_response_length:
         raise ValueError(f"the response has {response_length:,} characters, {rules.max_response_length:,} are allowed")
-    texts = [case.id, case.prompt_text, case.response or "", case.reference or ""]
+    texts = [case.id, case.prompt_text, case.response or "", case.reference or "", case.system, *case.tags]
+    texts += [str(value) for value in msgspec.structs.astuple(case.child)] if case.child else []
     if any("\0" in text for text in [*texts, *(document.text for document in case.documents)]):
         # Neither PostgreSQL nor a C string can hold it.
         raise ValueError("the row contains a NUL character")
@@ -138,7 +164,8 @@ def _refuse_unusable(case: Case, rules: BuildRules) -> None:
 
 def _content_ids(case: Case, stem: str) -> tuple[str, str]:
     """Derive an id from what is judged, so that neither order nor other columns change it, and one from the whole row."""
-    judged = (case.prompt, case.response, case.reference, case.documents, case.maturity)
+    judged: tuple[object, ...] = (case.prompt, case.response, case.reference, case.documents, case.maturity)
+    judged += (case.system, case.child) if case.system or case.child else ()
     case_id = f"{stem}-{_digest(judged, 16)}"
     return case_id, f"{case_id}-{_digest(case, 8)}"
 

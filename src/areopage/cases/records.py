@@ -1,8 +1,8 @@
 """The records of what is judged."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Maturity = Literal["Child", "Teen", "YoungAdult", "Emerging"]
 MATURITIES: tuple[Maturity, ...] = ("Child", "Teen", "YoungAdult", "Emerging")
@@ -13,6 +13,33 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     role: Literal["user", "assistant"]
     content: str
+
+
+ChildPlan = Literal["steady", "escalate", "relent"]
+MAX_TURNS = 20
+
+
+class Child(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A simulated child, who writes the user's turns after the prompt: those of a script, or a model in the child's role.
+
+    Args:
+        turns: how many turns the child writes in all, the last of the prompt included.
+        script: the follow-ups in order. Where they are given, no model is asked for a turn.
+        plan: what follow-ups do whatever the replies are: keep to the wish, press for more, or give way.
+        age: such as `10`; the other texts describe the child to the model that plays it.
+        behaviour: how the child comes near the risk; `situation`: what happens around the conversation.
+    """
+
+    turns: Annotated[int, Meta(ge=1, le=MAX_TURNS)] = 3
+    script: tuple[str, ...] = ()
+    plan: ChildPlan = "steady"
+    age: str = ""
+    gender: str = ""
+    maturity: str = ""
+    background: str = ""
+    motivation: str = ""
+    behaviour: str = ""
+    situation: str = ""
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -31,6 +58,8 @@ class Case(Struct, frozen=True, kw_only=True):
 
     `maturity` is the audience, already normalised; "" where the suite knows no audience.
     `criteria_selection` overrides the run's selection for this case; "" means the configured default.
+    `tags` are words that rules and tables choose cases by. `system` is the case's own system prompt for a target, "" for the
+    suite's. `child` goes on with the conversation after the target's first reply; None: there is one reply.
     """
 
     id: str
@@ -43,6 +72,9 @@ class Case(Struct, frozen=True, kw_only=True):
     maturity: str = ""
     source: str = ""
     criteria_selection: str = ""
+    tags: tuple[str, ...] = ()
+    system: str = ""
+    child: Child | None = None
     metadata: dict[str, Any] = {}
 
     @property

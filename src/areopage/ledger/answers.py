@@ -259,7 +259,7 @@ def _answer_row(answer: Answer) -> dict[str, Any]:
     }
 
 
-_CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_selection")
+_CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_selection", "tags")
 """What stays of a case whose answer is erased."""
 
 
@@ -304,4 +304,5 @@ def _case_of(columns: RowMapping) -> Case:
         return Case(id=id, prompt="")
     details: dict[str, Any] = {"id": id} | msgspec.json.decode(columns["details"])
     told = prompt if turns is None else _TURNS.decode(turns)
-    return Case(prompt=told, response=columns["response"], documents=_DOCUMENTS.decode(columns["documents"]), **details)
+    documents = _DOCUMENTS.decode(columns["documents"])
+    return msgspec.convert(details | {"prompt": told, "response": columns["response"], "documents": documents}, Case)

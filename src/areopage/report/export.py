@@ -50,7 +50,7 @@ LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
 Row = dict[str, Any]
 _OF_CASE = (
     *("prompt", "response", "documents", "reference", "category", "subcategory", "maturity", "criteria_selection"),
-    "metadata",
+    *("tags", "system", "child", "metadata"),
 )
 _OF_ANSWER = tuple(name for name in Answer.__struct_fields__ if name not in ("number", "case"))
 _OF_EVALUATION = tuple(name for name in Evaluation.__struct_fields__ if name not in ("number", "prompt", "response"))
