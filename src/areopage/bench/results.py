@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.compared import RunHistory
 from areopage.bench.coverage import RunCoverage, run_coverage
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
@@ -62,6 +63,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
+        history: other runs that it is compared with; None where it is not compared.
     """
 
     run: Run
@@ -78,6 +80,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     complete: bool
     variant: tuple[Note, ...]
     heads: tuple[str, ...]
+    history: RunHistory | None = None
 
     @cached_property
     def failures(self) -> Failures:
