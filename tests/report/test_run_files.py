@@ -15,7 +15,9 @@ from .report_runs import view_of
 def test_all_files_are_written_into_a_folder_that_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "run-1"
     written = write_run_files(view_of(tmp_path), folder)
-    assert written == [folder / name for name in ("results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html")]
+    assert written == [
+        folder / name for name in ("results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html", "cases.html")
+    ]
     assert sorted(folder.iterdir()) == sorted(written)
 
 

@@ -1,7 +1,26 @@
-"""The release verdict of a run."""
+"""The release verdict of a run, and why a run settles nothing."""
+
+from typing import Literal
 
 from areopage.bench.results import RunView
 from areopage.scoring.release import Release, RunState, release_verdict
+
+Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
+"""Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
+failures count first have no score, or its release verdict is INCONCLUSIVE; "" where it settles something."""
+
+
+def doubt_about(view: RunView, release: Release | None) -> Doubt:
+    """Why a run settles nothing, if its release verdict is not FAIL."""
+    doubts: dict[Doubt, bool] = {
+        "incomplete": not view.complete,
+        "none_applies": view.coverage.none_applies,
+        "no_score": view.scores.tree.score is None,
+        "coverage": view.coverage.share < view.spec.min_coverage,
+        "unscored_first": bool(view.failures.unscored),
+        "release": release is not None and release.verdict == "INCONCLUSIVE",
+    }
+    return next((doubt for doubt, applies in doubts.items() if applies), "")
 
 
 def run_release(view: RunView) -> Release | None:
@@ -15,5 +34,6 @@ def run_release(view: RunView) -> Release | None:
         complete=view.complete,
         unfit=tuple(health.judge for health in view.health if health.unfit),
         unexamined=tuple(health.judge for health in view.health if not health.unfit),
+        ages={case.id: case.maturity for case in view.cases},
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.compared import RunHistory
 from areopage.bench.coverage import RunCoverage, run_coverage
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
@@ -23,12 +25,16 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.scoring.failures import Failures, count_failures
+from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
-from areopage.scoring.jury_agreement import RunAgreement, run_agreement
+from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
+
+Dimension = Literal["maturity", "category", "language", "mode"]
+DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
+"""What failures are counted by; a dataset's columns `language` and `mode` replace those of the run."""
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -57,6 +63,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
+        history: other runs that it is compared with; None where it is not compared.
     """
 
     run: Run
@@ -73,11 +80,41 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     complete: bool
     variant: tuple[Note, ...]
     heads: tuple[str, ...]
+    history: RunHistory | None = None
 
     @cached_property
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+
+    @cached_property
+    def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:
+        """The failures of groups of cases: by the reader's age, the case's own category, the language and the mode."""
+        spec, scores = self.spec, list(self.scores.criteria)
+        found: dict[str, dict[str, GroupFailures]] = {}
+        for dimension in DIMENSIONS:
+            groups = {case.id: self._group(case, dimension) for case in self.cases}
+            found[dimension] = group_failures(scores, spec.criteria, spec.scale, spec.failures, groups)
+        return found
+
+    def _group(self, case: Case, dimension: Dimension) -> str:
+        if dimension == "maturity":
+            return case.maturity
+        if dimension == "category":
+            return case.category
+        own = case.metadata.get(dimension)
+        return own if isinstance(own, str) and own else str(getattr(self.spec, dimension))
+
+    @cached_property
+    def disputes(self) -> tuple[Dispute, ...]:
+        """The scores of which some judges say that they are failures and others that they are not, the widest apart first."""
+        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
+        return disputed_scores(self.scores.criteria, self.spec.scale, limits, self._first)
+
+    @cached_property
+    def disputed(self) -> frozenset[tuple[str, str]]:
+        """The pairs of case and criterion that are disputed."""
+        return frozenset((one.case_id, one.criterion) for one in self.disputes)
 
     @cached_property
     def agreement(self) -> RunAgreement:

@@ -19,7 +19,7 @@ from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
 from areopage.bench.estimate import estimate, paid_models
 from areopage.bench.prepare import RunWishes
-from areopage.bench.release import run_release
+from areopage.bench.release import Doubt, doubt_about, run_release
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.bench.start import begin_run, calls_of, carry_on, prepare_benchmark, reopen_run, run_folder, unfinished_run
@@ -169,23 +169,27 @@ def _exit_code(view: RunView, hint: str) -> int:
     release = run_release(view)
     if release is not None and release.verdict == "FAIL":
         return FAILED
-    if not view.complete:
-        typer.echo(f"some calls brought no verdict; try them again with: {hint}", err=True)
-        return INCONCLUSIVE
-    if view.coverage.none_applies:
-        typer.echo("no criterion applies to any case: nothing is scored", err=True)
-        return INCONCLUSIVE
-    if view.scores.tree.score is None:
-        typer.echo(f"nothing could be scored: run.log says why; after mending it: {hint}", err=True)
-        return INCONCLUSIVE
-    coverage, least = view.coverage.share, view.spec.min_coverage
-    if coverage < least:
-        typer.echo(f"inconclusive: coverage {coverage:.1%} is below {least:.0%} (execution.min_coverage)", err=True)
-        return INCONCLUSIVE
-    for told in unscored_first(view):
-        typer.echo(f"inconclusive: {told}", err=True)
-        return INCONCLUSIVE
-    return INCONCLUSIVE if release is not None and release.verdict == "INCONCLUSIVE" else DONE
+    doubt = doubt_about(view, release)
+    if doubt and doubt != "release":
+        typer.echo(doubt_text(view, doubt, hint), err=True)
+    return INCONCLUSIVE if doubt else DONE
+
+
+def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
+    """Why a run is inconclusive.
+
+    Args:
+        hint: the command that resumes it.
+    """
+    if doubt == "incomplete":
+        return f"some calls brought no verdict; try them again with: {hint}"
+    if doubt == "none_applies":
+        return "no criterion applies to any case: nothing is scored"
+    if doubt == "no_score":
+        return f"nothing could be scored: run.log says why; after mending it: {hint}"
+    if doubt == "coverage":
+        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+    return f"inconclusive: {'; '.join(unscored_first(view))}"
 
 
 @contextmanager

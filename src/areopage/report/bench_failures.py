@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from areopage.bench.results import RunView
-from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.model import Block, Cell, Column, Details, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
+from areopage.locales import Locale, sentence_case
+from areopage.report.model import Line, Listing, Notice, Paragraph, Span, line
 from areopage.report.results import criterion_label
 from areopage.scoring.failures import FailureCount
 
@@ -35,41 +35,6 @@ def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
     title = locale.count("failures_title", found.first.failed, scored=locale.whole(found.first.scored))
     text = sentence_case(_first_note(view, locale))
     yield Notice(title=title, blocks=(Paragraph(text=text), Listing(items=tuple(counts))), alarm=True)
-
-
-def failures_section(view: RunView, locale: Locale) -> Section:
-    """Build the table of failures by criterion: those of the first categories, then the others, most failures first."""
-    found, spec = view.failures, view.spec
-    criteria = spec.criteria_by_id()
-    order = sorted(
-        found.by_criterion.items(), key=lambda pair: (criteria[pair[0]].category not in found.categories, -pair[1].failed)
-    )
-
-    def row(id: str, count: FailureCount) -> Row:
-        criterion = criteria[id]
-        cells = (
-            Cell(text=criterion_label(criterion), title=id),
-            spec.labels.get(criterion.category),
-            _failed_of(count, locale),
-            MISSING if count.high is None else locale.percent(count.high, 0),
-            MISSING if count.limit is None else locale.short(count.limit),
-        )
-        return Row(cells=cells, css="alarm" if count.failed else "")
-
-    heads = (
-        Column(heading=locale.say("criterion"), kind="text"),
-        Column(heading=locale.say("category"), kind="text"),
-        *(Column(heading=locale.say(key)) for key in ("failed_of", "failed_high", "limit")),
-    )
-    quiet = [(id, count) for id, count in order if not count.failed and criteria[id].category not in found.categories]
-    shown = [pair for pair in order if pair not in quiet]
-    lead = locale.say("failures_lead_high" if spec.scale.higher_is_better else "failures_lead_low")
-    blocks: list[Block] = [Paragraph(text=lead, look="soft")]
-    blocks += [Table(columns=heads, rows=tuple(row(*pair) for pair in shown), css="failures")] if shown else []
-    if quiet:
-        rest = Table(columns=heads, rows=tuple(row(*pair) for pair in quiet), css="failures")
-        blocks.append(Details(summary=locale.count("without_failure", len(quiet)), blocks=(rest,)))
-    return Section(id="failures", title=locale.say("failures"), blocks=tuple(blocks))
 
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:

@@ -1,18 +1,22 @@
 """The scores of a benchmark run by category, criterion and age, in its report."""
 
-from collections.abc import Iterable
+import math
 from math import ceil, floor
 
+from msgspec import structs
+
 from areopage.bench.results import RunView
-from areopage.cases.records import MATURITIES
 from areopage.criteria.records import Scale
-from areopage.locales import MISSING, Locale
-from areopage.report.bench_worst import audience
-from areopage.report.elements import bar_on, columns, rows
-from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, line
+from areopage.locales import MISSING, NARROW, Locale
+from areopage.report.bench_case import audience
+from areopage.report.case_index import young_to_old
+from areopage.report.elements import axis_of, columns, point_on, rows
+from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
-from areopage.scoring.fold import Interval
+from areopage.scoring.counts import Moments
+from areopage.scoring.fold import MIN_CASES, Interval
+from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.tree import Node, NodePath, final_shares, paths
 
 
@@ -25,32 +29,45 @@ def scores_section(view: RunView, locale: Locale) -> Section:
     """Build the tree of scores with their intervals on the part of the scale that they lie on."""
     labels, criteria = view.spec.labels, view.spec.criteria_by_id()
     intervals, shares, axis = view.scores.intervals, final_shares(view.scores.tree), _axis(view)
+    labels_of_axis = axis_of(axis, locale)
+    ticks = [place for place, _ in labels_of_axis]
 
     def row(path: NodePath, node: Node) -> Row:
         criterion, found = criteria.get(node.name), intervals.get(path)
         name = criterion_label(criterion) if criterion else labels.get(".".join(path))
-        low, high = (found.low, found.high) if found else (None, None)
         failures = view.failures.by_criterion.get(node.name)
         missing = "not_applicable" if criterion and failures and not failures.cases else "unscored"
         cells = (
             Cell(text=name, title=".".join(path) if criterion is None else node.name),
-            Cell(bar=bar_on(axis, node.score, low, high, is_point=True)),
+            Cell(bar=point_on(axis, node.score, (found.low, found.high) if found else None, ticks)),
             locale.say(missing) if node.score is None else locale.number(node.score),
             _interval(locale, found),
+            _agreement(view.agreement.by_criterion[node.name], locale) if criterion else "",
             locale.percent(shares[path]),
             locale.percent(node.coverage),
         )
         return Row(cells=cells, css=f"l{len(path)}")
 
-    heads = (locale.say(key) for key in ("score", "interval_short", "weight", "coverage"))
+    heads = (locale.say(key) for key in ("score", "interval_short", "agreement", "weight", "coverage"))
     table = Table(
-        columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}),
+        columns=_on_axis(columns(None, *heads, first=locale.say("part"), css={2: "score"}), labels_of_axis),
         rows=tuple(row(path, node) for path, node in paths(view.scores.tree) if path),
         css="tree",
     )
     ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
     lead = Paragraph(text=f"{locale.say('scores_lead')} {locale.say('scores_axis', **ends)}", look="soft")
     return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
+
+
+def _on_axis(found: tuple[Column, ...], axis: tuple[tuple[float, str], ...]) -> tuple[Column, ...]:
+    """The columns with an axis above the points."""
+    return tuple(structs.replace(column, axis=axis) if column.kind == "bar" else column for column in found)
+
+
+def _agreement(found: JuryAgreement, locale: Locale) -> str:
+    """The coefficient that says most: α, or AC2 where the scores are too alike for it."""
+    name, value = ("AC2", found.ac2.ac2) if found.standing == "alike" else ("α", found.alpha.alpha)
+    return MISSING if value is None else f"{name}{NARROW}{locale.number(value)}"
 
 
 def _interval(locale: Locale, found: Interval | None) -> str:
@@ -72,6 +89,8 @@ def _axis(view: RunView) -> Scale:
 
 def ages_section(view: RunView, locale: Locale) -> Section | None:
     """Build the scores by age; None where no case states one."""
+    axis = axis_of(view.spec.scale, locale)
+    ticks = [place for place, _ in axis]
     finals = {record.case_id: record.tree.score for record in view.scores.records}
     by_maturity: dict[str, list[float | None]] = {}
     failed: dict[str, int] = {}
@@ -84,21 +103,24 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
     def row(maturity: str) -> tuple[Cell | str, ...]:
         scores = by_maturity[maturity]
         known = [score for score in scores if score is not None]
-        score = mean(known) if known else None
+        score, around = mean(known) if known else None, None
+        if len(known) >= MIN_CASES:
+            around = Moments(len(known), math.fsum(known), math.fsum(one * one for one in known)).interval
         persona = view.spec.personas.get(maturity)
         ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
         cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
         name = line(audience(locale, maturity), Span(ages, "soft"))
         fails = locale.whole(failed[maturity])
-        return Cell(text=name), Cell(bar=bar_on(view.spec.scale, score)), score_or_unscored(locale, score), fails, cases
+        return (
+            Cell(text=name),
+            Cell(bar=point_on(view.spec.scale, score, around, ticks)),
+            score_or_unscored(locale, score),
+            fails,
+            cases,
+        )
 
     keys = ("score", "cases_failed", "cases_heading")
-    heads = columns(None, *map(locale.say, keys), first=locale.say("audience"), css={2: "score"})
-    table = Table(columns=heads, rows=rows(row(maturity) for maturity in _young_to_old(by_maturity)), css="grades")
+    heads = _on_axis(columns(None, *map(locale.say, keys), first=locale.say("audience"), css={2: "score"}), axis)
+    table = Table(columns=heads, rows=rows(row(maturity) for maturity in young_to_old(by_maturity)), css="grades")
     lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
     return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))
-
-
-def _young_to_old(found: Iterable[str]) -> list[str]:
-    names = set(found)
-    return [name for name in MATURITIES if name in names] + sorted(names - set(MATURITIES))

@@ -113,6 +113,38 @@ def bar_chart(
     return Markup('<figure class="chart">{}</figure>').format(_picture(title, parts))
 
 
+def interval_mark(share: float, low: float | None, high: float | None, ticks: Sequence[float]) -> Markup:
+    """A point on an axis with its interval, for a cell of a table; a point without one is hollow.
+
+    Args:
+        share, low, high: places on the axis, from 0 to 1.
+        ticks: the places of the axis's marks.
+    """
+    marks = Markup().join(_upright("tick", place, 0, 100) for place in ticks)
+    ends = Markup()
+    if low is not None and high is not None:
+        ends = Markup('<line class="whisker" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(_part(low), _part(high))
+        ends += _upright("whisker", low, 22, 78) + _upright("whisker", high, 22, 78)
+    dot = Markup('<circle class="{}" cx="{}" cy="50%" r="4"/>').format("dot" if ends else "dot hollow", _part(share))
+    return Markup(
+        '<svg class="point" aria-hidden="true"><line class="line" x1="0" x2="100%" y1="50%" y2="50%"/>{}{}{}</svg>'
+    ).format(marks, ends, dot)
+
+
+def interval_axis(labels: Sequence[tuple[float, str]]) -> Markup:
+    """The labels of the axis that stands above marks."""
+    texts = Markup().join(Markup('<text x="{}" y="11">{}</text>').format(_part(place), label) for place, label in labels)
+    return Markup('<svg class="point axis" aria-hidden="true">{}</svg>').format(texts)
+
+
+def _upright(css: str, place: float, top: int, bottom: int) -> Markup:
+    return Markup('<line class="{0}" x1="{1}" x2="{1}" y1="{2}%" y2="{3}%"/>').format(css, _part(place), top, bottom)
+
+
+def _part(share: float) -> str:
+    return f"{share * 100:.2f}".rstrip("0").rstrip(".") + "%"
+
+
 def _picture(title: str, parts: Sequence[Markup]) -> Markup:
     return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         _at(WIDTH), _at(HEIGHT), title, Markup().join(parts)

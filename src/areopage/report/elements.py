@@ -7,11 +7,12 @@ from typing import Literal
 from areopage.criteria.records import Scale
 from areopage.ledger.storage import Policy
 from areopage.locales import Locale, locale_for
-from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Row, Ruler, Span
+from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 
 
+_MOST_TICKS = 10
 LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the file small
 
 
@@ -81,14 +82,27 @@ def _place_on(score: float, scale: Scale) -> float:
     return min(1.0, max(0.0, (score - scale.min) / (scale.max - scale.min)))
 
 
-def bar_on(
-    scale: Scale, score: float | None, low: float | None = None, high: float | None = None, *, is_point: bool = False
-) -> Bar:
+def bar_on(scale: Scale, score: float | None, low: float | None = None, high: float | None = None) -> Bar:
     """The bar of a score on a scale, with its interval."""
     if score is None:
         return Bar(share=None)
     ends = (None, None) if low is None or high is None else (_place_on(low, scale), _place_on(high, scale))
-    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1], is_point=is_point)
+    return Bar(share=_place_on(score, scale), low=ends[0], high=ends[1])
+
+
+def axis_of(scale: Scale, locale: Locale) -> tuple[tuple[float, str], ...]:
+    """The places of a scale's whole points with their labels; of a short or a long scale those of its ends and its middle."""
+    width = scale.max - scale.min
+    steps = round(width) if float(width).is_integer() and 1 < width <= _MOST_TICKS else 2
+    values = [scale.min + width * step / steps for step in range(steps + 1)]
+    return tuple((_place_on(value, scale), locale.short(value)) for value in values)
+
+
+def point_on(scale: Scale, score: float | None, interval: tuple[float, float] | None, ticks: Sequence[float]) -> Point:
+    """The point of a score on a scale, with its interval."""
+    low, high = (None, None) if interval is None else (_place_on(end, scale) for end in interval)
+    share = None if score is None else _place_on(score, scale)
+    return Point(share=share, low=low, high=high, ticks=tuple(ticks))
 
 
 def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Ruler:

@@ -4,7 +4,7 @@ Every text is plain: the HTML and Markdown renderers escape all of them. Shares 
 the report's language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -12,14 +12,15 @@ from msgspec import Struct
 from areopage.locales import Locale
 from areopage.report.charts import Level, Series
 
-Style = Literal["soft", "strong", "code", "mark", "failed"]
+Style = Literal["soft", "strong", "code", "mark", "failed", "link"]
 
 
 class Span(Struct, frozen=True):
-    """A part of a line that looks different."""
+    """A part of a line that looks different; on a page it is a link where `href` is a relative address."""
 
     text: str
     style: Style
+    href: str = ""
 
 
 Line = str | Span | tuple[str | Span, ...]
@@ -36,12 +37,20 @@ def line(*parts: str | Span) -> tuple[str | Span, ...]:
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """A horizontal bar; None has no bar. `low` and `high` are the ends of its interval; a point is drawn as a mark instead."""
+    """A horizontal bar; None has no bar. `low` and `high` are the ends of its interval."""
 
     share: float | None
     low: float | None = None
     high: float | None = None
-    is_point: bool = False
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """A point on an axis with its interval, if it has one; None has no point. `ticks` are the places of the axis's marks."""
+
+    share: float | None
+    low: float | None = None
+    high: float | None = None
+    ticks: tuple[float, ...] = ()
 
 
 class Badge(Struct, frozen=True, kw_only=True):
@@ -52,11 +61,12 @@ class Badge(Struct, frozen=True, kw_only=True):
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """A column of a table; one of bars has no heading."""
+    """A column of a table; one of bars has no heading. `axis` are the marks of an axis in its place, with their labels."""
 
     heading: str = ""
     kind: Literal["text", "number", "bar"] = "number"
     css: str = ""
+    axis: tuple[tuple[float, str], ...] = ()
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -64,7 +74,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     text: Line = ""
     under: tuple[str | Badge, ...] = ()
-    bar: Bar | None = None
+    bar: Bar | Point | None = None
     title: str = ""
     key: str = ""
     css: str = ""
@@ -214,19 +224,61 @@ class Filter(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One answer of a list: its score, the beginning of its question, facts, and the rest."""
+    """One answer of a list: its score, the beginning of its question, facts, and the rest.
+
+    Args:
+        anchor: what links lead to; unique in a page.
+        css: the classes by which choices find it.
+    """
 
     score: str
     title: str
     facts: tuple[str, ...]
     blocks: tuple["Block", ...]
     alarm: bool = False
+    anchor: str = ""
+    css: str = ""
 
 
 class Entries(Struct, frozen=True, kw_only=True):
     """Answers to look at, the most important first."""
 
     items: tuple[Entry, ...]
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """One choice among entries: those of a class, or all where it is ""."""
+
+    label: str
+    css: str = ""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """Buttons above single entries of a page, which show only some of them; one of each group is chosen at a time.
+
+    Args:
+        groups: the name of each group with its choices; the first one shows all.
+        links: anchors that show only the entries with all of the classes in their name, joined by "-", and what is then said.
+        every: the link that shows all again.
+    """
+
+    groups: tuple[tuple[str, tuple[Choice, ...]], ...]
+    links: tuple[tuple[str, str], ...]
+    every: str
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The selectors of entries that are not shown."""
+        chosen = [choice.css for _, group in self.groups for choice in group if choice.css]
+        by_choice = (f"main:has(#by-{css}:checked) .entry:not(.{css}, :target)" for css in chosen)
+        by_link = (f"main:has(#only-{name}:target) .entry:not(.{name.replace('-', '.')})" for name, _ in self.links)
+        return (*by_choice, *by_link)
+
+
+class Blanks(Struct, frozen=True, kw_only=True):
+    """Lines to fill in by hand on paper; other forms leave them out."""
+
+    lines: tuple[tuple[str, ...], ...]
 
 
 Block = (
@@ -240,6 +292,9 @@ Block = (
     | Details
     | Filter
     | Entries
+    | Entry
+    | Choices
+    | Blanks
     | Excerpt
     | Marks
     | Assessment
@@ -248,12 +303,18 @@ Block = (
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """A section with the name of its anchor."""
+    """A section with the name of its anchor.
+
+    Args:
+        blocks: may be made one by one while the page is written.
+        place: where it is left out: on paper, or on the screen.
+    """
 
     id: str
     title: str
-    blocks: tuple[Block, ...]
+    blocks: Iterable[Block]
     badge: Badge | None = None
+    place: Literal["everywhere", "screen", "paper"] = "everywhere"
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from areopage import __version__
 from areopage.locales import Locale
-from areopage.report.charts import bar_chart, trend_chart
-from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Report, Span, TrendChart
+from areopage.report.charts import bar_chart, interval_axis, interval_mark, trend_chart
+from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Point, Report, Span, TrendChart
 from areopage.report.replacing import replacing
 
 Form = Literal["html", "md", "json"]
@@ -45,14 +45,13 @@ def form_of_file(path: str) -> Form:
 
 
 def write_report(report: Report, form: Form, path: Path) -> None:
-    """Write a report, replacing an existing file atomically.
+    """Write a report, replacing an existing file atomically; a page is written block by block.
 
     Raises:
         StorageError: the file cannot be written.
     """
-    text = render(report, form)
-    with replacing(path) as place:
-        place.write_text(text, encoding="utf-8", errors="replace")
+    with replacing(path) as place, place.open("w", encoding="utf-8", errors="replace") as stream:
+        stream.writelines(_page_template(report.locale).generate(report=report) if form == "html" else [render(report, form)])
 
 
 def render(report: Report, form: Form) -> str:
@@ -84,7 +83,7 @@ def environment(templates: Path, locale: Locale) -> Environment:
     )
     made.globals.update(
         lang=locale, say=locale.say, count=locale.count, version=__version__, spans=_spans, as_cell=_as_cell, kind_of=_kind_of,
-        draw=lambda chart: draw(chart, locale),
+        draw=lambda chart: draw(chart, locale), axis=interval_axis, point=_point,
     )  # fmt: skip
     made.filters.update(_filters(locale), points=_points)
     return made
@@ -122,6 +121,10 @@ def draw(chart: BarChart | TrendChart, locale: Locale) -> Markup:
         levels=chart.levels,
         number=lambda value: locale.short(round(value, 2)),
     )
+
+
+def _point(point: Point) -> Markup:
+    return Markup() if point.share is None else interval_mark(point.share, point.low, point.high, point.ticks)
 
 
 def _points(share: float) -> str:

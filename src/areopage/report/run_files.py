@@ -1,4 +1,4 @@
-"""The files of a run: results.json, its tables and report.html, and every single judgment for `bench export`."""
+"""The files of a run: results.json, its tables, report.html and cases.html, and every single judgment for `bench export`."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +15,8 @@ from areopage.errors import StorageError
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report
+from areopage.report.bench_cases import cases_page
+from areopage.report.case_index import CASES
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
@@ -63,7 +65,7 @@ JUDGMENT_COLUMNS = (
 
 
 def write_run_files(view: RunView, folder: Path) -> list[Path]:
-    """Write results.json, results.csv, criteria.csv, rejected.csv and report.html; each file is replaced whole or not at all.
+    """Write results.json, its tables, report.html and cases.html; each file is replaced whole or not at all.
 
     Args:
         folder: created where it does not exist.
@@ -84,7 +86,8 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
     with replacing(folder / REJECTED) as place:
         write_rejected(view.rejected, place)
     write_report(bench_report(view), "html", folder / REPORT)
-    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT)]
+    write_report(cases_page(view, REPORT), "html", folder / CASES)
+    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES)]
 
 
 def write_results(view: RunView, path: Path) -> None:

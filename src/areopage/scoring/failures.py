@@ -5,6 +5,7 @@ binomial" (Biometrika 26, 1934).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
-_State = Literal["failed", "passed", "missing", "not_applicable"]
+CaseState = Literal["failed", "passed", "missing", "not_applicable"]
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -57,6 +58,8 @@ class FailureCount(Struct, frozen=True, kw_only=True):
         failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` that it applies to.
         not_applicable: further cases, to which it does not apply.
         low, high: the 95 % bounds of the share of failures among such cases; None without a score.
+        if_missing: the lower bound if no case without a score failed, and the upper bound if each of them did; None where none
+            is missing.
     """
 
     limit: float | None
@@ -66,6 +69,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     not_applicable: int
     low: float | None
     high: float | None
+    if_missing: tuple[float, float] | None = None
 
 
 class FailingCases(Struct, frozen=True, kw_only=True):
@@ -88,6 +92,7 @@ class Failures(Struct, frozen=True, kw_only=True):
         categories: those that count first.
         first: the cases that fail at least one criterion of them. A case counts as scored if it fails, or if all that apply to it
             have a score.
+        by_category: the cases that fail at least one criterion of a category, by its name.
         by_criterion: by a criterion's id.
         by_case: the ids of the criteria that a case fails, worst first; only cases that fail.
         unscored: the ids of the criteria of the first categories that apply to cases and have no score at all.
@@ -95,9 +100,18 @@ class Failures(Struct, frozen=True, kw_only=True):
 
     categories: tuple[str, ...]
     first: FailureCount
+    by_category: dict[str, FailureCount]
     by_criterion: dict[str, FailureCount]
     by_case: dict[str, tuple[str, ...]]
     unscored: tuple[str, ...]
+
+
+class GroupFailures(Struct, frozen=True, kw_only=True):
+    """The failures of a group of cases, such as those of one age; counts as in `Failures`."""
+
+    first: FailureCount
+    by_category: dict[str, FailureCount]
+    by_criterion: dict[str, FailureCount]
 
 
 def count_failures(
@@ -118,10 +132,11 @@ def count_failures(
         if is_failure(score, limits, scale):
             failing.setdefault(score.case_id, []).append(score)
     first = [criterion.id for criterion in criteria if criterion.category in categories]
-    counts = {id: _count([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
+    counts = {id: count_states([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
     return Failures(
         categories=categories,
         first=failing_cases(scores, first, limits, scale).count,
+        by_category=_by_category(by_criterion, criteria, limits, scale),
         by_criterion=counts,
         by_case={
             case_id: tuple(one.criterion for one in sorted(found, key=lambda one: _goodness(one, scale)))
@@ -129,6 +144,40 @@ def count_failures(
         },
         unscored=tuple(id for id in first if counts[id].cases and not counts[id].scored),
     )
+
+
+def group_failures(
+    scores: Iterable[CriterionScore],
+    criteria: Sequence[Criterion],
+    scale: Scale,
+    rules: FailureRules,
+    groups: Mapping[str, str],
+) -> dict[str, GroupFailures]:
+    """Count the failures of each group of cases; a group whose cases are not judged has counts of 0.
+
+    Args:
+        groups: the group of each case, by the case's id.
+    """
+    by_group: dict[str, list[CriterionScore]] = {group: [] for group in groups.values()}
+    for score in scores:
+        by_group[groups[score.case_id]].append(score)
+    found: dict[str, GroupFailures] = {}
+    for group, own in by_group.items():
+        counted = count_failures(own, criteria, scale, rules)
+        found[group] = GroupFailures(first=counted.first, by_category=counted.by_category, by_criterion=counted.by_criterion)
+    return found
+
+
+def _by_category(
+    scores: Mapping[str, Sequence[CriterionScore]], criteria: Sequence[Criterion], limits: Mapping[str, float], scale: Scale
+) -> dict[str, FailureCount]:
+    ids: dict[str, list[str]] = {}
+    for criterion in criteria:
+        ids.setdefault(criterion.category, []).append(criterion.id)
+    return {
+        category: failing_cases((score for id in own for score in scores[id]), own, limits, scale).count
+        for category, own in ids.items()
+    }
 
 
 def failing_cases(
@@ -142,16 +191,23 @@ def failing_cases(
         limits: the limit of each criterion by its id.
         scale: that of the scores and the limits.
     """
+    states = case_states(scores, criteria, limits, scale)
+    return FailingCases(
+        count=count_states(list(states.values())),
+        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
+        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
+    )
+
+
+def case_states(
+    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+) -> dict[str, CaseState]:
+    """Whether each case fails any of some criteria; see `failing_cases`."""
     by_case: dict[str, list[CriterionScore]] = {}
     for score in scores:
         if score.criterion in criteria:
             by_case.setdefault(score.case_id, []).append(score)
-    states = {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
-    return FailingCases(
-        count=_count(list(states.values()), None),
-        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
-        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
-    )
+    return {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
 
 
 def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale) -> bool:
@@ -168,7 +224,7 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
     return min(found, default=float("inf"))
 
 
-def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> _State:
+def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> CaseState:
     if not any(one.applies for one in found):
         return "not_applicable"
     if any(is_failure(one, limits, scale) for one in found):
@@ -181,15 +237,28 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
     return share if scale.higher_is_better else 1.0 - share
 
 
-def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
+def count_states(states: Sequence[CaseState], limit: float | None = None) -> FailureCount:
+    """The failures among cases."""
     failed, not_applicable = states.count("failed"), states.count("not_applicable")
-    scored = failed + states.count("passed")
+    scored, cases = failed + states.count("passed"), len(states) - not_applicable
+    ends = (_low(failed, cases), _high(failed + cases - scored, cases)) if scored < cases else None
     return FailureCount(
         limit=limit,
         failed=failed,
         scored=scored,
-        cases=len(states) - not_applicable,
+        cases=cases,
         not_applicable=not_applicable,
-        low=lower_bound(failed, scored, _TAIL) if scored else None,
-        high=upper_bound(failed, scored, _TAIL) if scored else None,
+        low=_low(failed, scored) if scored else None,
+        high=_high(failed, scored) if scored else None,
+        if_missing=ends,
     )
+
+
+@lru_cache(maxsize=4096)
+def _low(failed: int, of: int) -> float:
+    return lower_bound(failed, of, _TAIL)
+
+
+@lru_cache(maxsize=4096)
+def _high(failed: int, of: int) -> float:
+    return upper_bound(failed, of, _TAIL)
