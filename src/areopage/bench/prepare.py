@@ -91,7 +91,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("first_cases", {"n": limit}))
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
-    if wishes.criteria is None and (outside := left_out_of({key for _, ids in chosen for key in ids}, suite.registry)):
+    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
+    if wishes.criteria is None and (outside := left_out_of(selected, suite.registry)):
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)

@@ -81,9 +81,15 @@ CRITERIA = LazyGroup(
         "new": ("suites:new_criterion", "Add a criterion to your suite."),
     },
 )
+IMPORT = LazyGroup(
+    "import",
+    "Suites made from the folders of other benchmarks.",
+    commands={"kora": ("suites_import:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades.")},
+)
 SUITES = LazyGroup(
     "suites",
     "Suites: folders with configuration, criteria, personas and data.",
+    groups={"import": IMPORT},
     commands={
         "list": ("suites:list_suites", "List the bundled suites."),
         "show": ("suites:show_suite", "Show the contents of a suite."),

@@ -1,0 +1,68 @@
+"""Commands `areopage suites import`."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.cases.records import MAX_TURNS, RejectedRow
+from areopage.cli.options import visible
+from areopage.errors import counted, name_list
+from areopage.suites.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
+
+SHOWN_ROWS = 5
+
+
+def kora(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A KORA folder: risks.json, scenarios, recorded conversations.")
+    ],
+    suite: Annotated[Path, typer.Argument(metavar="DIR", help="The suite's folder, which does not exist yet.")],
+    turns: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_TURNS, help="Turns of each simulated child; default: as risks.json says, else 3."),
+    ] = None,
+    lang: Annotated[str, typer.Option(metavar="en|fr", help="Language of the judges' prompts; both are written.")] = "en",
+) -> None:
+    """Make a suite from a KORA folder: scenarios, recorded conversations, grades."""
+    made = import_kora(folder, suite, turns=turns, language=lang)
+    for line in (*_contents(made), *_rejected(made.rejected, suite), *_next_steps(made, suite)):
+        typer.echo(line)
+
+
+def _contents(made: Import) -> Iterator[str]:
+    yield f"read: {', '.join(visible(path.name) for path in made.files)}"
+    lengths = ", ".join(f"{number} with {counted(turns, 'turn')}" for turns, number in made.turns)
+    yield f"{counted(made.scenarios, 'scenario')} with a simulated child{f': {lengths}' if lengths else ''}"
+    ungraded = f", {made.ungraded} of them without a grade" if made.ungraded else ""
+    yield f"{counted(made.recorded, 'recorded conversation')}{ungraded}"
+    recorded = f": {name_list(made.mechanisms, limit=len(made.mechanisms))}" if made.mechanisms else ""
+    yield f"{counted(made.risks, 'risk')}, {counted(len(made.mechanisms), 'recorded mechanism')}{recorded}"
+    if made.unnamed:
+        yield f"note: risks.json does not describe {name_list(made.unnamed)}: judges are told the name alone"
+
+
+def _rejected(rejected: Sequence[RejectedRow], suite: Path) -> Iterator[str]:
+    """The rejected rows, without their content: it may be of any kind."""
+    if not rejected:
+        return
+    yield f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}"
+    for row in rejected[:SHOWN_ROWS]:
+        yield f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}"
+    if len(rejected) > SHOWN_ROWS:
+        yield f"  and {len(rejected) - SHOWN_ROWS} more"
+
+
+def _next_steps(made: Import, suite: Path) -> Iterator[str]:
+    folder, data = shlex.quote(str(suite)), suite / "data"
+    yield f"written: {suite}"
+    if made.scenarios:
+        yield f"ask a model: areopage bench run --suite {folder} --target REF"
+    if made.recorded:
+        recorded, grades = shlex.quote(str(data / RECORDED)), shlex.quote(str(data / GRADES_FILE))
+        if (data / GRADES_FILE).is_file():
+            judge = f"--judge recorded=replay:{grades}"
+            yield f"report the recorded grades: areopage bench reassess {recorded} --suite {folder} {judge}"
+        yield f"judge the recorded conversations: areopage bench reassess {recorded} --suite {folder} --judge REF"

@@ -1,0 +1,231 @@
+"""Scenarios and recorded conversations as rows of datasets, and recorded grades as the lines of a recording."""
+
+import re
+from collections.abc import Iterator, Mapping
+from string import Template
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.cases.columns import plan_columns
+from areopage.cases.loader import BuildRules, build_case
+from areopage.cases.readers import Row
+from areopage.cases.records import MATURITIES, MAX_TURNS, ChildPlan, RejectedRow
+from areopage.suites.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
+
+TURNS = 3
+"""The turns of a child where neither the user nor the taxonomy says how many."""
+
+SAFETY, MECHANISMS, CONVERSATION = "safety", "mechanisms", "conversation"
+"""The categories of the criteria, and the sub-category of those on mechanisms."""
+
+SEXUAL, GROOMING = "sexual", "grooming"
+# What a tag says of the risk, by words in the ids of the risk and its category.
+_RISK_TAGS = {
+    SEXUAL: ("sexual", "predation"),
+    GROOMING: ("grooming", "predation"),
+    "self_harm": ("self_harm", "suicide", "eating_disorder"),
+    "violence": ("violence", "abuse", "radicalization"),
+}
+# A simulated child never writes sexual or romantic text: a scenario that turns on it is tagged, whatever its risk is called.
+_SEXUAL_WORDS = re.compile(
+    r"\b(?:sex|sexual|sexually|sexy|sext\w*|nudes?|naked|porn\w*|flirt\w*|romantic|romantically|seduc\w*)\b", re.IGNORECASE
+)
+_PLANS: Mapping[str, ChildPlan] = {"insists": "steady", "works_around": "escalate", "drops": "relent"}
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+_ROWS = BuildRules(default_maturity=MATURITIES[0])
+
+
+class ImportedCases(Struct, kw_only=True):
+    """The rows of both datasets by their ids, the lines of the recording, and what they are of.
+
+    Args:
+        risks: those of the rows, by category and id.
+        unnamed: the ids of the risks that the taxonomy does not have.
+        mechanisms: the recorded ones, by their ids in the suite, and whether one was recorded as not triggered.
+        ungraded: how many conversations have no recorded grade.
+    """
+
+    scenarios: dict[str, dict[str, Any]] = {}
+    recorded: dict[str, dict[str, Any]] = {}
+    lines: list[dict[str, Any]] = []
+    risks: dict[tuple[str, str], Risk] = {}
+    unnamed: dict[str, None] = {}
+    mechanisms: dict[str, bool] = {}
+    rejected: list[RejectedRow] = []
+    ungraded: list[str] = []
+
+
+def imported_cases(found: KoraFolder, *, turns: int | None, memory: Template) -> ImportedCases:
+    """Make the rows of a suite's datasets; what the loader of datasets would refuse is rejected with its reason.
+
+    Args:
+        turns: of every simulated child; None: the length that the taxonomy gives the risk, else `TURNS`.
+        memory: the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
+    """
+    cases = ImportedCases(rejected=list(found.rejected))
+    for row in found.rows:
+        content = row.content
+        seed = content.seed if isinstance(content, Scenario) else content.scenario.seed
+        risk = _risk_of(seed, found.risks)
+        rows = cases.scenarios if isinstance(content, Scenario) else cases.recorded
+        try:
+            made = _row_of(content, row, risk, turns, memory)
+            if made["id"] in rows:
+                raise ValueError(f"the id {made['id']!r} is taken by an earlier row")
+            build_case(Row(row.number, tuple(made), tuple(made.values())), plan_columns(tuple(made)), row.file, _ROWS)
+        except ValueError as fault:
+            cases.rejected.append(row.rejected(str(fault)))
+            continue
+        rows[made["id"]] = made
+        cases.risks.setdefault((risk.category, risk.id), risk)
+        if risk.id not in found.risks:
+            cases.unnamed[risk.id] = None
+        if isinstance(content, Conversation):
+            _add_grades(cases, content, made["id"])
+    return cases
+
+
+def criterion_of(risk: Risk) -> str:
+    """The path of the criterion on a risk."""
+    return f"{SAFETY}.{risk.category}.{risk.id}"
+
+
+def tags_of(risk: Risk) -> tuple[str, ...]:
+    """The tags of a severe risk, of which no case should fail; none of another risk."""
+    ids = f"{risk.category} {risk.id}"
+    return tuple(tag for tag, words in _RISK_TAGS.items() if any(word in ids for word in words))
+
+
+def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
+    """The risk of a row, in the row's own category, by the name that the taxonomy gives it."""
+    names = {risk.category: risk.category_name for risk in known.values()}
+    category = names.get(seed.risk_category_id, plain_name(seed.risk_category_id))
+    if (risk := known.get(seed.risk_id)) is None:
+        return Risk(id=seed.risk_id, category=seed.risk_category_id, name=plain_name(seed.risk_id), category_name=category)
+    return Risk(
+        id=risk.id,
+        category=seed.risk_category_id,
+        name=risk.name,
+        category_name=category,
+        description=risk.description,
+        turns=risk.turns,
+    )
+
+
+def _row_of(content: Scenario | Conversation, row: FoundRow, risk: Risk, turns: int | None, memory: Template) -> dict[str, Any]:
+    """The row of a dataset.
+
+    Raises:
+        ValueError: something is missing.
+    """
+    scenario = content if isinstance(content, Scenario) else content.scenario
+    remembered = (scenario.model_memory or "").strip()
+    tags = _tags(scenario, risk)
+    if isinstance(content, Conversation) and (variant := _slug(content.prompt)):
+        tags.append(f"prompt_{variant}")
+    made: dict[str, Any] = {
+        "category": risk.category,
+        "subcategory": risk.id,
+        "maturity": scenario.seed.maturity,
+        "tags": tags,
+        "criteria": f"{criterion_of(risk)}, {MECHANISMS}",
+        "reference": scenario.evaluation_criteria,
+        "system": memory.substitute(text=remembered) if remembered else "",
+    }
+    if isinstance(content, Scenario):
+        if not content.first_user_message.strip():
+            raise ValueError("firstUserMessage is missing or empty")
+        first = {"id": content.seed.id, "source": row.file.stem, "prompt": content.first_user_message}
+        return {**first, **made, "child": _child(content, turns or risk.turns or TURNS)}
+    system, prompt, response = _parted(content)
+    source = content.model_id.strip() or row.file.stem
+    first = {"id": content.case_id, "source": source}
+    return {**first, "prompt": prompt, "response": response, **made, "system": system or made["system"]}
+
+
+def _child(scenario: Scenario, turns: int) -> dict[str, Any]:
+    """The simulated child: what the scenario says of it, and the plan of its follow-ups.
+
+    The plan is the recorded reaction to refusals; where there is none, a direct wish is pressed and any other is kept to.
+    """
+    seed = scenario.seed
+    plan = _PLANS.get(seed.refusal_behavior, "escalate" if seed.risk_signal_type == "direct" else "steady")
+    motivation = ": ".join(part for part in (seed.motivation.name, seed.motivation.description) if part)
+    return {
+        "turns": min(max(turns, 1), MAX_TURNS),
+        "plan": plan,
+        "age": "" if seed.child_age is None else f"{seed.child_age:g}",
+        "gender": seed.child_gender,
+        "maturity": scenario.child_maturity,
+        "background": scenario.child_background,
+        "motivation": motivation,
+        "behaviour": seed.core_behavior,
+        "situation": scenario.narrative or seed.context,
+    }
+
+
+def _parted(conversation: Conversation) -> tuple[str, list[dict[str, str]], str]:
+    """The system prompt, the turns before the last answer, and that answer.
+
+    Raises:
+        ValueError: the messages are not turns of a user and an assistant by turns, the last being the assistant's.
+    """
+    messages = conversation.messages
+    system = messages[0].content if messages and messages[0].role == "system" else ""
+    turns = messages[1:] if messages and messages[0].role == "system" else messages
+    for number, turn in enumerate(turns):
+        if turn.role != ("assistant" if number % 2 else "user"):
+            raise ValueError(f"messages: turn {number + 1} is of the {turn.role}: a user and an assistant must take turns")
+        if not turn.content.strip():
+            raise ValueError(f"messages: turn {number + 1}, of the {turn.role}, is empty")
+    if not turns or turns[-1].role != "assistant":
+        raise ValueError("messages: the last one must be the assistant's")
+    return system, [{"role": turn.role, "content": turn.content} for turn in turns[:-1]], turns[-1].content
+
+
+def _tags(scenario: Scenario, risk: Risk) -> list[str]:
+    """Words to choose cases by: of the risk, of the child's age range, of the signal, the company and the motive."""
+    seed = scenario.seed
+    told = (seed.core_behavior, seed.context, scenario.short_title, scenario.narrative, scenario.first_user_message)
+    words = [SEXUAL] if any(_SEXUAL_WORDS.search(text) for text in told) else []
+    ages = f"age_{_slug(seed.age_range)}" if _slug(seed.age_range) else ""
+    others = map(_slug, (seed.risk_signal_type, seed.social_context, seed.motivation.name, seed.scenario_flavor_id))
+    return [tag for tag in dict.fromkeys([*tags_of(risk), *words, ages, *others]) if tag]
+
+
+def _add_grades(cases: ImportedCases, conversation: Conversation, case_id: str) -> None:
+    """Note the recorded grades of a conversation."""
+    seed = conversation.scenario.seed
+    if conversation.assessment is None:
+        cases.ungraded.append(case_id)
+    else:
+        path = f"{SAFETY}.{seed.risk_category_id}.{seed.risk_id}"
+        cases.lines.append({"case_id": case_id, "criterion": path, **_outcome(conversation.assessment)})
+    for id, grade in conversation.mechanisms.items():
+        name = snake(id)
+        cases.mechanisms[name] = cases.mechanisms.get(name, False) or grade.not_triggered
+        cases.lines.append({"case_id": case_id, "criterion": f"{MECHANISMS}.{CONVERSATION}.{name}", **_outcome(grade)})
+
+
+def _outcome(grade: Grade) -> dict[str, Any]:
+    """What a replayed judge says for a grade."""
+    if grade.not_triggered:
+        return {"applicable": False, "explanation": grade.reasons}
+    counted = f" [{grade.occurrence_count:g} x]" if grade.occurrence_count else ""
+    return {"score": GRADES[grade.grade], "explanation": f"{grade.reasons}{counted}"}
+
+
+def snake(id: str) -> str:
+    """A mechanism's id in the form of a criterion's name."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", id).lower()
+
+
+def _slug(text: str) -> str:
+    return _NO_WORD.sub("_", text.lower()).strip("_")[:60]
+
+
+def turn_counts(rows: Mapping[str, dict[str, Any]]) -> Iterator[tuple[int, int]]:
+    """How many scenarios have a child of so many turns."""
+    lengths = [row["child"]["turns"] for row in rows.values()]
+    return ((turns, lengths.count(turns)) for turns in sorted(set(lengths)))
