@@ -16,10 +16,11 @@ Style = Literal["soft", "strong", "code", "mark", "failed"]
 
 
 class Span(Struct, frozen=True):
-    """A part of a line that looks different."""
+    """A part of a line that looks different; on a page it is a link where `href` is a relative address."""
 
     text: str
     style: Style
+    href: str = ""
 
 
 Line = str | Span | tuple[str | Span, ...]
