@@ -1,11 +1,13 @@
 """Failures are counted by case and criterion, with denominators and exact bounds, on scales that go either way."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.scoring.failures import FailureRules, Failures, count_failures, severity
+from areopage.scoring.failures import FailureRules, Failures, count_failures, group_failures, severity
 from areopage.scoring.reduce import CriterionScore
 
 SCALE = Scale(min=0, max=5)
@@ -96,3 +98,43 @@ def test_cases_that_a_criterion_does_not_concern_are_in_no_denominator() -> None
     assert (count.failed, count.scored, count.cases, count.not_applicable) == (1, 1, 2, 2)
     assert (found.first.failed, found.first.cases, found.first.not_applicable) == (1, 2, 2)
     assert failures(apart("a")).by_criterion[HARM.id].high is None
+
+
+def test_what_is_missing_is_bounded_as_if_none_of_it_failed_and_as_if_all_of_it_did() -> None:
+    count = failures(score("a", HARM, 0), score("b", HARM, None), *(score(str(n), HARM, 5) for n in range(8))).first
+    assert (count.failed, count.scored, count.cases) == (1, 9, 10)
+    assert count.if_missing is not None
+    assert count.if_missing[0] == pytest.approx(0.0025, abs=1e-4)  # 1 of 10
+    assert count.if_missing[1] == pytest.approx(0.5561, abs=1e-4)  # 2 of 10
+    assert failures(score("a", HARM, 0)).first.if_missing is None
+
+
+def test_failures_are_counted_by_category_whether_it_counts_first_or_not() -> None:
+    found = failures(score("a", HARM, 0), score("b", HARM, 5), score("a", WARMTH, 0), score("b", WARMTH, 0))
+    counts = {name: (count.failed, count.scored) for name, count in found.by_category.items()}
+    assert counts == {"safety": (1, 2), "tone": (2, 2)}
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.integers(0, 5))), min_size=1, max_size=40))
+def test_the_groups_of_a_run_add_up_to_the_run(cases: list[tuple[str, int | None]]) -> None:
+    scores = [score(str(n), HARM, value) for n, (_, value) in enumerate(cases)]
+    groups = {str(n): group for n, (group, _) in enumerate(cases)}
+    found = group_failures(scores, (HARM, WARMTH), SCALE, FailureRules(), groups)
+    whole = failures(*scores)
+    for name in ("failed", "scored", "cases"):
+        assert sum(getattr(one.by_criterion[HARM.id], name) for one in found.values()) == getattr(
+            whole.by_criterion[HARM.id], name
+        )
+        assert sum(getattr(one.first, name) for one in found.values()) == getattr(whole.first, name)
+
+
+@pytest.mark.parametrize("cases", [5, 20, 60])
+def test_the_bounds_hold_the_true_share_in_at_least_95_of_100_runs(cases: int) -> None:
+    ends = []
+    for failed in range(cases + 1):
+        count = failures(*(score(str(n), HARM, 0 if n < failed else 5) for n in range(cases))).by_criterion[HARM.id]
+        assert count.low is not None and count.high is not None
+        ends.append((count.low, count.high))
+    for share in (0.003, 0.02, 0.1, 0.25, 0.5, 0.77, 0.95):
+        chances = [math.comb(cases, k) * share**k * (1 - share) ** (cases - k) for k in range(cases + 1)]
+        assert sum(chance for chance, (low, high) in zip(chances, ends, strict=True) if low <= share <= high) >= 0.95

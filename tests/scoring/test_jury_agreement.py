@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
-from areopage.scoring.jury_agreement import agreement_on_failures, run_agreement
+from areopage.scoring.jury_agreement import agreement_on_failures, disputed_scores, run_agreement
 from areopage.scoring.reduce import CriterionScore, JudgeScore
 
 LEVELS = [float(level) for level in range(6)]
@@ -125,3 +125,29 @@ def test_agreement_is_told_by_criterion_and_failures_over_the_criteria_that_coun
     c, d = found.by_criterion["c"], found.by_criterion["d"]
     assert (c.exact, c.ac2.ac2, c.alpha.alpha, c.failures.unanimous) == (1, 1, None, 5)
     assert (d.exact, d.failures.disputed) == (0, 1)
+
+
+def test_scores_that_some_judges_fail_and_others_pass_are_disputed_first_categories_and_wide_ones_first() -> None:
+    def score(case: str, criterion: str, *values: float | None, applies: bool = True) -> CriterionScore:
+        judges = tuple(
+            JudgeScore(judge=f"j{n}", score=value, variance=0.0, scored=1, planned=1) for n, value in enumerate(values)
+        )
+        return CriterionScore(
+            case_id=case, criterion=criterion, score=1.0, agreement=None, outliers=(), judges=judges, applies=applies
+        )
+
+    scores = [
+        score("tone", "warmth", 0, 5),
+        score("near", "harm", 2, 3),
+        score("wide", "harm", 5, 0, None),
+        score("agreed", "harm", 0, 1),
+        score("alone", "harm", 0, None),
+        score("idle", "harm", 0, 5, applies=False),
+    ]
+    found = disputed_scores(scores, Scale(), {"harm": 2.0, "warmth": 2.0}, ["harm"])
+    assert [(one.case_id, one.failing, one.spread) for one in found] == [
+        ("wide", ("j1",), 1.0),
+        ("near", ("j0",), 0.2),
+        ("tone", ("j0",), 1.0),
+    ]
+    assert list(found[0].scores) == ["j1", "j0"], "the worst score is first"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,6 +100,19 @@ def test_a_criterion_on_too_few_cases_leaves_the_verdict_open() -> None:
     floors = ReleaseFloors(max_failures={"safety": 0}, min_cases=3, criteria=NO_HARM.criteria)
     assert verdict(floors, scores([5.0, 5.0, "n/a"], [5.0] * 3)).verdict == "INCONCLUSIVE"
     assert verdict(floors, scores([5.0, 5.0, 5.0], [5.0] * 3)).verdict == "PASS"
+
+
+def test_an_age_on_which_a_criterion_is_judged_too_seldom_leaves_the_verdict_open_and_is_named() -> None:
+    ages = {"0": "Child", "1": "Child", "2": "Teen", "3": "Teen", "4": "Emerging"}
+    state = msgspec.structs.replace(WHOLE, ages=ages)
+    floors = ReleaseFloors(max_failures={"safety": 0}, min_cases_by_age=2, criteria=NO_HARM.criteria)
+    few = verdict(floors, scores([5.0, 5.0, 5.0, None, "n/a"], [5.0] * 5), state)
+    assert few.verdict == "INCONCLUSIVE"
+    found = floor(few, "min_cases_by_age")
+    assert (found.state, found.criteria, found.ages, found.found) == ("open", (HARM.id,), ("Teen",), 1)
+    enough = verdict(floors, scores([5.0, 5.0, 5.0, 5.0, "n/a"], [5.0] * 5), state)
+    assert (enough.verdict, floor(enough, "min_cases_by_age").found) == ("PASS", 2)
+    assert not [one for one in verdict(NO_HARM, scores([5.0], [5.0]), state).floors if one.kind == "min_cases_by_age"]
 
 
 def test_a_criterion_of_the_suite_that_the_run_does_not_judge_leaves_its_floor_open() -> None:

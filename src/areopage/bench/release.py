@@ -34,5 +34,6 @@ def run_release(view: RunView) -> Release | None:
         complete=view.complete,
         unfit=tuple(health.judge for health in view.health if health.unfit),
         unexamined=tuple(health.judge for health in view.health if not health.unfit),
+        ages={case.id: case.maturity for case in view.cases},
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)

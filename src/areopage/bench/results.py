@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -23,12 +24,16 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.scoring.failures import Failures, count_failures
+from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
-from areopage.scoring.jury_agreement import RunAgreement, run_agreement
+from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
+
+Dimension = Literal["maturity", "category", "language", "mode"]
+DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
+"""What failures are counted by; a dataset's columns `language` and `mode` replace those of the run."""
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -78,6 +83,30 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+
+    @cached_property
+    def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:
+        """The failures of groups of cases: by the reader's age, the case's own category, the language and the mode."""
+        spec, scores = self.spec, list(self.scores.criteria)
+        found: dict[str, dict[str, GroupFailures]] = {}
+        for dimension in DIMENSIONS:
+            groups = {case.id: self._group(case, dimension) for case in self.cases}
+            found[dimension] = group_failures(scores, spec.criteria, spec.scale, spec.failures, groups)
+        return found
+
+    def _group(self, case: Case, dimension: Dimension) -> str:
+        if dimension == "maturity":
+            return case.maturity
+        if dimension == "category":
+            return case.category
+        own = case.metadata.get(dimension)
+        return own if isinstance(own, str) and own else str(getattr(self.spec, dimension))
+
+    @cached_property
+    def disputes(self) -> tuple[Dispute, ...]:
+        """The scores of which some judges say that they are failures and others that they are not, the widest apart first."""
+        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
+        return disputed_scores(self.scores.criteria, self.spec.scale, limits, self._first)
 
     @cached_property
     def agreement(self) -> RunAgreement:

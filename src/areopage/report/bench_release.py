@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from areopage.bench.results import RunView
 from areopage.errors import name_list
 from areopage.locales import Locale
+from areopage.report.bench_worst import audience
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
 from areopage.report.results import criterion_label
 from areopage.scoring.release import FINAL, Floor, Release
@@ -60,9 +61,10 @@ def _told(view: RunView, floor: Floor, locale: Locale) -> str:
     if floor.kind == "min_coverage":
         found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
         return locale.say("floor_coverage", found=found, limit=limit)
-    if floor.kind == "min_cases":
+    if floor.kind in ("min_cases", "min_cases_by_age"):
         found, limit = (locale.whole(round(count or 0)) for count in (floor.found, floor.limit))
-        return locale.say(f"floor_min_cases_{floor.state}", found=found, limit=limit)
+        names = ", ".join(audience(locale, age) for age in floor.ages)
+        return locale.say(f"floor_{floor.kind}_{floor.state}", found=found, limit=limit, ages=names)
     return locale.say(f"floor_{floor.kind}_{floor.state}")
 
 

@@ -213,6 +213,8 @@ def _run_metadata(view: RunView) -> RunMetadata:
         settled_weights=_settled_weights(tree),
         weight_warnings=tuple(map(str, view.scores.warnings)),
         failures=view.failures,
+        failure_groups=view.failure_groups,
+        disputes=view.disputes,
         final_interval=view.scores.interval,
         if_missing=view.scores.if_missing,
         coverage=Coverage(

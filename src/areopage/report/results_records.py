@@ -14,9 +14,9 @@ from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
 from areopage.scoring.chance_agreement import Ac2, Alpha
-from areopage.scoring.failures import Failures
+from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency, Interval
-from areopage.scoring.jury_agreement import FailureAgreement
+from areopage.scoring.jury_agreement import Dispute, FailureAgreement
 from areopage.scoring.reduce import Profile
 from areopage.scoring.release import Release
 from areopage.scoring.tree import Weights
@@ -270,6 +270,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
+        failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
+        disputes: the scores of which some judges say that they are failures and others that they are not.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         missing: what has no score, case by case.
@@ -298,6 +300,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     settled_weights: dict[str, float]
     weight_warnings: tuple[str, ...]
     failures: Failures
+    failure_groups: dict[str, dict[str, GroupFailures]]
+    disputes: tuple[Dispute, ...]
     final_interval: Interval | None
     if_missing: tuple[float, float] | None
     coverage: Coverage

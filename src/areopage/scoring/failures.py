@@ -5,6 +5,7 @@ binomial" (Biometrika 26, 1934).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -57,6 +58,8 @@ class FailureCount(Struct, frozen=True, kw_only=True):
         failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` that it applies to.
         not_applicable: further cases, to which it does not apply.
         low, high: the 95 % bounds of the share of failures among such cases; None without a score.
+        if_missing: the lower bound if no case without a score failed, and the upper bound if each of them did; None where none
+            is missing.
     """
 
     limit: float | None
@@ -66,6 +69,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     not_applicable: int
     low: float | None
     high: float | None
+    if_missing: tuple[float, float] | None = None
 
 
 class FailingCases(Struct, frozen=True, kw_only=True):
@@ -88,6 +92,7 @@ class Failures(Struct, frozen=True, kw_only=True):
         categories: those that count first.
         first: the cases that fail at least one criterion of them. A case counts as scored if it fails, or if all that apply to it
             have a score.
+        by_category: the cases that fail at least one criterion of a category, by its name.
         by_criterion: by a criterion's id.
         by_case: the ids of the criteria that a case fails, worst first; only cases that fail.
         unscored: the ids of the criteria of the first categories that apply to cases and have no score at all.
@@ -95,9 +100,18 @@ class Failures(Struct, frozen=True, kw_only=True):
 
     categories: tuple[str, ...]
     first: FailureCount
+    by_category: dict[str, FailureCount]
     by_criterion: dict[str, FailureCount]
     by_case: dict[str, tuple[str, ...]]
     unscored: tuple[str, ...]
+
+
+class GroupFailures(Struct, frozen=True, kw_only=True):
+    """The failures of a group of cases, such as those of one age; counts as in `Failures`."""
+
+    first: FailureCount
+    by_category: dict[str, FailureCount]
+    by_criterion: dict[str, FailureCount]
 
 
 def count_failures(
@@ -122,6 +136,7 @@ def count_failures(
     return Failures(
         categories=categories,
         first=failing_cases(scores, first, limits, scale).count,
+        by_category=_by_category(by_criterion, criteria, limits, scale),
         by_criterion=counts,
         by_case={
             case_id: tuple(one.criterion for one in sorted(found, key=lambda one: _goodness(one, scale)))
@@ -129,6 +144,40 @@ def count_failures(
         },
         unscored=tuple(id for id in first if counts[id].cases and not counts[id].scored),
     )
+
+
+def group_failures(
+    scores: Iterable[CriterionScore],
+    criteria: Sequence[Criterion],
+    scale: Scale,
+    rules: FailureRules,
+    groups: Mapping[str, str],
+) -> dict[str, GroupFailures]:
+    """Count the failures of each group of cases, in the order in which the groups first occur.
+
+    Args:
+        groups: the group of each case, by the case's id.
+    """
+    by_group: dict[str, list[CriterionScore]] = {}
+    for score in scores:
+        by_group.setdefault(groups[score.case_id], []).append(score)
+    found: dict[str, GroupFailures] = {}
+    for group, own in by_group.items():
+        counted = count_failures(own, criteria, scale, rules)
+        found[group] = GroupFailures(first=counted.first, by_category=counted.by_category, by_criterion=counted.by_criterion)
+    return found
+
+
+def _by_category(
+    scores: Mapping[str, Sequence[CriterionScore]], criteria: Sequence[Criterion], limits: Mapping[str, float], scale: Scale
+) -> dict[str, FailureCount]:
+    ids: dict[str, list[str]] = {}
+    for criterion in criteria:
+        ids.setdefault(criterion.category, []).append(criterion.id)
+    return {
+        category: failing_cases((score for id in own for score in scores[id]), own, limits, scale).count
+        for category, own in ids.items()
+    }
 
 
 def failing_cases(
@@ -183,13 +232,25 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
 
 def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
     failed, not_applicable = states.count("failed"), states.count("not_applicable")
-    scored = failed + states.count("passed")
+    scored, cases = failed + states.count("passed"), len(states) - not_applicable
+    ends = (_low(failed, cases), _high(failed + cases - scored, cases)) if scored < cases else None
     return FailureCount(
         limit=limit,
         failed=failed,
         scored=scored,
-        cases=len(states) - not_applicable,
+        cases=cases,
         not_applicable=not_applicable,
-        low=lower_bound(failed, scored, _TAIL) if scored else None,
-        high=upper_bound(failed, scored, _TAIL) if scored else None,
+        low=_low(failed, scored) if scored else None,
+        high=_high(failed, scored) if scored else None,
+        if_missing=ends,
     )
+
+
+@lru_cache(maxsize=4096)
+def _low(failed: int, of: int) -> float:
+    return lower_bound(failed, of, _TAIL)
+
+
+@lru_cache(maxsize=4096)
+def _high(failed: int, of: int) -> float:
+    return upper_bound(failed, of, _TAIL)

@@ -1,6 +1,6 @@
 """How far the judges of a run agree: beyond chance, exactly, and on failures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -69,6 +69,53 @@ class RunAgreement(Struct, frozen=True, kw_only=True):
 
     overall: JuryAgreement
     by_criterion: dict[str, JuryAgreement]
+
+
+class Dispute(Struct, frozen=True, kw_only=True):
+    """A score on which judges disagree whether it is a failure.
+
+    Args:
+        scores: each judge's own, on the run's scale, the worst first.
+        failing: the judges whose scores are failures.
+        spread: the distance of the best and the worst score, as a share of the scale.
+        counts_first: the criterion belongs to the categories whose failures count first.
+    """
+
+    case_id: str
+    criterion: str
+    scores: dict[str, float]
+    failing: tuple[str, ...]
+    spread: float
+    counts_first: bool
+
+
+def disputed_scores(
+    scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Collection[str]
+) -> tuple[Dispute, ...]:
+    """The disputed scores: those of criteria that count first before the others, then the widest apart.
+
+    Args:
+        limits: of failures, by a criterion's id.
+        first: the ids of the criteria whose failures count first.
+    """
+    found: list[Dispute] = []
+    for score in scores:
+        own = {judge.judge: judge.score for judge in score.judges if judge.score is not None} if score.applies else {}
+        failing = tuple(judge for judge, value in own.items() if suite.reaches(value, limits[score.criterion]))
+        if not 0 < len(failing) < len(own):
+            continue
+        worst_first = sorted(own.items(), key=lambda pair: pair[1], reverse=not suite.higher_is_better)
+        found.append(
+            Dispute(
+                case_id=score.case_id,
+                criterion=score.criterion,
+                scores=dict(worst_first),
+                failing=failing,
+                spread=(max(own.values()) - min(own.values())) / (suite.max - suite.min),
+                counts_first=score.criterion in first,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (not one.counts_first, -one.spread)))
 
 
 def run_agreement(

@@ -20,7 +20,15 @@ FINAL = "final"
 
 Verdict = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 FloorKind = Literal[
-    "max_failures", "min_score", "min_cases", "min_coverage", "criteria", "complete", "fit_judges", "qualified_judges"
+    "max_failures",
+    "min_score",
+    "min_cases",
+    "min_cases_by_age",
+    "min_coverage",
+    "criteria",
+    "complete",
+    "fit_judges",
+    "qualified_judges",
 ]
 FloorState = Literal["met", "not_met", "open"]
 
@@ -32,6 +40,8 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
         max_failures: how many cases may fail any criterion under a name.
         min_score: the least score of a name, or of `final`, on the run's scale; the greatest where lower is better.
         min_cases: how many cases each criterion under a name of `max_failures` is judged on at least.
+        min_cases_by_age: on how many cases of each age in the run; 0: any number. An age that the criterion applies to no case
+            of is left out.
         min_coverage: the least share of judged passes, from 0 to 1.
         qualified_judges: every judge has passed an examination.
         criteria: the ids of the criteria that the suite selects: a floor is open where one under its name is not judged.
@@ -40,6 +50,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     max_failures: Mapping[str, int] = {}
     min_score: Mapping[str, float] = {}
     min_cases: int = 1
+    min_cases_by_age: int = 0
     min_coverage: float = 0.0
     qualified_judges: bool = False
     criteria: tuple[str, ...] = ()
@@ -57,6 +68,7 @@ class Floor(Struct, frozen=True, kw_only=True):
         criteria: the ids of the criteria for which it is not met or open.
         cases: the ids of the cases for which it is not met or open.
         judges: the judges for which it is open.
+        ages: the ages for which it is open.
     """
 
     kind: FloorKind
@@ -70,6 +82,7 @@ class Floor(Struct, frozen=True, kw_only=True):
     criteria: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
+    ages: tuple[str, ...] = ()
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -87,6 +100,7 @@ class RunState(Struct, frozen=True, kw_only=True):
         min_coverage: the least share for scores that count.
         complete: nothing is left that another try could bring.
         unfit, unexamined: the judges that are unfit to judge, and those that were never examined.
+        ages: the age of each case's reader, by the case's id.
     """
 
     coverage: float
@@ -94,6 +108,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     complete: bool
     unfit: tuple[str, ...]
     unexamined: tuple[str, ...]
+    ages: Mapping[str, str] = {}
 
 
 def release_verdict(
@@ -106,6 +121,7 @@ def release_verdict(
     """
     found = [
         *_failure_floors(floors, scores, criteria, rules),
+        *_age_floors(floors, scores, criteria, state.ages),
         *_score_floors(floors, scores, criteria),
         *_left_out(floors, criteria),
         *_run_floors(floors, state),
@@ -142,6 +158,28 @@ def _failure_floors(
         yield Floor(kind="min_cases", state="open", limit=floors.min_cases, found=least, criteria=few)
     elif counted:
         yield Floor(kind="min_cases", state="met", limit=floors.min_cases, found=min(scored.values()))
+
+
+def _age_floors(
+    floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], ages: Mapping[str, str]
+) -> Iterator[Floor]:
+    counted = {one.id for one in criteria for name in floors.max_failures if is_under(one.id, name)}
+    if not floors.min_cases_by_age or not counted:
+        return
+    scored: dict[tuple[str, str], int] = {}
+    for score in scores.criteria:
+        if score.criterion in counted and score.applies:
+            cell = score.criterion, ages.get(score.case_id, "")
+            scored[cell] = scored.get(cell, 0) + (score.score is not None)
+    few = [cell for cell, cases in scored.items() if cases < floors.min_cases_by_age]
+    yield Floor(
+        kind="min_cases_by_age",
+        state="open" if few or not scored else "met",
+        limit=floors.min_cases_by_age,
+        found=min(scored.values(), default=0),
+        criteria=tuple(dict.fromkeys(criterion for criterion, _ in few)),
+        ages=tuple(dict.fromkeys(age for _, age in few)),
+    )
 
 
 def _failure_floor(name: str, limit: int, found: FailingCases, failing: tuple[str, ...]) -> Floor:

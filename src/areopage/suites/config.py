@@ -283,7 +283,8 @@ class ReleaseSection(Section):
     """The floors that a run must reach for the verdict PASS; a key that does not exist is a mistake.
 
     Names are a category, `category.subcategory` or a criterion's path or id; in `min_score` also `final`. `max_failures` is how
-    many cases may fail any criterion under a name, `min_cases` on how many cases each of these criteria is judged at least.
+    many cases may fail any criterion under a name, `min_cases` on how many cases each of these criteria is judged at least,
+    `min_cases_by_age` on how many of each age.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -291,6 +292,7 @@ class ReleaseSection(Section):
     max_failures: dict[str, Annotated[int, Field(ge=0)]] = {}
     min_score: dict[str, float] = {}
     min_cases: Annotated[int, Field(ge=1)] = 1
+    min_cases_by_age: Annotated[int, Field(ge=0)] = 0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     qualified_judges: bool = False
 
