@@ -17,7 +17,7 @@ from areopage.jury.judges import Price
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
 from areopage.scoring.compare import PairedDifference, PairedFailures, paired_difference, paired_failures
-from areopage.scoring.failures import CaseState, FailureCount, case_states, count_states
+from areopage.scoring.failures import FailureCount, failing_cases, group_failures
 from areopage.scoring.fold import MIN_CASES, Interval
 from areopage.scoring.reduce import CriterionScore
 
@@ -56,7 +56,9 @@ class Entry(Struct, frozen=True, kw_only=True):
         target_use, judges_use: what the target's answers, and the judgments on them, took.
         unfit: judges that are unfit to judge.
         scores: of each case; None where it has none.
-        states: whether each case fails a criterion of the categories that count first.
+        fails: whether each case fails a criterion of the categories that count first; None where that is not known. A case that
+            none of them applies to has no entry.
+        groups: the failures of the categories that count first among the cases with each value of a column, by the column.
     """
 
     run: Run
@@ -78,7 +80,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     judges_use: Use
     unfit: tuple[str, ...]
     scores: dict[str, float | None]
-    states: dict[str, CaseState]
+    fails: dict[str, bool | None]
+    groups: dict[str, dict[str, FailureCount]]
 
     @property
     def is_ranked(self) -> bool:
@@ -158,9 +161,7 @@ class League(Struct, frozen=True, kw_only=True):
         return tuple(pair.second if pair.first == entry.run.id else pair.first for pair in pairs)
 
 
-def league_of(
-    entries: Sequence[Entry], *, by: Sequence[str] = (), cluster: str = "", absent: Sequence[Absent] = ()
-) -> League:
+def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[Absent] = ()) -> League:
     """Rank runs and compare each two of them.
 
     Ranked by the release verdict, by the share of failures that cannot be excluded, by the weakest criterion of the categories
@@ -168,7 +169,6 @@ def league_of(
 
     Args:
         entries: runs of one panel on the same cases.
-        by: columns to slice by.
         cluster: a column that says which cases belong together; cases with equal prompts always do.
 
     Raises:
@@ -180,29 +180,33 @@ def league_of(
     return League(
         entries=tuple(ranked),
         pairs=tuple(_pair(first, second, together) for first, second in combinations(ranked, 2)),
-        slices=tuple(_slices(column, cases, ranked) for column in dict.fromkeys(by)),
+        slices=tuple(_slices(column, cases, ranked) for column in ranked[0].groups),
         absent=tuple(absent),
     )
 
 
-def entry_of(view: RunView, cases: Sequence[RunCase]) -> Entry:
+def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) -> Entry:
     """What a league needs of a run.
 
     Args:
         cases: as they are stored with the run.
+        by: the columns to slice by.
+
+    Raises:
+        UserError: the cases have no such column.
     """
     spec, release = view.spec, run_release(view)
     failed = release is not None and release.verdict == "FAIL"
     doubt = "" if failed else doubt_about(view, release)
     standing: Standing = "FAIL" if failed else "INCONCLUSIVE" if doubt else "PASS" if release else "NO_FLOORS"
-    limits = spec.failures.limits(spec.criteria, spec.scale)
+    asked = tuple(msgspec.structs.replace(one.case, response=None) for one in cases)
     first = [one.id for one in spec.criteria if one.category in view.failures.categories]
     return Entry(
         run=view.run,
         spec=spec,
         target=str(spec.target.reference) if spec.target else "",
         parts=panel_parts(spec, cases),
-        cases=tuple(msgspec.structs.replace(one.case, response=None) for one in cases),
+        cases=asked,
         standing=standing,
         doubt=doubt,
         failures=view.failures.first,
@@ -217,8 +221,23 @@ def entry_of(view: RunView, cases: Sequence[RunCase]) -> Entry:
         judges_use=_judges_use(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
         scores={record.case_id: record.tree.score for record in view.scores.records},
-        states=case_states(view.scores.criteria, first, limits, spec.scale),
+        fails=_fails(view, first),
+        groups={column: _groups(view, case_column(asked, column)) for column in dict.fromkeys(by)},
     )
+
+
+def _fails(view: RunView, first: Sequence[str]) -> dict[str, bool | None]:
+    """Whether each case fails one of some criteria."""
+    spec = view.spec
+    found = failing_cases(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    concerned = {score.case_id: False for score in view.scores.criteria if score.criterion in first and score.applies}
+    return concerned | dict.fromkeys(found.missing) | dict.fromkeys(found.failed, True)
+
+
+def _groups(view: RunView, values: Mapping[str, str]) -> dict[str, FailureCount]:
+    spec = view.spec
+    found = group_failures(view.scores.criteria, spec.criteria, spec.scale, spec.failures, values)
+    return {value: group.first for value, group in found.items()}
 
 
 def _weakest(view: RunView, first: Sequence[str]) -> tuple[str, float] | None:
@@ -282,7 +301,7 @@ def _rank(entry: Entry) -> tuple[bool, int, float, float, float, str]:
 def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
     scale = first.spec.scale
     score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=together)
-    failures = paired_failures(_fails(first), _fails(second), clusters=together)
+    failures = paired_failures(first.fails, second.fails, clusters=together)
     better = ""
     by: Literal["", "failures", "score"] = ""
     if failures.is_separate:
@@ -291,11 +310,6 @@ def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
         is_higher = (score.difference or 0.0) > 0
         by, better = "score", first.run.id if is_higher == scale.higher_is_better else second.run.id
     return Pair(first=first.run.id, second=second.run.id, failures=failures, score=score, better=better, by=by)
-
-
-def _fails(entry: Entry) -> dict[str, bool | None]:
-    known: dict[CaseState, bool] = {"failed": True, "passed": False}
-    return {id: known.get(state) for id, state in entry.states.items()}
 
 
 def _clusters(cases: Sequence[Case], column: str) -> dict[str, str]:
@@ -311,18 +325,17 @@ def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Sli
     for id, value in case_column(cases, column).items():
         ids.setdefault(value, []).append(id)
     rows = [
-        SliceRow(value=value, cases=len(own), cells=tuple(_cell(entry, own) for entry in entries)) for value, own in ids.items()
+        SliceRow(value=value, cases=len(own), cells=tuple(_cell(entry, own, entry.groups[column][value]) for entry in entries))
+        for value, own in ids.items()
     ]
     return Slices(column=column, rows=tuple(sorted(rows, key=lambda row: (-row.cases, row.value))))
 
 
-def _cell(entry: Entry, ids: Sequence[str]) -> SliceCell:
+def _cell(entry: Entry, ids: Sequence[str], failures: FailureCount) -> SliceCell:
     scores = [score for id in ids if (score := entry.scores.get(id)) is not None]
-    failures = count_states([entry.states[id] for id in ids if id in entry.states])
     return SliceCell(
         failures=failures,
         score=mean(scores) if scores else None,
         scored=len(scores),
         is_small=max(len(scores), failures.scored) < MIN_CASES,
     )
-

@@ -1,16 +1,27 @@
 """The league table of several targets: the page, its tables and its figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from areopage import __version__
-from areopage.bench.league import Entry, League, Pair, SliceCell, Slices, Standing, Use
+from areopage.bench.league import Entry, League, Pair, SliceCell, Slices, Use
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.bench_failures import failed_of
 from areopage.report.elements import columns, count_cell, report_locale, rows
+from areopage.report.league_text import (
+    conclusion,
+    count_notes,
+    failed_text,
+    p_text,
+    percent_difference,
+    score_difference,
+    standing_badge,
+    target_names,
+    uncounted,
+    weakest_text,
+)
 from areopage.report.model import (
     Badge,
     Block,
@@ -28,7 +39,6 @@ from areopage.report.model import (
     Table,
 )
 from areopage.report.results import criterion_label
-from areopage.scoring.compare import PairedDifference
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.fold import MIN_CASES
 
@@ -36,13 +46,6 @@ SHOWN_VALUES = 40
 """Of a column; the CSV file has all."""
 
 _STATES = ("answered", "empty", "cut", "filtered", "refused", "timed_out", "unreachable", "erased", "not_run")
-
-
-def target_names(league: League, locale: Locale) -> dict[str, str]:
-    """What each run is called, by its id: its target, with the id where several runs have the same."""
-    targets = {entry.run.id: entry.target or locale.say("given_responses") for entry in league.entries}
-    names = list(targets.values())
-    return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 
 
 def league_report(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
@@ -90,13 +93,9 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
 
 
 def _address(path: Path, folder: Path) -> str:
-    """A relative address, which no name of a folder can turn into another kind of address."""
-    relative = path.resolve().relative_to(folder.resolve().parent, walk_up=False) if _is_beside(path, folder) else None
-    return "" if relative is None else quote(f"../{relative.as_posix()}")
-
-
-def _is_beside(path: Path, folder: Path) -> bool:
-    return folder.resolve().parent in path.resolve().parents
+    """The address of a report beside the folder of the league; "" for one elsewhere, so that no path of a machine is shown."""
+    beside, whole = folder.resolve().parent, path.resolve()
+    return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
 
 
 def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:
@@ -109,9 +108,7 @@ def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterat
     if doubts:
         told = tuple(locale.say("pair", name=names[one.run.id], value=locale.say(f"doubt_{one.doubt}")) for one in doubts)
         yield Notice(title=locale.say("league_inconclusive"), blocks=(Listing(items=told),))
-    ties = tuple(
-        locale.say("tie", one=names[pair.first], other=names[pair.second]) for pair in league.pairs if not pair.better
-    )
+    ties = tuple(locale.say("tie", one=names[pair.first], other=names[pair.second]) for pair in league.pairs if not pair.better)
     if ties:
         yield Notice(title=locale.say("league_ties"), blocks=(Listing(items=ties),))
 
@@ -124,12 +121,12 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         level = league.level_with(entry)
         under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
         name = names[entry.run.id]
-        shown: Line = Span(name, "strong", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
+        shown: Line = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
         cells = (
             locale.whole(place) if entry.is_ranked else MISSING,
             Cell(text=shown, under=tuple(under)),
             Cell(text="", under=(standing_badge(entry.standing, locale), *_doubt(entry, locale))),
-            failed_of(entry.failures, locale),
+            Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
             MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
             weakest_text(entry, locale),
             Cell(text=locale.number(entry.score), under=_interval(entry, locale)),
@@ -144,15 +141,15 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         Column(heading=locale.say("weakest"), kind="text"),
         *(Column(heading=locale.say(key)) for key in ("score", "coverage")),
     )
-    absent = tuple(Row(cells=(MISSING, one.target, locale.say("no_run"), *[MISSING] * 5)) for one in league.absent)
+    targets = [entry.target for entry in league.entries]
+    absent = tuple(
+        Row(cells=(MISSING, one.target, locale.say("no_run"), *[MISSING] * 5))
+        for one in league.absent
+        if one.target not in targets
+    )
     table = Table(columns=heads, rows=(*(row(place, one) for place, one in enumerate(league.entries, 1)), *absent), css="league")
     lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
     return Section(id="league", title=locale.say("league"), blocks=(lead, table))
-
-
-def standing_badge(standing: Standing, locale: Locale) -> Badge:
-    """A verdict beside a name."""
-    return Badge(text=locale.say(f"standing_{standing}"), alarm=standing == "FAIL")
 
 
 def _doubt(entry: Entry, locale: Locale) -> tuple[str, ...]:
@@ -161,18 +158,6 @@ def _doubt(entry: Entry, locale: Locale) -> tuple[str, ...]:
 
 def _interval(entry: Entry, locale: Locale) -> tuple[str, ...]:
     return (locale.interval(entry.interval.low, entry.interval.high),) if entry.interval else ()
-
-
-def weakest_text(entry: Entry, locale: Locale) -> str:
-    """The weakest criterion of the categories that count first, with its score."""
-    if entry.weakest is None:
-        return MISSING
-    id, score = entry.weakest
-    return locale.say("pair", name=criterion_label(_criterion(entry, id)), value=locale.number(score))
-
-
-def _criterion(entry: Entry, id: str) -> Criterion:
-    return next(one for one in entry.spec.criteria if one.id == id)
 
 
 def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
@@ -184,7 +169,9 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
         alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
         p = [] if failures.p_value is None else [locale.say("p_value", p=p_text(failures.p_value, locale))]
         cells = (
-            Cell(text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(_pairing(pair, locale))),
+            Cell(
+                text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(_pairing(pair, locale))
+            ),
             locale.whole(score.pairs),
             locale.say("fails_alone_text", first=next(alone), second=next(alone)),
             Cell(text=percent_difference(failures.difference, locale), under=tuple(p)),
@@ -212,36 +199,12 @@ def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
         yield locale.count("clusters_noted", pair.score.clusters)
 
 
-def conclusion(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
-    """Which of two targets is better, or that the cases cannot tell."""
-    return locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
-
-
-def percent_difference(found: PairedDifference, locale: Locale) -> str:
-    """A difference of shares in points of a hundred, with its interval."""
-    if found.difference is None or found.low is None or found.high is None:
-        return MISSING
-    around = locale.interval(found.low * 100, found.high * 100, sign=True)
-    return f"{locale.signed(found.difference * 100, 1)} % ({around})"
-
-
-def score_difference(found: PairedDifference, locale: Locale) -> str:
-    """A difference of scores with its interval."""
-    if found.difference is None or found.low is None or found.high is None:
-        return MISSING
-    return f"{locale.signed(found.difference)} ({locale.interval(found.low, found.high, sign=True)})"
-
-
-def p_text(value: float, locale: Locale) -> str:
-    """A p-value; a tiny one as a bound."""
-    return f"< {locale.number(0.001, 3)}" if value < 0.001 else locale.number(value, 3)
-
-
 def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
     """The criteria that a target fails, most failures first."""
     first = league.entries[0]
     most = {
-        criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries) for criterion in first.spec.criteria
+        criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries)
+        for criterion in first.spec.criteria
     }
     failing = sorted((one for one in first.spec.criteria if most[one.id]), key=lambda one: -most[one.id])
     heads = columns(*(names[entry.run.id] for entry in league.entries), first=locale.say("criterion"))
@@ -258,11 +221,11 @@ def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Secti
 
 
 def _count(count: FailureCount, locale: Locale) -> Cell:
-    return Cell(text=failed_of(count, locale), under=_up_to(count, locale), css="failed" if count.failed else "zero")
-
-
-def _up_to(count: FailureCount, locale: Locale) -> tuple[str, ...]:
-    return () if count.high is None else (locale.say("slice_up_to", high=locale.percent(count.high, 0)),)
+    return Cell(
+        text=failed_text(count, locale),
+        under=count_notes(count, locale),
+        css="failed" if count.failed else "zero",
+    )
 
 
 def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
@@ -329,16 +292,17 @@ def _value(column: str, value: str, locale: Locale) -> str:
 
 
 def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:
-    under = [*_up_to(cell.failures, locale), locale.say("slice_score", score=locale.number(cell.score))]
+    under = [
+        *count_notes(cell.failures, locale),
+        locale.say("slice_score", score=locale.number(cell.score)),
+    ]
     small = (Badge(text=locale.say("few_cases")),) if cell.is_small else ()
     css = "failed" if cell.failures.failed else ""
-    return Cell(text=failed_of(cell.failures, locale), under=(*under, *small), css=css)
+    return Cell(text=failed_text(cell.failures, locale), under=(*under, *small), css=css)
 
 
 def _method(league: League, names: Mapping[str, str], locale: Locale) -> Section:
-    items: tuple[tuple[str, Line], ...] = tuple(
-        (names[entry.run.id], Span(entry.run.id, "code")) for entry in league.entries
-    )
+    items: tuple[tuple[str, Line], ...] = tuple((names[entry.run.id], Span(entry.run.id, "code")) for entry in league.entries)
     judges = tuple((locale.say("judge"), f"{judge.name}: {judge.reference}") for judge in league.entries[0].spec.judges)
     blocks = (Paragraph(text=locale.say("league_method_text")), Facts(items=(*items, *judges), small=True))
     return Section(id="how", title=locale.say("league_method"), blocks=blocks)
@@ -381,8 +345,3 @@ def _figures(place: int, entry: Entry, league: League) -> dict[str, Any]:
         "judging": entry.judges_use,
         "unfit_judges": entry.unfit,
     }
-
-
-def shown_columns(league: League) -> Sequence[str]:
-    """The columns that the league is sliced by."""
-    return [one.column for one in league.slices]

@@ -12,11 +12,11 @@ from msgspec import Struct
 from areopage.locales import Locale
 from areopage.report.charts import Level, Series
 
-Style = Literal["soft", "strong", "code", "mark", "failed"]
+Style = Literal["soft", "strong", "code", "mark", "failed", "link"]
 
 
 class Span(Struct, frozen=True):
-    """A part of a line that looks different; on a page it is a link where `href` is a relative address."""
+    """A part of a line that looks different. A link has an address in the report's own files, never one from outside."""
 
     text: str
     style: Style
