@@ -175,3 +175,26 @@ def test_one_target_named_twice_and_slices_of_one_target_are_refused(command: Co
 
 def test_the_exit_code_is_that_of_the_worst_run() -> None:
     assert [EXIT_CODES[one] for one in ("PASS", "NO_FLOORS", "INCONCLUSIVE", "FAIL")] == [0, 0, 3, 1]
+
+
+def test_the_trend_of_a_target_connects_only_runs_of_one_panel(command: Command, targets: FakeServer, demanding: Path) -> None:
+    run = ("bench", "run", "--suite", demanding, "--yes", "--target")
+    for change in ((BAD,), (GOOD,), (BAD, "--judge", "alpha"), (BAD, "--fresh")):
+        command(*run, *change)
+    shown = command("bench", "trend", "--target", BAD)
+    assert shown.code == 0, shown.err
+    assert "Group 1: suite demanding, 2 runs" in shown.out
+    assert "Group 2: suite demanding, 1 run" in shown.out and "not comparable with group 1: other judges" in shown.out
+    assert shown.out.count("2 of 5") == 3 and shown.out.count("FAIL") == 3
+    (folder,) = command.outputs.glob("trend-*")
+    rows = table(folder / "trend.csv")
+    assert [(row["group"], row["differs_in"], row["failed"]) for row in rows] == [
+        ("1", "", "2"),
+        ("1", "", "2"),
+        ("2", "judges", "2"),
+    ]
+    page = (folder / "trend.html").read_text(encoding="utf-8")
+    assert page.count("<svg viewBox=") == 2, "one run alone has no chart"
+    assert "Not comparable with group 1. Different: judges." in page
+    assert GOOD in command("bench", "trend", "--target", "ollama:other").refused()
+    assert "latest" not in command("bench", "trend", "--lang", "fr").out

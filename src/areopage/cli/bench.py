@@ -222,3 +222,23 @@ def export(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+
+
+def trend(
+    target: Annotated[str, typer.Option(metavar="REF", help="The model under test; default: that of the newest run.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of runs, the newest.")] = 50,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
+    from areopage.cli.bench_league import show_trend
+    from areopage.cli.bench_run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    raise typer.Exit(show_trend(target, places, limit=limit, language=language))

@@ -1,5 +1,6 @@
 """Several targets on the console: one plan, one run for each, and the league table of all."""
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -7,16 +8,15 @@ from pathlib import Path
 import msgspec
 import typer
 from msgspec import Struct
-from rich.table import Table
-from rich.text import Text
 
-from areopage.bench.league import Absent, Entry, League, Pair, Standing, entry_of, league_of
+from areopage.bench.league import Absent, Entry, League, Standing, entry_of, league_of
 from areopage.bench.panels import case_column, part_differences
 from areopage.bench.prepare import PreparedRun, RunWishes
 from areopage.bench.results import load_run_cases, view_run
 from areopage.bench.run import RunPart
 from areopage.bench.spec import fingerprint_of
 from areopage.bench.start import begin_run, carry_on_part, prepare_benchmark, run_folder, settle, unfinished_run
+from areopage.bench.trend import trend_of_target
 from areopage.cli.bench_run import (
     Places,
     ask_to_send,
@@ -29,22 +29,20 @@ from areopage.cli.bench_run import (
     write_files,
 )
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.league_tables import print_league, print_trend
 from areopage.cli.options import visible
 from areopage.cli.progress import Observers, RunLog
-from areopage.cli.run_tables import print_table, text_console
 from areopage.digest import digest_of
 from areopage.errors import ModelError, ServerDown, StorageError, UnknownRun, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.locales import MISSING, Locale
 from areopage.models.contacts import Contact
-from areopage.report.elements import report_locale
 from areopage.report.league_files import PAGE, write_league
-from areopage.report.league_text import conclusion, failed_text, percent_difference, score_difference, target_names, weakest_text
 from areopage.report.run_files import REPORT
+from areopage.report.trend import PAGE as TREND_PAGE
+from areopage.report.trend import write_trend
 from areopage.suites.loader import load_suite
 
-SHOWN_VALUES = 20
 EXIT_CODES: dict[Standing, int] = {"PASS": DONE, "NO_FLOORS": DONE, "INCONCLUSIVE": INCONCLUSIVE, "FAIL": FAILED}
 
 
@@ -270,69 +268,25 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     return EXIT_CODES[league.standing]
 
 
+def show_trend(target: str, places: Places, *, limit: int, language: str) -> int:
+    """Print the runs of a target in time order, and write its page and table.
+
+    Raises:
+        UserError: the ledger has no run of it.
+    """
+    with opened_ledger(places) as ledger:
+        trend = trend_of_target(ledger, target, limit)
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
+    folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
+    entries = [entry for group in trend.groups for entry in group.entries]
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in entries}
+    write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    print_trend(trend)
+    typer.echo(f"trend: {folder / TREND_PAGE}")
+    return DONE
+
+
 def own_report(run: Run, out: Path) -> Path:
     """Where the report of a run is, if it has one; what a ledger says of other folders does not count."""
     folder = Path(run.folder).resolve()
     return (folder if out.resolve() in folder.parents else out / Path(run.id).name) / REPORT
-
-
-def print_league(league: League) -> None:
-    """The ranking, the differences and the slices of a league."""
-    console, locale = text_console(), report_locale("en")
-    names = {id: visible(name) for id, name in target_names(league, locale).items()}
-    if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
-        console.print(Text(f"NOT VALID: unfit judges: {', '.join(unfit)}", style="bold red"))
-    print_table(console, _ranking(league, names, locale))
-    for one in league.absent:
-        console.print(Text(f"not run: {visible(one.target)}: {visible(one.reason)}", style="bold red"), soft_wrap=True)
-    for pair in league.pairs:
-        console.print(Text(_told(pair, names, locale), style="bold" if pair.better else ""), soft_wrap=True)
-    for slices in league.slices:
-        table = Table(box=None, pad_edge=False)
-        for heading in (f"by {visible(slices.column)}", "cases", *(names[entry.run.id] for entry in league.entries)):
-            table.add_column(heading, overflow="fold")
-        for row in slices.rows[:SHOWN_VALUES]:
-            cells = (f"{failed_text(one.failures, locale)}{' (few)' if one.is_small else ''}" for one in row.cells)
-            table.add_row(*map(Text, (visible(row.value) or "no value", str(row.cases), *cells)))
-        print_table(console, table)
-
-
-def _ranking(league: League, names: dict[str, str], locale: Locale) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("rank", "target", "verdict", "failed", "up to", "weakest criterion", "score", "interval", "coverage"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("answers", "s/answer", "tokens", "cost"):
-        table.add_column(heading, overflow="fold")
-    for place, entry in enumerate(league.entries, 1):
-        whole, asked = entry.answer_states.get("answered", 0), sum(entry.answer_states.values())
-        others = "".join(f", {n} {state}" for state, n in entry.answer_states.items() if state != "answered")
-        use, interval = entry.target_use, entry.interval
-        cells = (
-            str(place) if entry.is_ranked else MISSING,
-            names[entry.run.id],
-            locale.say(f"standing_{entry.standing}") + (f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""),
-            failed_text(entry.failures, locale),
-            MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
-            weakest_text(entry, locale),
-            locale.number(entry.score),
-            f"{interval.low:.2f}-{interval.high:.2f}" if interval else "",
-            locale.percent(entry.coverage),
-            f"{whole} of {asked} whole{others}" if asked else "given",
-            f"{use.seconds / use.calls:.2f}" if use.calls else "",
-            f"{use.prompt_tokens + use.completion_tokens:,}",
-            locale.costs(use.costs),
-        )
-        style = {"FAIL": "red", "INCONCLUSIVE": "yellow"}.get(entry.standing, "")
-        table.add_row(*(Text(cell, style=style) for cell in cells))
-    return table
-
-
-def _told(pair: Pair, names: dict[str, str], locale: Locale) -> str:
-    failures, score = pair.failures, pair.score
-    told = f"{names[pair.first]} against {names[pair.second]}: {conclusion(pair, names, locale)}"
-    alone = f"only one fails {len(failures.first)} / {len(failures.second)}"
-    p = "" if failures.p_value is None else f", p = {failures.p_value:.3f}"
-    lone = len(score.only_first) + len(score.only_second)
-    sides = f", {lone} cases scored on one side only" if lone else ""
-    shares, scores = percent_difference(failures.difference, locale), score_difference(score, locale)
-    return f"{told} ({alone}, failures {shares}{p}; score {scores}; {score.pairs} cases{sides})"

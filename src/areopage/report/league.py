@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from areopage import __version__
 from areopage.bench.league import Entry, League, Pair, SliceCell, Slices, Use
@@ -11,9 +10,12 @@ from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, count_cell, report_locale, rows
 from areopage.report.league_text import (
+    beside,
     conclusion,
     count_notes,
+    doubt_notes,
     failed_text,
+    interval_notes,
     p_text,
     percent_difference,
     score_difference,
@@ -68,7 +70,7 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(dates[-1])),
     ]
-    links = {id: _address(path, folder) for id, path in reports.items()}
+    links = {id: beside(path, folder) for id, path in reports.items()}
     sections = (
         _ranking(league, names, links, locale),
         _differences(league, names, locale),
@@ -90,12 +92,6 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
         footer=(f"areopage {__version__}",),
         figures=league_figures(league),
     )
-
-
-def _address(path: Path, folder: Path) -> str:
-    """The address of a report beside the folder of the league; "" for one elsewhere, so that no path of a machine is shown."""
-    beside, whole = folder.resolve().parent, path.resolve()
-    return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
 
 
 def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:
@@ -125,11 +121,11 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         cells = (
             locale.whole(place) if entry.is_ranked else MISSING,
             Cell(text=shown, under=tuple(under)),
-            Cell(text="", under=(standing_badge(entry.standing, locale), *_doubt(entry, locale))),
+            Cell(text="", under=(standing_badge(entry.standing, locale), *doubt_notes(entry, locale))),
             Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
             MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
             weakest_text(entry, locale),
-            Cell(text=locale.number(entry.score), under=_interval(entry, locale)),
+            Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
             locale.percent(entry.coverage),
         )
         return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
@@ -150,14 +146,6 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     table = Table(columns=heads, rows=(*(row(place, one) for place, one in enumerate(league.entries, 1)), *absent), css="league")
     lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
     return Section(id="league", title=locale.say("league"), blocks=(lead, table))
-
-
-def _doubt(entry: Entry, locale: Locale) -> tuple[str, ...]:
-    return (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
-
-
-def _interval(entry: Entry, locale: Locale) -> tuple[str, ...]:
-    return (locale.interval(entry.interval.low, entry.interval.high),) if entry.interval else ()
 
 
 def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:

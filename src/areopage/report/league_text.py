@@ -1,6 +1,8 @@
 """What a league table says of targets and of their differences, in the words of a language."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
 
 from areopage.bench.league import Entry, League, Pair, Standing
 from areopage.locales import MISSING, Locale, sentence_case
@@ -77,3 +79,19 @@ def count_notes(count: FailureCount, locale: Locale) -> tuple[str, ...]:
     """The upper bound of a count, and what it leaves out."""
     high = [] if count.high is None else [locale.say("slice_up_to", high=locale.percent(count.high, 0))]
     return (*high, *uncounted(count, locale))
+
+
+def doubt_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:
+    """Why a run settles nothing."""
+    return (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
+
+
+def interval_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:
+    """The interval of a run's score."""
+    return (locale.interval(entry.interval.low, entry.interval.high),) if entry.interval else ()
+
+
+def beside(path: Path, folder: Path) -> str:
+    """The address of a report beside a folder; "" for one elsewhere, so that no path of a machine is shown."""
+    beside, whole = folder.resolve().parent, path.resolve()
+    return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
