@@ -205,9 +205,10 @@ def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     return structs.replace(spec, settings=spec.settings.allowing(name for one in asked for name in one.variables))
 
 
-def calls_of(spec: RunSpec) -> list[str]:
-    """Where a run's calls go; see `contact_lines`."""
-    return contact_lines(_models_of(spec), _with_environment(spec.settings))
+def calls_of(specs: Sequence[RunSpec]) -> list[str]:
+    """Where the calls of runs go that share their settings; see `contact_lines`."""
+    models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
+    return contact_lines(models, _with_environment(specs[0].settings))
 
 
 def _models_of(spec: RunSpec) -> list[ModelReference]:

@@ -17,11 +17,13 @@ class TrendGroup(Struct, frozen=True, kw_only=True):
     """Runs that can be compared, the oldest first.
 
     Args:
-        differs: what sets them apart from the group before.
+        nearest: the number, from 0, of the earlier group that it differs least from; None for the first group.
+        differs: in what it differs from that group.
     """
 
     entries: tuple[Entry, ...]
-    differs: tuple[Part, ...]
+    nearest: int | None = None
+    differs: tuple[Part, ...] = ()
 
     @property
     def is_one_version(self) -> bool:
@@ -86,11 +88,13 @@ def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
             groups.append([entry])
         else:
             own.append(entry)
-    return tuple(TrendGroup(entries=tuple(group), differs=_differing(groups, place)) for place, group in enumerate(groups))
+    return tuple(_group(groups, place) for place in range(len(groups)))
 
 
-def _differing(groups: Sequence[Sequence[Entry]], place: int) -> tuple[Part, ...]:
-    if not place:
-        return ()
-    before, own = groups[place - 1][0], groups[place][0]
-    return tuple(difference.part for difference in part_differences(before.parts, own.parts))
+def _group(groups: Sequence[Sequence[Entry]], place: int) -> TrendGroup:
+    own = groups[place]
+    apart = [part_differences(before[0].parts, own[0].parts) for before in groups[:place]]
+    if not apart:
+        return TrendGroup(entries=tuple(own))
+    nearest = min(range(place), key=lambda number: (len(apart[number]), -number))
+    return TrendGroup(entries=tuple(own), nearest=nearest, differs=tuple(one.part for one in apart[nearest]))

@@ -225,7 +225,7 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         calls = f"{counted(number, 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
-    for line in dict.fromkeys(line for one, _ in runs for line in calls_of(one)):
+    for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)

@@ -22,8 +22,11 @@ def print_trend(trend: Trend) -> None:
     console.print(Text(f"runs of {visible(trend.target)}", style="bold"))
     for place, group in enumerate(trend.groups, 1):
         title = visible(group_title(group, place, locale).replace(WIDE, " "))
-        apart = f"; not comparable with group {place - 1}: other {', '.join(group.differs)}" if group.differs else ""
-        console.print(Text(title + apart, style="bold"), soft_wrap=True)
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        if group.nearest is not None:
+            console.print(
+                Text(f"not comparable with group {group.nearest + 1}: other {', '.join(group.differs)}"), soft_wrap=True
+            )
         print_table(console, _trend_table(group, locale))
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from areopage import __version__
 from areopage.bench.league import Entry, League, Pair, SliceCell, Slices, Use
+from areopage.bench.spec import Labels
+from areopage.cases.columns import field_named
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, count_cell, report_locale, rows
@@ -117,10 +119,9 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         level = league.level_with(entry)
         under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
         name = names[entry.run.id]
-        shown: Line = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
+        shown = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
         cells = (
-            locale.whole(place) if entry.is_ranked else MISSING,
-            Cell(text=shown, under=tuple(under)),
+            Cell(text=(f"{place}. " if entry.is_ranked else f"{MISSING} ", shown), under=tuple(under)),
             Cell(text="", under=(standing_badge(entry.standing, locale), *doubt_notes(entry, locale))),
             Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
             MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
@@ -131,7 +132,6 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
 
     heads = (
-        Column(heading=locale.say("rank")),
         *(Column(heading=locale.say(key), kind="text") for key in ("target", "verdict")),
         *(Column(heading=locale.say(key)) for key in ("failed_of", "could_fail")),
         Column(heading=locale.say("weakest"), kind="text"),
@@ -139,7 +139,7 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     )
     targets = [entry.target for entry in league.entries]
     absent = tuple(
-        Row(cells=(MISSING, one.target, locale.say("no_run"), *[MISSING] * 5))
+        Row(cells=(f"{MISSING} {one.target}", locale.say("no_run"), *[MISSING] * 5))
         for one in league.absent
         if one.target not in targets
     )
@@ -188,13 +188,16 @@ def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
 
 
 def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
-    """The criteria that a target fails, most failures first."""
+    """The criteria that a target fails: those of the categories that count first, then most failures first."""
     first = league.entries[0]
     most = {
         criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries)
         for criterion in first.spec.criteria
     }
-    failing = sorted((one for one in first.spec.criteria if most[one.id]), key=lambda one: -most[one.id])
+    failing = sorted(
+        (one for one in first.spec.criteria if most[one.id]),
+        key=lambda one: (one.category not in first.categories, -most[one.id]),
+    )
     heads = columns(*(names[entry.run.id] for entry in league.entries), first=locale.say("criterion"))
 
     def row(criterion: Criterion) -> tuple[Cell | str, ...]:
@@ -258,11 +261,16 @@ def _tokens(use: Use, locale: Locale) -> str:
 
 
 def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str], locale: Locale) -> Section:
+    labels = league.entries[0].spec.labels
     heads = columns(locale.say("shared_cases"), *(names[one.run.id] for one in league.entries), first=locale.say("slice_value"))
     table = Table(
         columns=heads,
         rows=rows(
-            (_value(slices.column, row.value, locale), locale.whole(row.cases), *(_slice_cell(one, locale) for one in row.cells))
+            (
+                _value(slices.column, row.value, labels, locale),
+                locale.whole(row.cases),
+                *(_slice_cell(one, locale) for one in row.cells),
+            )
             for row in slices.rows[:SHOWN_VALUES]
         ),
         css="league slices",
@@ -270,12 +278,23 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
     blocks: list[Block] = [Paragraph(text=locale.say("slices_lead", n=locale.whole(MIN_CASES)), look="soft"), table]
     if len(slices.rows) > SHOWN_VALUES:
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
-    return Section(id=f"slices-{place}", title=locale.say("slices_by", column=slices.column), blocks=tuple(blocks))
+    return Section(
+        id=f"slices-{place}", title=locale.say("slices_by", column=_column_name(slices.column, locale)), blocks=tuple(blocks)
+    )
 
 
-def _value(column: str, value: str, locale: Locale) -> str:
-    if f"maturity_{value}" in locale.messages and column in ("age", "maturity"):
+def _column_name(column: str, locale: Locale) -> str:
+    field = field_named(column)
+    return locale.say(f"column_{field}") if f"column_{field}" in locale.messages else column
+
+
+def _value(column: str, value: str, labels: Labels, locale: Locale) -> str:
+    """What people call a value of a column."""
+    field = field_named(column)
+    if field == "maturity" and f"maturity_{value}" in locale.messages:
         return locale.say(f"maturity_{value}")
+    if field in ("category", "subcategory"):
+        value = labels.names.get(value, value)
     return value or locale.say("no_value")
 
 

@@ -59,8 +59,9 @@ def percent_difference(found: PairedDifference, locale: Locale) -> str:
     """A difference of shares in points of a hundred, with its interval."""
     if found.difference is None or found.low is None or found.high is None:
         return MISSING
-    around = locale.interval(found.low * 100, found.high * 100, sign=True)
-    return f"{locale.signed(found.difference * 100, 1)} % ({around})"
+    low, high = (locale.signed(end * 100, 1) for end in (found.low, found.high))
+    around = locale.say("interval_text", low=low, high=high)
+    return locale.say("points_difference", n=locale.signed(found.difference * 100, 1), around=around)
 
 
 def score_difference(found: PairedDifference, locale: Locale) -> str:

@@ -72,8 +72,9 @@ def _section(group: TrendGroup, place: int, trend: Trend, links: Mapping[str, st
         blocks.append(Paragraph(text=locale.say("trend_lead"), look="soft"))
         if trend.left_out:
             blocks.append(Paragraph(text=locale.count("trend_left_out", trend.left_out), look="note"))
-    if group.differs:
-        blocks.append(Paragraph(text=_difference(group, place, locale), look="soft"))
+    if group.nearest is not None:
+        parts = ", ".join(locale.say(f"part_{part}") for part in group.differs)
+        blocks.append(Paragraph(text=locale.say("trend_differs", n=group.nearest + 1, parts=parts), look="soft"))
     if len(group.entries) > 1:
         blocks += _charts(group, locale)
     blocks.append(_table(group, links, locale))
@@ -88,11 +89,6 @@ def group_title(group: TrendGroup, place: int, locale: Locale) -> str:
     runs, suite = locale.count("trend_runs", len(group.entries)), group.entries[0].spec.suite
     when = first if first == last else locale.say("between_days", first=first, last=last)
     return locale.say("trend_group", n=place, suite=suite, runs=runs, when=when)
-
-
-def _difference(group: TrendGroup, place: int, locale: Locale) -> str:
-    parts = ", ".join(locale.say(f"part_{part}") for part in group.differs)
-    return locale.say("trend_differs", n=place - 1, parts=parts)
 
 
 def _charts(group: TrendGroup, locale: Locale) -> list[Block]:
