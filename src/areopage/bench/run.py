@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+
 from areopage.bench.blocks import RunBlocks
 from areopage.bench.context import RunContext
 from areopage.bench.judge_phase import JudgePhase, RunJudgments
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.spec import RunCase
 from areopage.bench.target_phase import TARGET_PHASE, TargetPhase
+from areopage.jury.judges import Judge
 from areopage.jury.plan import JudgedCase
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
@@ -26,15 +29,27 @@ DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
 
-async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path) -> None:
-    """Make the calls that the ledger lacks, then record whether the run is complete.
+class RunPart(Struct, frozen=True, kw_only=True):
+    """A part of a run's calls: the target's answers, and the judgments of some judges by name; None: of all."""
 
-    Several processes may carry out one run: each call is made by one of them. A run is complete when nothing is left that another
-    try could bring; calls that timed out or found no server are left, and resuming tries them again. A case whose answer is
-    erased is neither answered nor judged again.
+    answers: bool = True
+    judges: tuple[str, ...] | None = None
+
+
+WHOLE = RunPart()
+
+
+async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path, part: RunPart = WHOLE) -> int:
+    """Make the calls that the ledger lacks.
+
+    Returns how many of them are open: another try could bring them.
+
+    Several processes may carry out one run: each call is made by one of them. Calls that timed out or found no server are open,
+    and resuming tries them again. A case whose answer is erased is neither answered nor judged again.
 
     Args:
         folder: the run's.
+        part: what is done of it.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
@@ -47,16 +62,19 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path)
     blocks = RunBlocks(context.run_id)
     pool = f"bench:{context.run_id}"
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
-        await _ask_target(context, calls, positions, blocks, worker)
+        if part.answers:
+            await _ask_target(context, calls, positions, blocks, worker)
         answers = stored.by_key([call.key for call in calls])
         judged = judged_cases(context.spec, cases, calls, answers)
         ids = answer_ids(cases, calls, answers)
         by_id = stored.numbers(list(ids.values()))
         numbers = {case: by_id[id] for case, id in ids.items()}
-        open_ends = sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-        open_ends += await _ask_judges(context, judged, positions, numbers, blocks, worker)
+        unanswered = [call.key not in answers or answers[call.key].state not in SETTLED for call in calls]
+        open_ends = sum(unanswered) if part.answers else 0
+        judges = [judge for judge in context.spec.judges if part.judges is None or judge.name in part.judges]
+        open_ends += await _ask_judges(context, judges, judged, positions, numbers, blocks, worker)
         await blocks.finish(worker)
-    context.ledger.finish_run(context.run_id, datetime.now(UTC) if open_ends == 0 else None)
+    return open_ends
 
 
 async def _ask_target(
@@ -71,6 +89,7 @@ async def _ask_target(
 
 async def _ask_judges(
     context: RunContext,
+    judges: Sequence[Judge],
     cases: Sequence[JudgedCase],
     positions: Mapping[str, int],
     numbers: Mapping[str, int],
@@ -94,7 +113,7 @@ async def _ask_judges(
             stops_at_outage=True,
             concurrency=spec.concurrency,
         )
-        for judge in spec.judges:
+        for judge in judges:
             phase = JudgePhase(context, judge, session, store, cases, positions, numbers)
             context.observer.phase(judge.name, phase.total, await phase.look_up())
             try:

@@ -18,7 +18,7 @@ from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.history import with_history
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
-from areopage.bench.run import carry_out
+from areopage.bench.run import WHOLE, RunPart, carry_out
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
@@ -140,6 +140,23 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
     """
+    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder), ledger)
+
+
+def carry_on_part(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    observer: Observer,
+    folder: Path,
+    part: RunPart = WHOLE,
+) -> int:
+    """Make a part of a run's open calls; return how many are left that another try could bring.
+
+    Raises:
+        ServerDown, ModelError, StorageError: see `carry_on`.
+    """
     context = RunContext(
         run_id=run.id,
         spec=spec,
@@ -148,7 +165,12 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
     )
-    asyncio.run(carry_out(context, cases, folder))
+    return asyncio.run(carry_out(context, cases, folder, part))
+
+
+def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
+    """Record whether a run is complete, and compute its results."""
+    ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
     view = view_run(ledger.run(run.id), ledger)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
@@ -184,9 +206,10 @@ def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     return structs.replace(spec, settings=spec.settings.allowing(name for one in asked for name in one.variables))
 
 
-def calls_of(spec: RunSpec) -> list[str]:
-    """Where a run's calls go; see `contact_lines`."""
-    return contact_lines(_models_of(spec), _with_environment(spec.settings))
+def calls_of(specs: Sequence[RunSpec]) -> list[str]:
+    """Where the calls of runs go that share their settings; see `contact_lines`."""
+    models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
+    return contact_lines(models, _with_environment(specs[0].settings))
 
 
 def _models_of(spec: RunSpec) -> list[ModelReference]:

@@ -29,6 +29,12 @@ AllowVariableOption = Annotated[
         "--allow-variable", metavar="NAME", help="Environment variable whose value the suite's servers get; may be repeated."
     ),
 ]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help="Also compare targets on the cases with each value of a column, e.g. age; may be repeated."
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
 
 
@@ -39,7 +45,10 @@ def run(
     dataset: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
     ] = None,
-    target: Annotated[list[str] | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table."),
+    ] = None,
     answers: Annotated[
         str | None,
         typer.Option(
@@ -69,6 +78,7 @@ def run(
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
+    by: ByOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
@@ -78,15 +88,19 @@ def run(
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.prepare import AnswersFrom, RunWishes
+    from areopage.cli.bench_league import run_league
     from areopage.cli.bench_run import Places, run_new
 
     if mode not in (None, "attack", "defensive"):
         raise UserError(f"--mode {mode!r}: use attack or defensive")
-    if target and len(target) > 1:
-        raise UserError(f"--target is given {len(target)} times: a run has one target, so start a run for each")
+    targets = target or []
+    if by and len(targets) < 2:
+        raise UserError(
+            "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
+        )
     wishes = RunWishes(
         datasets=tuple(dataset or ()),
-        target=target[0] if target else None,
+        target=targets[0] if len(targets) == 1 else None,
         answers=one_of("--answers", answers, get_args(AnswersFrom)),
         judges=tuple(judge or ()),
         criteria=criteria,
@@ -100,7 +114,30 @@ def run(
         allowed_variables=tuple(allow_variable or ()),
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if len(targets) > 1:
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), fresh=fresh, yes=yes, verbose=verbose))
     raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose))
+
+
+def league(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Two runs or more: ids, their beginnings, or folders.")],
+    by: ByOption = None,
+    cluster: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do.")
+    ] = "",
+    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the runs.")] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
+    from areopage.cli.bench_league import compare_runs
+    from areopage.cli.bench_run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    raise typer.Exit(compare_runs(runs, places, by=by or (), cluster=cluster, language=language))
 
 
 def resume(
@@ -186,3 +223,23 @@ def export(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+
+
+def trend(
+    target: Annotated[str, typer.Option(metavar="REF", help="The model under test; default: that of the newest run.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of runs, the newest.")] = 50,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
+    from areopage.cli.bench_league import show_trend
+    from areopage.cli.bench_run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    raise typer.Exit(show_trend(target, places, limit=limit, language=language))

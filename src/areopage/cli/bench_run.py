@@ -17,7 +17,7 @@ from rich.console import Console
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.context import Observer
-from areopage.bench.estimate import estimate, paid_models
+from areopage.bench.estimate import Estimate, estimate, paid_models
 from areopage.bench.prepare import RunWishes
 from areopage.bench.release import Doubt, doubt_about, run_release
 from areopage.bench.results import RunView
@@ -62,11 +62,12 @@ def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    with open_ledger(_configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
         yield ledger
 
 
-def _configured(places: Places) -> AppConfig:
+def configured(places: Places) -> AppConfig:
+    """The user's configuration, with the ledger in the folder of the runs where it names none."""
     config = find_config(places.config, places.ledger)
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
@@ -83,12 +84,12 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     """
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    own = _configured(places).section
-    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else _agree)
+    own = configured(places).section
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if unfinished_run(prepared, ledger) is None:
-            _print_plan(prepared.spec, prepared.cases, verbose=verbose)
-            _confirm(prepared.spec, yes=yes)
+            print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
+            confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
@@ -108,12 +109,12 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
-        allowed, agree = places.allowed_variables, None if yes else _agree
-        spec, cases = reopen_run(run, ledger, _configured(places).section, allowed=allowed, agree=agree)
+        allowed, agree = places.allowed_variables, None if yes else ask_to_send
+        spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
-            _print_plan(spec, cases, verbose=False)
-            _confirm(spec, yes=yes)
+            print_plan([(spec, cases)])
+            confirm([spec], yes=yes)
         return _go_on(run, spec, cases, ledger, places, named)
 
 
@@ -126,9 +127,9 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with _ended_like_ctrl_c(), progress(spec) as display:
+            with ended_like_ctrl_c(), progress(spec) as display:
                 view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
-            _write_files(view, folder, log)
+            write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
@@ -144,7 +145,8 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
     return _exit_code(view, hint)
 
 
-def _write_files(view: RunView, folder: Path, log: RunLog) -> None:
+def write_files(view: RunView, folder: Path, log: RunLog) -> None:
+    """Write the files of a run, and what there is to say of it into its log."""
     for path in write_run_files(view, folder):
         log.write("INFO", f"wrote {path.name}")
     for warning in view.scores.warnings:
@@ -153,7 +155,7 @@ def _write_files(view: RunView, folder: Path, log: RunLog) -> None:
 
 
 @contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
+def ended_like_ctrl_c() -> Iterator[None]:
     """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -202,34 +204,50 @@ def progress(spec: RunSpec) -> Iterator[Observer]:
         yield Observers([shown, notice])
 
 
-def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> None:
-    size = estimate(spec, cases)
-    for remark in (*spec.remarks, *(spec.idle if verbose else ())):
+def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
+    """What runs of one panel will ask: each of another target, or only one run."""
+    spec, sizes = runs[0][0], [estimate(*one) for one in runs]
+    for remark in dict.fromkeys(str(remark) for one, _ in runs for remark in (*one.remarks, *(one.idle if verbose else ()))):
         typer.echo(f"note: {remark}", err=True)
     if spec.idle and not verbose:
         keys = counted(len(spec.idle), "key")
         typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
-    target = f"target {spec.target.reference}, mode {spec.mode}" if spec.target else "responses come with the cases"
-    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {target}", err=True)
-    criteria, judges = counted(size.criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
-    typer.echo(f"{counted(size.cases, 'case')}, {criteria}, {judges}:", err=True)
+    targets = [str(one.target.reference) for one, _ in runs if one.target]
+    named = f"{'target' if len(targets) == 1 else 'targets'} {', '.join(targets)}, mode {spec.mode}"
+    told = named if targets else "responses come with the cases"
+    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {told}", err=True)
+    criteria, judges = counted(sizes[0].criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
+    each = " for each target" if len(runs) > 1 else ""
+    typer.echo(f"{counted(sizes[0].cases, 'case')}, {criteria}, {judges}{each}:", err=True)
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        calls = f"{counted(size.judge_calls[judge.name], 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
+        number = sum(size.judge_calls[judge.name] for size in sizes)
+        calls = f"{counted(number, 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
-    for line in calls_of(spec):
+    for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
-    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
-    for warning in size.warnings:
+    for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
-    calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
-    cost = report_locale("en").costs(size.costs)
-    money = f", about {cost}" if cost else ""
-    typer.echo(f"plan: {calls}, {tokens}{money}, {counted(size.loads, 'model load')}", err=True)
+    typer.echo(f"plan: {_plan_of(sizes)}", err=True)
 
 
-def _agree(asked: Sequence[Contact]) -> bool:
+def _plan_of(sizes: Sequence[Estimate]) -> str:
+    """The size of runs that share their judges: a model is loaded once for all of them."""
+    prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
+    costs: dict[str, float] = {}
+    for currency, amount in (pair for size in sizes for pair in size.costs.items()):
+        costs[currency] = costs.get(currency, 0.0) + amount
+    cost = report_locale("en").costs(costs)
+    calls = (
+        f"{counted(sum(size.calls for size in sizes), 'call')} ({counted(sum(size.answer_calls for size in sizes), 'answer')})"
+    )
+    loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
+    tokens = f"about {prompts:,} prompt and {answers:,} answer tokens"
+    return f"{calls}, {tokens}{f', about {cost}' if cost else ''}, {counted(loads, 'model load')}"
+
+
+def ask_to_send(asked: Sequence[Contact]) -> bool:
     """Whether the user agrees, on a terminal, to send variables to servers that a suite or a stored run defines."""
     if not sys.stdin.isatty():
         return False
@@ -240,7 +258,7 @@ def _agree(asked: Sequence[Contact]) -> bool:
     return True
 
 
-def _confirm(spec: RunSpec, *, yes: bool) -> None:
+def confirm(specs: Sequence[RunSpec], *, yes: bool) -> None:
     """Ask whether to begin.
 
     Raises:
@@ -249,7 +267,7 @@ def _confirm(spec: RunSpec, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        if paid := paid_models(spec, os.environ):
+        if paid := dict.fromkeys(name for spec in specs for name in paid_models(spec, os.environ)):
             raise UserError(
                 f"{name_list(paid)}: these models cost money, and there is no terminal to ask on: give --yes to start"
             )

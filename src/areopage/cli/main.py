@@ -68,6 +68,8 @@ BENCH = LazyGroup(
         "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
+        "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
+        "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
     },
 )
