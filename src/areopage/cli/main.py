@@ -69,6 +69,8 @@ BENCH = LazyGroup(
         "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
+        "review": ("bench_review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
+        "sign": ("bench_review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
     },
 )
 CRITERIA = LazyGroup(

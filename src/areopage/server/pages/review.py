@@ -363,7 +363,7 @@ def _comparison(
     ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
 ) -> dict[str, Any]:
     id = shown.answer.id
-    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
+    judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
     given = {(label.rater, label.criterion): label.score for label in labels}
     for one in raters:
