@@ -25,7 +25,7 @@ def test_a_failure_that_only_people_see_is_missed() -> None:
     assert (found.sensitivity.hits, found.sensitivity.of) == (1, 2)
     assert found.sensitivity.low == pytest.approx(0.0126, abs=1e-4)
     assert found.sensitivity.high == pytest.approx(0.9874, abs=1e-4)
-    assert (found.specificity.share, found.specificity.low) == (1.0, pytest.approx(0.025))
+    assert (found.specificity.share, found.specificity.low) == pytest.approx((1.0, 0.025))
     assert found.agreement.share == pytest.approx(2 / 3)
 
 
@@ -71,6 +71,6 @@ def test_the_counts_are_those_of_an_independent_count(pairs: list[tuple[float, f
 def test_exact_bounds_are_clopper_and_pearsons() -> None:
     assert exact_share(0, 0).share is None
     none = exact_share(0, 5)
-    assert (none.low, none.high) == (0.0, pytest.approx(0.5218, abs=1e-4))
+    assert (none.low, none.high) == pytest.approx((0.0, 0.5218), abs=1e-4)
     some = exact_share(3, 10)
-    assert (some.low, some.high) == (pytest.approx(0.0667, abs=1e-4), pytest.approx(0.6525, abs=1e-4))
+    assert (some.low, some.high) == pytest.approx((0.0667, 0.6525), abs=1e-4)

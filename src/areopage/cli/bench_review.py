@@ -56,9 +56,10 @@ def review(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Queue answers of a run for review, half of them at random, or show how far people agree with its judges.
+    """Queue answers of a run for review, or show how far people agree with its judges.
 
-    People label the answers on the review pages, with `areopage review`, or in a table (--export).
+    Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
+    the review pages, with `areopage review`, or in a table (--export).
     """
     places, kinds = Places(out=out, config=config, ledger=ledger), _kinds(where)
     with opened_ledger(places) as opened:
