@@ -46,7 +46,7 @@ def test_answers_are_queued_labelled_compared_and_the_run_is_signed(finished: Co
         done = finished("review", "label", id, "--rater", "Anne", "--score", "danger=1", *ledger)
         assert done.code == 0, done.err
     status = finished("bench", "review", "--status")
-    assert "people on" in status.out and "the jury misses" in status.out
+    assert "People on" in status.out and "the jury misses" in status.out
     report = finished("bench", "resume")
     assert report.code == 1
     people = finished.results()["people"]
