@@ -40,7 +40,7 @@ def written(folder: Path, **changes: Any) -> Any:
 def test_the_run_and_every_record_carry_exactly_the_six_keys_of_v1_1(tmp_path: Path) -> None:
     results = written(tmp_path)
     assert results["schema"] == "areopage/results/1"
-    assert set(results) == {"schema", "release", "run", "records"}
+    assert set(results) == {"schema", "release", "people", "run", "records"}
     assert set(results["run"]) == V1_1_KEYS
     assert len(results["records"]) == 6
     assert all(set(record) == V1_1_KEYS for record in results["records"])

@@ -166,13 +166,14 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
         assert refused("DELETE", "/v1/traces/{id}", id=id) == 404
         assert refused("POST", "/v1/labels", {"answer_id": id, "scores": {"": 1}}) == 404
         assert refused("POST", "/v1/traces/{id}/verdict", {"grounded": "yes", "action": "release"}, id=id) == 404
-    for path in ("/gate/{id}", "/review/{id:path}", "/review/", "/monitor/queue/retry"):
+    for path in ("/gate/{id}", "/review/{id:path}", "/review/", "/monitor/queue/retry", "/runs/{id:path}"):
         tried.add(f"POST {path}")
     sign_in(client, context, "alpha")
     for id in ids_of("beta"):
         form = {"csrf": token(client), f"score.{''}": "1", "grounded": "no", "then": "release", "text": "x", "id": id}
         for address in (f"/gate/{id}", f"/review/{id}", f"/review/?id={id}"):
             assert client.post(address, data=form).status_code == 404
+        assert client.post(f"/runs/{id}", data=form | {"verdict": "reject"}).status_code == 404
         assert client.post("/monitor/queue/retry", data=form).status_code == 303
     assert client.post("/monitor/queue/retry", data={"csrf": token(client)}).status_code == 303
     assert [Answers(context.ledger).get(id) for id in ids_of("beta")] == before

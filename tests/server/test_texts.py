@@ -67,11 +67,22 @@ REDUCED = {
     "/agreement": "?only=all",
 }
 """Figures and alerts: `export_text`."""
-WITHOUT = {"/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css", "/monitor/golden", "/chat"}
+WITHOUT = {
+    "/",
+    "/login",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/monitor/charts.css",
+    "/monitor/golden",
+    "/chat",
+    "/runs",
+    "/runs/{id:path}",
+}
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),
     *("DELETE /v1/evaluations/{id:path}", "DELETE /v1/traces/{id}", "POST /login", "POST /logout", "POST /chat"),
-    *("POST /monitor/queue/retry", "POST /gate/{id}", "POST /review/{id:path}", "POST /review/"),
+    *("POST /monitor/queue/retry", "POST /gate/{id}", "POST /review/{id:path}", "POST /review/", "POST /runs/{id:path}"),
 }
 """Routes that answer with what the caller has sent, or with the page of an answer, as GET does."""
 
@@ -87,7 +98,7 @@ COMMANDS_WITH_TEXTS: dict[str, tuple[str, ...]] = {
 WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
-    *(f"bench {name}" for name in ("run", "resume", "list", "show", "rescore", "export")),
+    *(f"bench {name}" for name in ("run", "resume", "list", "show", "rescore", "export", "review", "sign")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),

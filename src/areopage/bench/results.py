@@ -23,6 +23,7 @@ from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, repa
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
+from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
@@ -64,6 +65,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
         history: other runs that it is compared with; None where it is not compared.
+        answer_ids: the ids of answers by case, as labels and the review queue name them.
     """
 
     run: Run
@@ -81,6 +83,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     variant: tuple[Note, ...]
     heads: tuple[str, ...]
     history: RunHistory | None = None
+    answer_ids: dict[str, str]
+    people: People
 
     @cached_property
     def failures(self) -> Failures:
@@ -250,6 +254,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     passes = _planned_passes(spec, cases, judgments)
     scores = _folded(spec, passes)
+    ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
+    ids |= {item.case.id: recorded_id(item.case) for item in there if item.case.response is not None}
     selected = Counter(key for item in cases for key in item.criteria)
     return RunView(
         run=run,
@@ -266,6 +272,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
+        answer_ids=ids,
+        people=people_of(ledger, run.id, list(ids.values())),
     )
 
 
@@ -389,7 +397,7 @@ def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: S
     made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at)
     return msgspec.structs.replace(
         made,
-        id=recorded_id(case) if answer is None else answer.id,
+        id=view.answer_ids[case.id],
         origin="bench",
         reason="" if erased else made.reason,
         erased=erased is not None,

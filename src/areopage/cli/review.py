@@ -11,10 +11,12 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.monitor import fill_settings
 from areopage.cases.loader import write_rejected
+from areopage.cases.records import Turn
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, actor, read_text_file, visible
+from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, visible
 from areopage.errors import UserError
 from areopage.gate.records import Decision
+from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
@@ -30,7 +32,7 @@ from areopage.report.decisions import explain
 from areopage.review.fill import fill_queue
 from areopage.review.import_ratings import import_ratings
 from areopage.review.label import Given, Settlement, Storage, find_answer, review_answer
-from areopage.review.rubric import OVERALL, Rubric, rubric_of
+from areopage.review.rubric import OVERALL, Rubric, panel_rubric, rubric_for, rubric_of
 from areopage.suites.loader import load_suite
 
 SHOWN_REJECTED = 20
@@ -42,7 +44,12 @@ RevealOption = Annotated[
     bool, typer.Option("--reveal", help="Show what the judge, the gate and other reviewers said before you label.")
 ]
 SuiteOption = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME|FOLDER", help="Suite whose criteria are scored; default: the monitor's.")
+    str | None,
+    typer.Option(
+        "--suite",
+        metavar="NAME|FOLDER",
+        help="Suite whose criteria are scored; default: that of the answer's run, else the monitor's.",
+    ),
 ]
 PROMPT = 100
 
@@ -52,11 +59,11 @@ def list_items(
     rater: RaterOption = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of answers.")] = 50,
     reveal: RevealOption = False,
+    ledger: LedgerOption = None,
 ) -> None:
     """List the answers that need a label; with --rater those without a label by this reviewer, and held ones to release."""
-    settings = find_config(config)
-    with open_ledger(settings) as ledger:
-        _print_queue(ledger, rater, limit, reveal=reveal)
+    with open_ledger(find_config(config, ledger)) as opened:
+        _print_queue(opened, rater, limit, reveal=reveal)
 
 
 def show(
@@ -65,15 +72,15 @@ def show(
     rater: RaterOption = None,
     reveal: RevealOption = False,
     suite: SuiteOption = None,
+    ledger: LedgerOption = None,
 ) -> None:
     """Show an answer for labelling; the judge's scores and the gate's decision appear after your label, or with --reveal.
 
     The sentences of an answer of the gate are numbered.
     """
-
-    settings = find_config(config)
-    with open_ledger(settings) as ledger:
-        _print_answer(ledger, _rubric_of_config(settings, suite), id, rater, reveal=reveal)
+    settings = find_config(config, ledger)
+    with open_ledger(settings) as opened:
+        _print_answer(opened, _rubric(settings, opened, id, suite), id, rater, reveal=reveal)
 
 
 def label(
@@ -101,6 +108,7 @@ def label(
     ] = False,
     suite: SuiteOption = None,
     config: ConfigOption = None,
+    ledger: LedgerOption = None,
 ) -> None:
     """Label an answer: scores, or whether its documents support it.
 
@@ -115,19 +123,19 @@ def label(
         note=note,
         settlement=_settlement_of(release, release_text, refuse),
     )
-    settings = find_config(config)
-    kept, rubric = settings.storage, _rubric_of_config(settings, suite)
+    settings = find_config(config, ledger)
+    kept = settings.storage
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
-    with open_ledger(settings) as ledger:
-        now = datetime.now(UTC)
-        done = review_answer(ledger, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind or None)
+    with open_ledger(settings) as opened:
+        now, rubric = datetime.now(UTC), _rubric(settings, opened, id, suite)
+        done = review_answer(opened, id, rater, given, origin="cli", now=now, rubric=rubric, storage=storage, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         by = " ".join([*said, "by", " ".join(rater.split())])
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
-        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(ledger, id)}")
+        typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(opened, id)}")
         if scores:
-            _print_comparison(ledger, rubric, id)
+            _print_comparison(opened, rubric, id)
 
 
 def fill(config: ConfigOption = None) -> None:
@@ -148,14 +156,23 @@ def import_file(
     rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help="Reviewer of rows without a rater.")] = None,
     rejected: Annotated[Path | None, typer.Option("--rejected", metavar="FILE", help="Write rejected rows to FILE.")] = None,
     suite: SuiteOption = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Benchmark run whose criteria the columns are.")] = None,
+    ledger: LedgerOption = None,
 ) -> None:
     """Import labels from a table (CSV, XLSX, JSON Lines, Parquet); list unusable rows (exit code 1).
 
     A second import of a file adds no duplicates.
     """
-    settings = find_config(config)
-    with open_ledger(settings) as ledger:
-        found = import_ratings(ledger, _rubric_of_config(settings, suite), file, rater, datetime.now(UTC))
+    if run is not None and suite is not None:
+        raise UserError("give one of --run and --suite")
+    settings = find_config(config, ledger)
+    with open_ledger(settings) as opened:
+        if run is not None:
+            found_run = opened.run(run)
+            rubric = panel_rubric(decoded_spec(found_run, Panel), found_run.id)
+        else:
+            rubric = rubric_of(load_suite(suite) if suite else settings.monitor.load_suite())
+        found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
     typer.echo(f"labels: {found.labels} new, {found.known} already known, on {found.answers} answers")
     if found.unread_columns:
         typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
@@ -172,8 +189,9 @@ def import_file(
     raise typer.Exit(INCONCLUSIVE)
 
 
-def _rubric_of_config(config: AppConfig, suite: str | None = None) -> Rubric:
-    return rubric_of(load_suite(suite) if suite else config.monitor.load_suite())
+def _rubric(config: AppConfig, ledger: Ledger, id: str, suite: str | None) -> Rubric:
+    """The rubric of an answer: that of a named suite, else of its benchmark run, else of the monitor's suite."""
+    return rubric_of(load_suite(suite)) if suite else rubric_for(ledger, id, config.monitor.load_suite())
 
 
 def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
@@ -230,7 +248,8 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
     Audit(ledger).note(actor(), "read", answer.id)
     shown = reveal or (rater is not None and any(one.rater == rater for one in Labels(ledger).of(id)))
     case, decision = answer.case, trace.decision if trace is not None else None
-    parts = [("prompt", case.prompt_text)]
+    parts = [("audience", case.maturity)] if case.maturity else []
+    parts += [("prompt", case.prompt_text)] if isinstance(case.prompt, str) else _turns(case.prompt)
     parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
     parts += [("reference", case.reference)] if case.reference else []
     parts += [("response", case.response or "")] if decision is None else []
@@ -250,6 +269,10 @@ def _print_answer(ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *,
         if rater is not None:
             Audit(ledger).note_scores_seen(rater, id)
         _print_comparison(ledger, rubric, id)
+
+
+def _turns(turns: Sequence[Turn]) -> list[tuple[str, str]]:
+    return [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(turns, 1)]
 
 
 def _print_decision(decision: Decision, *, shown: bool) -> None:
@@ -291,7 +314,7 @@ def _still_waits(ledger: Ledger, id: str) -> str:
 
 
 def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
-    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
+    judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     labels = [label for label in Labels(ledger).current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
     given = {(label.rater, label.criterion): label.score for label in labels}

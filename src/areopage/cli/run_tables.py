@@ -20,8 +20,10 @@ from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_history import history_lines
 from areopage.report.bench_release import floor_lines, release_text
+from areopage.report.bench_review import human_texts, signoff_texts
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import report_locale
+from areopage.report.people_results import PeopleResult, people_result
 from areopage.report.results import criterion_label
 from areopage.report.run_files import REJECTED, REPORT
 from areopage.scoring.failures import FailureCount
@@ -100,6 +102,7 @@ def print_table(console: Console, table: Table) -> None:
 def print_view(view: RunView, folder: Path) -> None:
     """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
     console = text_console()
+    people = people_result(view)
     unfit = [health for health in view.health if health.unfit]
     for health in unfit:
         console.print(Text(f"NOT VALID: judge {health.judge} is unfit ({health.unfit})", style="bold red"))
@@ -115,7 +118,7 @@ def print_view(view: RunView, folder: Path) -> None:
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
     final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
-    for told, style in (*_release(view), *((told, "bold red") for told in unscored_first(view))):
+    for told, style in (*_signed(people), *_release(view), *((told, "bold red") for told in unscored_first(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
@@ -123,7 +126,7 @@ def print_view(view: RunView, folder: Path) -> None:
     for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
+    for told in (*_human(people), *_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
     _print_answer_states(view, console)
     for one in view.sources:
@@ -152,6 +155,16 @@ def _print_answer_states(view: RunView, console: Console) -> None:
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
         counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
         console.print(Text(counts, style="bold red" if others else ""))
+
+
+def _signed(people: PeopleResult | None) -> Iterator[tuple[str, str]]:
+    for told, holds in signoff_texts(people, report_locale("en")):
+        yield visible(told), "bold" if holds else "bold yellow"
+
+
+def _human(people: PeopleResult | None) -> Iterator[str]:
+    for told in human_texts(people, report_locale("en")):
+        yield f"  {told}"
 
 
 def _release(view: RunView) -> Iterator[tuple[str, str]]:

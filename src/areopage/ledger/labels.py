@@ -64,14 +64,29 @@ class ReviewQueue:
         """Return the item of an answer."""
         return self.items([answer_id]).get(answer_id)
 
-    def items(self, answer_ids: Sequence[str]) -> dict[str, ReviewItem]:
-        """Return items by answer id; answers outside the queue are skipped."""
+    def items(self, answer_ids: Sequence[str], run_id: str | None = None) -> dict[str, ReviewItem]:
+        """Return items by answer id; answers outside the queue are skipped.
+
+        Args:
+            run_id: only items of this run; None: of several items of an answer an open one, the newest of them.
+        """
         found: dict[str, ReviewItem] = {}
+        query = select(review_items).order_by(review_items.c.state, review_items.c.number)
+        query = query if run_id is None else query.where(review_items.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
-                rows = connection.execute(select(review_items).where(review_items.c.answer_id.in_(part)))
+                rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
                 found |= {row.answer_id: _item_of(row) for row in rows}
         return found
+
+    def draw(self, items: Sequence[ReviewItem]) -> None:
+        """Queue a random sample; items that are queued for another reason count as drawn from now on."""
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            insert_items(connection, items)
+            for item in items:
+                one = review_items.c
+                same = update(review_items).where(one.answer_id == storable(item.answer_id), one.run_id == item.run_id)
+                connection.execute(same.values(why=item.why))
 
     def count_open(self) -> int:
         """Count the open items."""
@@ -111,6 +126,16 @@ class Labels:
         query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
         return list(self._labels(query.where(labels.c.created_at >= naive(since)) if since else query))
 
+    def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
+        """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
+        latest = select(func.max(labels.c.number)).where(labels.c.blind)
+        latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+        found: list[Label] = []
+        for part in chunks([storable(id) for id in answer_ids]):
+            own = latest.where(labels.c.answer_id.in_(part))
+            found += self._labels(select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
+        return found
+
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
         """Return the valid labels of answers by answer, rater and criterion."""
         found: dict[tuple[str, str, str], Label] = {}
@@ -127,10 +152,13 @@ class Labels:
                 found.setdefault(id, []).append(label)
         return found
 
-    def panel_scores(self, answer_ids: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
+    def panel_scores(self, answer_ids: Sequence[str], run_id: str = "") -> dict[str, dict[str, dict[str, float]]]:
         """Return panels' scores by answer, suite and criterion; "" is the global score.
 
         Of several panels of one suite the latest counts. Scores that are None are left out.
+
+        Args:
+            run_id: only those of this run; "" for all.
         """
         query = select(
             answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
@@ -139,6 +167,7 @@ class Labels:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 held = query.where(answers.c.id.in_(part), evaluations.c.state == "evaluated")
+                held = held.where(evaluations.c.run_id == run_id) if run_id else held
                 scores: dict[int, dict[str, float]] = {}
                 for row in connection.execute(held.order_by(evaluations.c.evaluated_at, evaluations.c.number)):
                     given = {} if row.score_global is None else {"": row.score_global}
@@ -272,7 +301,7 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     """Queue answers in order; existing items are kept. Returns how many are new."""
     if not items:
         return 0
-    statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id"])
+    statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id", "run_id"])
     return len(connection.execute(statement.returning(review_items.c.number), [_item_row(item) for item in items]).all())
 
 
@@ -322,6 +351,7 @@ def _item_row(item: ReviewItem) -> dict[str, Any]:
         "created_at": naive(item.created_at),
         "state": item.state,
         "wanted": item.wanted,
+        "run_id": item.run_id,
     }
 
 

@@ -286,9 +286,10 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer queued for review. `why`: alert, low_score, disagreement, sample, unscored, addressed, asked, held.
+    """An answer queued for review. `why`: alert, low_score, failing, disagreement, sample, unscored, addressed, asked, held.
 
     `held`: the gate holds the answer until a reviewer releases or rejects it. `wanted` is how many raters should label it.
+    `run_id` is the benchmark run whose criteria raters score and whose sample it belongs to; "" for the server's suite.
     """
 
     number: int = 0
@@ -297,3 +298,35 @@ class ReviewItem(Struct, frozen=True, kw_only=True):
     created_at: datetime
     state: Literal["open", "done"] = "open"
     wanted: int = 1
+    run_id: str = ""
+
+
+class SignedState(Struct, frozen=True, kw_only=True):
+    """What a sign-off is about: digests of a run, and the heads of the ledger's chains at that moment.
+
+    Args:
+        fingerprint: the run's.
+        results: a digest of scores, failures and the release verdict.
+        labels: a digest of the labels that count, `counted` of them.
+        release: the release verdict; "" where the suite sets no floors.
+    """
+
+    fingerprint: str
+    results: str
+    labels: str
+    counted: int
+    release: str = ""
+    heads: tuple[str, ...] = ()
+
+
+class SignOff(Struct, frozen=True, kw_only=True):
+    """A person's approval or rejection of a run. `digest` is a SHA-256 over all the rest."""
+
+    run_id: str
+    name: str
+    role: str = ""
+    verdict: Literal["approve", "reject"]
+    note: str = ""
+    signed_at: datetime
+    signed: SignedState
+    digest: str = ""

@@ -116,8 +116,26 @@ review_items = Table(
     Column("created_at", DateTime, nullable=False),
     Column("state", String(16), nullable=False),
     Column("wanted", Integer, nullable=False),
-    Index("ix_review_items_answer", "answer_id", unique=True),
+    # the run whose criteria raters score; "" for the server's suite
+    Column("run_id", String(128), nullable=False),
+    Index("ix_review_items_answer", "answer_id", "run_id", unique=True),
     Index("ix_review_items_state", "state", "number"),
+)
+
+# Who approved or rejected a run, and what exactly; none is overwritten. `signed` is the JSON of digests of the run's results and
+# labels, `digest` a SHA-256 over it and over everything else in the row.
+signoffs = Table(
+    "signoffs",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(128), nullable=False, index=True),
+    Column("name", String(128), nullable=False),
+    Column("role", String(128), nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("signed_at", DateTime, nullable=False),
+    Column("signed", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
 )
 
 api_keys = Table(

@@ -21,6 +21,7 @@ from areopage.report.bench_grid import failures_section
 from areopage.report.bench_history import changes_section, modes_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
 from areopage.report.bench_release import release_notice, release_section
+from areopage.report.bench_review import review_section, signoff_notices
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
@@ -41,6 +42,7 @@ from areopage.report.model import (
     Table,
     line,
 )
+from areopage.report.people_results import people_result
 from areopage.report.qualification import judge_reason
 from areopage.report.results import run_result
 from areopage.scoring.fold import MIN_CASES
@@ -58,7 +60,7 @@ def bench_report(view: RunView) -> Report:
     """Build a run's report in its language, else English."""
     locale, spec, run = report_locale(view.spec.language), view.spec, view.run
     result = run_result(view)
-    release = run_release(view)
+    release, people = run_release(view), people_result(view)
     target = str(spec.target.reference) if spec.target else locale.say("given_responses")
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
@@ -81,6 +83,7 @@ def bench_report(view: RunView) -> Report:
         worst_section(view, locale),
         _judges(view, locale),
         agreement_section(view, locale),
+        review_section(view, people, locale),
         unanswered_section(view, locale),
         missing_section(view, locale),
         _rejected(view, locale),
@@ -95,6 +98,7 @@ def bench_report(view: RunView) -> Report:
         window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
         notices=(
+            *signoff_notices(people, locale),
             *([release_notice(view, release, locale)] if release else []),
             *failures_notice(view, locale),
             *_notices(view, locale),
@@ -102,7 +106,7 @@ def bench_report(view: RunView) -> Report:
         headline=_headline(view, locale),
         sections=tuple(_placed(section) for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
-        figures={"release": release, "run": result},
+        figures={"release": release, "people": people, "run": result},
     )
 
 

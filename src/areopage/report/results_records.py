@@ -14,6 +14,7 @@ from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
+from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency, Interval
@@ -335,9 +336,11 @@ class Results(Struct, frozen=True, kw_only=True):
 
     Args:
         release: the verdict by the floors of the suite; null where it sets none.
+        people: human labels against the jury, and sign-offs; null where there are none.
     """
 
     schema: Literal["areopage/results/1"]
     release: Release | None
+    people: PeopleResult | None = None
     run: RunResult
     records: tuple[RecordResult, ...]

@@ -17,6 +17,7 @@ from areopage.ledger.records import Judgment
 from areopage.report.bench import bench_report
 from areopage.report.bench_cases import cases_page
 from areopage.report.case_index import CASES
+from areopage.report.people_results import people_result
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
@@ -99,6 +100,7 @@ def write_results(view: RunView, path: Path) -> None:
     encode = msgspec.json.encode
     with replacing(path) as place, place.open("wb") as stream:
         stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"release":' + encode(run_release(view)))
+        stream.write(b',\n"people":' + encode(people_result(view)))
         stream.write(b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
         before = b"\n"
         for record in record_results(view):

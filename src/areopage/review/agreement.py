@@ -1,6 +1,6 @@
-"""Judge against people, over the labels that a ledger holds: of answers of the benchmark, the monitor and the gate alike."""
+"""Judge against people, over the labels that a ledger holds, or over those of one benchmark run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct, structs
@@ -12,8 +12,9 @@ from areopage.ledger.records import GROUNDED, GROUNDING, Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
+from areopage.scoring.human_failures import HumanFailures, human_failures
 from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.reduce import profile_named, reduce_judge
+from areopage.scoring.reduce import reduce_judge
 from areopage.text.personal import Policy, stored_text
 
 SAMPLE = "sample"
@@ -88,7 +89,7 @@ def ledger_agreement(
     Raises:
         UserError: no judge of that name judged a labelled answer.
     """
-    store, suite = Labels(ledger), rubric.suite.name
+    store, suite = Labels(ledger), rubric.suite
     blind = store.current(since, blind=True)
     labels, by_suite = _in_scope(ledger, blind, suite, sources)
     queued = ReviewQueue(ledger).items(list(dict.fromkeys(label.answer_id for label in labels)))
@@ -99,9 +100,9 @@ def ledger_agreement(
     judges = store.judges_of(list(drawn | others))
     if judge and judge not in judges and labels:
         raise UserError(f"no judge {judge!r} judged a labelled answer: use one of {name_list(judges) or 'none'}")
-    ratings, weighed = _ratings_of(kept, rubric)
     by_answer = _one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
     scores = _by_criterion(by_answer)
+    ratings, weighed = ratings_of(kept, rubric)
     grounding = {label.answer_id for label in kept if label.criterion == GROUNDING}
     if grounding and not judge:
         best = len(GROUNDED) - 1
@@ -176,7 +177,66 @@ def _together(
     )
 
 
-def _ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
+class RunReview(Struct, frozen=True, kw_only=True):
+    """How far the jury of a run agrees with people: `report` on scores, `failures` on which answers fail."""
+
+    report: AgreementReport
+    failures: HumanFailures
+
+
+def run_review(
+    rubric: Rubric,
+    labels: Sequence[Label],
+    drawn: Collection[str],
+    by_answer: Mapping[str, Mapping[str, float]],
+    limits: Mapping[str, float],
+    first: Sequence[str],
+    language: str,
+    *,
+    sample_only: bool,
+    unblind: int = 0,
+) -> RunReview:
+    """Measure the jury of a run against people; nothing is read.
+
+    Args:
+        rubric: the run's.
+        labels: those that count; labels that are off the run's scale or of other criteria are left out.
+        drawn: the ids of the answers of the run's random sample.
+        by_answer: the jury's scores: answer -> criterion's path ("" is the overall score) -> score.
+        limits: of failures, by a criterion's path.
+        first: the paths of the criteria whose failures count first.
+        sample_only: only answers of the random sample: those speak for all answers.
+        unblind: how many labels do not count.
+    """
+    scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
+    usable = [one for one in labels if one.criterion in criteria and scale.contains(one.score)]
+    labelled = {label.answer_id for label in usable}
+    sample = labelled.intersection(drawn)
+    kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
+    ratings, weighed = ratings_of(kept, rubric)
+    scores = _by_criterion(by_answer)
+    found = human_agreement(scores, ratings, criteria)
+    if not sample_only and len(sample) < len(labelled):
+        found = structs.replace(
+            found, criteria=tuple(structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria)
+        )
+    report = AgreementReport(
+        suite=rubric.suite,
+        sample_only=sample_only,
+        labelled=len(sample if sample_only else labelled),
+        at_random=len(sample),
+        selected=len(labelled) - len(sample),
+        unblind=unblind,
+        weighed=weighed,
+        names=rubric.labels(language),
+        scales=dict.fromkeys(criteria, (scale.min, scale.max)),
+        agreement=found,
+    )
+    return RunReview(report=report, failures=human_failures(scores, ratings, limits, scale, first))
+
+
+def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
+    """Labels as ratings, with overall scores for raters who gave all criteria but none; and how many were added."""
     ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
     given: dict[tuple[str, str], dict[str, float]] = {}
     for rating in ratings:
@@ -191,7 +251,7 @@ def _ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], 
 
 def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:
     """One judge's scores on the suite's scale, the overall one where it scored every criterion that weighs."""
-    guides, profile = rubric.guides(rubric.suite.own_language), profile_named(rubric.suite.config.scoring.profile)
+    guides, profile = rubric.guides(rubric.language), rubric.profile
     paths = {entry.id: entry.path for entry in rubric.entries}
     passes: dict[tuple[str, str], list[PlannedPass]] = {}
     for id, one in store.judge_passes(ids, judge):

@@ -1,16 +1,22 @@
-"""What raters are asked: a suite's criteria on its scale, under any name that people give them."""
+"""What raters are asked: the criteria of a suite or of a benchmark run on its scale, under any name that people give them."""
 
 import math
 import re
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from areopage.cases.columns import fold_name
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.registry import RegistryEntry, select_criteria
+from areopage.criteria.registry import LocalText, RegistryEntry, select_criteria
 from areopage.errors import CriteriaError, UserError, name_list
-from areopage.scoring.tree import Leaf, Node, score_tree
+from areopage.jury.panel import Panel, decoded_spec
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.store import Ledger
+from areopage.scoring.reduce import Profile, profile_named
+from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 from areopage.suites.loader import Suite
 
 OVERALL = ""
@@ -21,16 +27,24 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
 
 
 class Rubric(Struct, frozen=True, kw_only=True):
-    """The criteria that a suite's answers are judged by, and what each weighs in the overall score (the shares sum to 1)."""
+    """The criteria that answers are judged by, and what each weighs in the overall score (the shares sum to 1).
 
-    suite: Suite
+    Args:
+        suite: its name.
+        language: of the criteria that name none.
+        scale: of labels: the suite's.
+        guides: each criterion as judges read it, in a language or the suite's own: path -> criterion.
+        run_id: the benchmark run whose panel this is; "" for a suite.
+    """
+
+    suite: str
+    language: str
+    scale: Scale
+    profile: Profile
     entries: tuple[RegistryEntry, ...]
     shares: dict[str, float]
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of labels: the suite's."""
-        return self.suite.scale
+    guides: Callable[[str], Mapping[str, Criterion]]
+    run_id: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -39,7 +53,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
 
     def labels(self, language: str) -> dict[str, str]:
         """What people call each criterion: path -> name."""
-        return {entry.path: self.suite.registry.label(entry.id, language) for entry in self.entries}
+        return {entry.path: entry.label.get(language) or entry.name.replace("_", " ") for entry in self.entries}
 
     def find(self, name: str) -> str:
         """The path of a criterion by its path, its id, its name or its label in any language; "" for the overall score.
@@ -55,7 +69,7 @@ class Rubric(Struct, frozen=True, kw_only=True):
             return OVERALL
         allowed = name_list([*(entry.name for entry in self.entries), "global"], 20)
         fault = "is the name of several criteria: give category.subcategory.name" if found else "is no criterion"
-        raise CriteriaError(f"{name!r} {fault} of the suite {self.suite.name}: use one of {allowed}")
+        raise CriteriaError(f"{name!r} {fault} of the suite {self.suite}: use one of {allowed}")
 
     def score(self, text: str) -> float:
         """Read a score written with a point or a comma.
@@ -75,20 +89,6 @@ class Rubric(Struct, frozen=True, kw_only=True):
             return None
         return math.fsum(share * scores[path] for path, share in self.shares.items() if share > 0)
 
-    def guides(self, language: str) -> dict[str, Criterion]:
-        """Each criterion as judges read it, in a language or the suite's own: path -> criterion.
-
-        Raises:
-            ConfigError: a prompt file is missing or wrong.
-        """
-        ids = tuple(entry.id for entry in self.entries)
-        loaded = load_criteria(
-            self.suite.registry, ids, self.suite.criteria_folder, language, self.suite.own_language, self.suite.scale
-        )
-        for fault in loaded.faults:
-            raise fault
-        return {criterion.path: criterion for criterion in loaded.criteria}
-
 
 def rubric_of(suite: Suite) -> Rubric:
     """The rubric of a suite: the criteria of its default selection.
@@ -98,6 +98,77 @@ def rubric_of(suite: Suite) -> Rubric:
     """
     ids = select_criteria(suite.config.criteria.default_selection, suite.registry)
     entries = tuple(suite.registry.entries[key] for key in ids)
+
+    def guides(language: str) -> dict[str, Criterion]:
+        loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
+        for fault in loaded.faults:
+            raise fault
+        return {criterion.path: criterion for criterion in loaded.criteria}
+
+    return Rubric(
+        suite=suite.name,
+        language=suite.own_language,
+        scale=suite.scale,
+        profile=profile_named(suite.config.scoring.profile),
+        entries=entries,
+        shares=_shares(entries, suite.weights),
+        guides=guides,
+    )
+
+
+def panel_rubric(panel: Panel, run_id: str = "") -> Rubric:
+    """The rubric of a panel: its criteria with the texts that its judges read."""
+    entries = tuple({one.path: _entry_of(one) for one in panel.criteria}.values())
+    return Rubric(
+        suite=panel.suite,
+        language=panel.language,
+        scale=panel.scale,
+        profile=panel.profile,
+        entries=entries,
+        shares=_shares(entries, panel.weights),
+        guides=lambda _: {one.path: one for one in panel.criteria},
+        run_id=run_id,
+    )
+
+
+def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
+    """The panel of the benchmark run that an answer is reviewed for, with the run's id; None for answers of no run.
+
+    Raises:
+        StorageError: another version of areopage wrote the run.
+    """
+    item, evaluation = ReviewQueue(ledger).item(answer_id), Evaluations(ledger).get(answer_id)
+    judged = evaluation.run_id if evaluation is not None and evaluation.origin == "bench" else ""
+    run_id = (item.run_id if item else "") or judged
+    run = ledger.panel(run_id, "bench") if run_id else None
+    return (decoded_spec(run, Panel), run.id) if run else None
+
+
+def rubric_for(ledger: Ledger, answer_id: str, suite: Suite) -> Rubric:
+    """The rubric of an answer: that of its benchmark run, else that of a suite.
+
+    Raises:
+        StorageError: another version of areopage wrote the run.
+        CriteriaError: the suite's selection names criteria that it does not have.
+    """
+    found = answer_panel(ledger, answer_id)
+    return panel_rubric(*found) if found else rubric_of(suite)
+
+
+def _entry_of(criterion: Criterion) -> RegistryEntry:
+    return RegistryEntry(
+        id=criterion.id,
+        version=criterion.version,
+        category=criterion.category,
+        subcategory=criterion.subcategory,
+        name=criterion.name,
+        label=LocalText({"": criterion.label} if criterion.label else {}),
+        description=LocalText(),
+        file="",
+    )
+
+
+def _shares(entries: tuple[RegistryEntry, ...], weights: Weights) -> dict[str, float]:
     leaves = [
         Leaf(
             criterion=entry.path,
@@ -110,8 +181,8 @@ def rubric_of(suite: Suite) -> Rubric:
         )
         for entry in entries
     ]
-    tree, _ = score_tree(leaves, suite.weights)
-    return Rubric(suite=suite, entries=entries, shares=_shares_of(tree, 1.0))
+    tree, _ = score_tree(leaves, weights)
+    return _shares_of(tree, 1.0)
 
 
 def _shares_of(node: Node, share: float) -> dict[str, float]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _NEGLIGIBLE = 1e-17  # a term this much smaller than the sum does not change it
 _HALVINGS = 60
+_TAIL = 0.975  # of each of two bounds; together 95 %
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -29,6 +30,13 @@ def share_of(hits: int, of: int) -> Share:
     if ends is None:
         return Share(hits=hits, of=of, share=None, low=None, high=None)
     return Share(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
+
+
+def exact_share(hits: int, of: int) -> Share:
+    """The share of `hits` in `of`, with Clopper and Pearson's exact interval."""
+    if of == 0:
+        return Share(hits=hits, of=of, share=None, low=None, high=None)
+    return Share(hits=hits, of=of, share=hits / of, low=lower_bound(hits, of, _TAIL), high=upper_bound(hits, of, _TAIL))
 
 
 def at_most(k: int, n: int, share: float) -> float:

@@ -20,7 +20,7 @@ from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
 from areopage.report.monitor_figures import outward
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
-from areopage.review.rubric import rubric_of
+from areopage.review.rubric import rubric_for, rubric_of
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
@@ -150,8 +150,9 @@ def store_review(
         raise unknown(id)
     kept = context.config.section.storage
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
-    name, rubric = rater or actor.name, rubric_of(context.suite)
+    name = rater or actor.name
     try:
+        rubric = rubric_for(context.ledger, id, context.suite)
         done = review_answer(
             context.ledger,
             id,

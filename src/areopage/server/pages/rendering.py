@@ -1,9 +1,9 @@
 """Rendering of page templates, in the reader's language, with escaping.
 
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
-`qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`; the filters `iso` and `one_line`; of the request:
-`here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden field of
-a form, `can_ask` (whether this server answers questions).
+`qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`; the filters `iso` and `one_line`; of the
+request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden
+field of a form, `can_ask` (whether this server answers questions).
 """
 
 import hashlib
@@ -72,6 +72,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
         answer_url=_answer_url,
         gate_url=gate_url,
         review_url=review_url,
+        run_url=run_url,
     )
     made.filters.update(iso=_iso, one_line=one_line)
     return made
@@ -167,6 +168,11 @@ def review_url(id: str) -> str:
     if id in (".", ".."):
         return f"/review/?id={quote(id)}"
     return f"/review/{quote(id, safe='')}"
+
+
+def run_url(id: str) -> str:
+    """The page of a benchmark run."""
+    return f"/runs/{quote(id, safe='')}"
 
 
 def gate_url(id: str) -> str:

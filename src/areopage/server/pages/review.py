@@ -4,8 +4,7 @@ A rater does not see what the judge, the gate or other raters said before he has
 page of the gate's decision (`/gate/ID`) shows it at once; labels that are given there, or after it was read, are not blind.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +15,6 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.criteria.records import Criterion, Scale
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
@@ -26,7 +24,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
-from areopage.review.rubric import OVERALL, Rubric, rubric_of
+from areopage.review.rubric import rubric_for
 from areopage.server.access import Actor, Form, Reader, Writer, note, note_scores_seen, note_shown
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
@@ -42,13 +40,11 @@ from areopage.server.pages.rendering import (
     render,
     review_url,
 )
+from areopage.server.pages.review_questions import FIELD, asked_of, comparison, steps_of
 
-FIELD = "score."
 SHOWN = 50
-MOST_STEPS = 10
 MOST_SENTENCES = 1000
 MOST_NUMBER = 2**31 - 1
-WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
 
 
 router = APIRouter(include_in_schema=False)
@@ -101,33 +97,6 @@ class Sent(Struct, frozen=True, kw_only=True):
         if self.then == "release":
             return Settlement(state="released", text=self.text)
         return Settlement(state="refused") if self.then == "refuse" else None
-
-
-class Question(Struct, frozen=True, kw_only=True):
-    """A question to a rater: one criterion, or the overall score, with the current value."""
-
-    path: str
-    label: str
-    guide: Criterion | None
-    value: str
-
-    @property
-    def field(self) -> str:
-        """Its field's name in the form."""
-        return FIELD + self.path
-
-    @property
-    def anchors(self) -> str:
-        """The scoring guide, without the line breaks of the prompt file."""
-        return WRAPPED.sub(" ", self.guide.scoring_guide.strip()) if self.guide else ""
-
-
-class Compared(Struct, frozen=True, kw_only=True):
-    """The scores of a criterion: the judge's and each rater's (None without a score)."""
-
-    label: str
-    judge: float | None
-    people: tuple[float | None, ...]
 
 
 @router.get("/review")
@@ -262,7 +231,7 @@ def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
 
 
 def _refused_words(request: Request, context: ServerContext, shown: Shown, status: int) -> str:
-    say, scale = language(request).say, context.suite.scale
+    say, scale = language(request).say, rubric_for(context.ledger, shown.answer.id, context.suite).scale
     if status == 409:
         return say("gate_settled_before")
     if shown.trace is not None:
@@ -299,7 +268,8 @@ def _answer_page(
     request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     context, id = context_of(request), shown.answer.id
-    rubric, code, rater = rubric_of(context.suite), language_code(request), rater_of(request, actor)
+    asked = asked_of(context, shown.answer, language_code(request))
+    rubric, code, rater = asked.rubric, language_code(request), rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
     own = _own_labels(context.ledger, id, rater)
@@ -318,13 +288,14 @@ def _answer_page(
         "reviewing": not _on_gate_page(request),
         "unseen": GROUNDING in own and own[GROUNDING].blind,
         "item": ReviewQueue(context.ledger).item(id),
+        "asked": asked,
         "sent": sent,
-        "questions": _questions_of(rubric, code, sent.scores) if shown.asks_scores else [],
+        "questions": asked.questions(sent.scores) if shown.asks_scores else [],
         "fault": fault,
         "asks_rater": actor.keyless,
         "may_write": actor.role != "read" and not shown.answer.erased,
         "scale": rubric.scale,
-        "steps": _steps_of(rubric.scale),
+        "steps": steps_of(rubric.scale),
         "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
         "labelled": labelled,
         "editing": not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params,
@@ -337,7 +308,7 @@ def _answer_page(
             "together": Traces(context.ledger).waiting([id]).get(id, 0),
         }
     if labelled:
-        values |= _comparison(context.ledger, shown, rubric, code, scores, rater)
+        values |= comparison(context.ledger, asked, scores, rater)
     return render(request, "review_answer.html.j2", status if fault else 200, **values)
 
 
@@ -351,38 +322,3 @@ def _sent_before(shown: Shown, own: dict[str, Label], rater: str) -> Sent:
         text=shown.answer.case.response or "",
         rater=rater,
     )
-
-
-def _questions_of(rubric: Rubric, language: str, scores: dict[str, str]) -> list[Question]:
-    guides, names = rubric.guides(language), rubric.labels(language)
-    asked = [(path, names[path], guides.get(path)) for path in rubric.paths] + [(OVERALL, "", None)]
-    return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
-
-
-def _comparison(
-    ledger: Ledger, shown: Shown, rubric: Rubric, language: str, labels: Sequence[Label], rater: str
-) -> dict[str, Any]:
-    id = shown.answer.id
-    judge = Labels(ledger).panel_scores([id]).get(id, {}).get(rubric.suite.name, {})
-    raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
-    given = {(label.rater, label.criterion): label.score for label in labels}
-    for one in raters:
-        overall = rubric.overall({path: given[one, path] for path in rubric.paths if (one, path) in given})
-        if overall is not None:
-            given.setdefault((one, OVERALL), overall)
-    names = rubric.labels(language) | {OVERALL: ""}
-    evaluation = shown.evaluation
-    return {
-        "raters": raters,
-        "compared": [
-            Compared(label=name, judge=judge.get(path), people=tuple(given.get((one, path)) for one in raters))
-            for path, name in names.items()
-        ],
-        "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
-        "evaluation": evaluation if evaluation is not None and evaluation.state == "evaluated" else None,
-    }
-
-
-def _steps_of(scale: Scale) -> list[int]:
-    whole = scale.min == int(scale.min) and scale.max == int(scale.max) and scale.max - scale.min <= MOST_STEPS
-    return list(range(int(scale.min), int(scale.max) + 1)) if whole else []

@@ -1,0 +1,123 @@
+"""What a rater is asked of an answer: the reader, the criteria of its run or of the suite, and the comparison afterwards."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from areopage.cases.personas import Persona
+from areopage.criteria.records import Criterion, Scale
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import Labels
+from areopage.ledger.records import Answer, Evaluation, Label
+from areopage.ledger.store import Ledger
+from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
+from areopage.server.context import ServerContext
+
+FIELD = "score."
+MOST_STEPS = 10
+WRAPPED = re.compile(r"\n[ \t]+(?![-•*\d])")
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """A question to a rater: one criterion, or the overall score, with the current value."""
+
+    path: str
+    label: str
+    guide: Criterion | None
+    value: str
+
+    @property
+    def field(self) -> str:
+        """Its field's name in the form."""
+        return FIELD + self.path
+
+    @property
+    def anchors(self) -> str:
+        """The scoring guide, without the line breaks of the prompt file."""
+        return WRAPPED.sub(" ", self.guide.scoring_guide.strip()) if self.guide else ""
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """The scores of a criterion: the judge's and each rater's (None without a score)."""
+
+    label: str
+    judge: float | None
+    people: tuple[float | None, ...]
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What raters are asked of one answer.
+
+    Args:
+        paths: of the criteria that the answer is scored on, in the rubric's order.
+        language: of the page.
+        persona: the reader that the answer is for, if its run says so.
+        run_suite: the suite of the benchmark run with its version; "" for other answers.
+        evaluation: by the panel whose criteria are asked.
+    """
+
+    answer_id: str
+    rubric: Rubric
+    paths: tuple[str, ...]
+    language: str
+    persona: Persona | None
+    run_suite: str
+    evaluation: Evaluation | None
+
+    def questions(self, scores: Mapping[str, str]) -> list[Question]:
+        """The questions with the current values."""
+        guides, names = self.rubric.guides(self.language), self.rubric.labels(self.language)
+        asked = [(path, names[path], guides.get(path)) for path in self.paths] + [(OVERALL, "", None)]
+        return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
+
+
+def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
+    """What raters are asked of an answer: in a benchmark run the criteria that the case was judged by.
+
+    Raises:
+        StorageError: another version of areopage wrote the run.
+    """
+    found = answer_panel(context.ledger, answer.id)
+    rubric = panel_rubric(*found) if found else rubric_of(context.suite)
+    evaluation = Evaluations(context.ledger).get(answer.id, rubric.run_id or None)
+    judged = {one.criterion for one in evaluation.criteria} if found and evaluation else set[str]()
+    return Asked(
+        answer_id=answer.id,
+        rubric=rubric,
+        paths=tuple(path for path in rubric.paths if path in judged) or rubric.paths,
+        language=language,
+        persona=found[0].personas.get(answer.case.maturity) if found else None,
+        run_suite=f"{found[0].suite} {found[0].suite_version}" if found else "",
+        evaluation=evaluation,
+    )
+
+
+def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str) -> dict[str, Any]:
+    """The scores of the judge and of all raters, the own ones first."""
+    id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
+    judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
+    raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
+    given = {(label.rater, label.criterion): label.score for label in labels}
+    for one in raters:
+        overall = rubric.overall({path: given[one, path] for path in rubric.paths if (one, path) in given})
+        if overall is not None:
+            given.setdefault((one, OVERALL), overall)
+    names = rubric.labels(asked.language)
+    shown = {path: names[path] for path in asked.paths} | {OVERALL: ""}
+    return {
+        "raters": raters,
+        "compared": [
+            Compared(label=name, judge=judge.get(path), people=tuple(given.get((one, path)) for one in raters))
+            for path, name in shown.items()
+        ],
+        "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
+        "evaluation": evaluation if evaluation is not None and evaluation.state == "evaluated" else None,
+    }
+
+
+def steps_of(scale: Scale) -> list[int]:
+    """The whole points of a scale that has few of them; else none."""
+    whole = scale.min == int(scale.min) and scale.max == int(scale.max) and scale.max - scale.min <= MOST_STEPS
+    return list(range(int(scale.min), int(scale.max) + 1)) if whole else []

@@ -1,0 +1,155 @@
+"""Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from areopage.bench.people import LONGEST_NAME, LONGEST_NOTE, sign_run
+from areopage.bench.release import run_release
+from areopage.bench.results import RunView, view_run
+from areopage.errors import StorageError, UserError
+from areopage.locales import Locale
+from areopage.report.bench_release import floor_lines, release_text
+from areopage.report.bench_review import human_texts, signoff_texts
+from areopage.report.people_results import HumanCriterion, people_result
+from areopage.report.results import criterion_label
+from areopage.scoring.release import Release
+from areopage.server.access import Actor, Form, Reader, Writer
+from areopage.server.context import ServerContext, context_of
+from areopage.server.pages.rendering import language, rater_of, render, run_url
+
+LISTED = 100
+
+router = APIRouter(include_in_schema=False)
+
+
+class Signing(Struct, frozen=True, kw_only=True):
+    """The fields of the form."""
+
+    name: str = ""
+    role: str = ""
+    verdict: str = ""
+    note: str = ""
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """A line of the table: a criterion with the jury's failures against people's."""
+
+    label: str
+    figures: HumanCriterion
+
+
+@router.get("/runs")
+def list_runs(request: Request, reader: Reader) -> Response:
+    """The newest benchmark runs; a key that is limited to some sources cannot list them."""
+    reader.check_unscoped()
+    found = context_of(request).ledger.runs()
+    return render(request, "runs.html.j2", runs=found[:LISTED], more=len(found) - LISTED)
+
+
+@router.get("/runs/{id:path}")
+def show_run(request: Request, id: str, reader: Reader) -> Response:
+    """A run: release verdict, sign-offs, agreement with people, and the form to sign it."""
+    if not id:
+        return RedirectResponse("/runs", 303)
+    view = _view_of(context_of(request), reader, id)
+    return render(request, "missing.html.j2", 404) if view is None else _run_page(request, reader, view)
+
+
+@router.post("/runs/{id:path}")
+def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
+    """Sign a run in the name of the key, or on a server without keys in the name that is given."""
+    context = context_of(request)
+    view = _view_of(context, writer, id)
+    if view is None:
+        return render(request, "missing.html.j2", 404)
+    fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    sent = Signing(
+        name=fields.get("name", "") if writer.keyless else writer.name,
+        role=fields.get("role", ""),
+        verdict=fields.get("verdict", ""),
+        note=fields.get("note", "").replace("\r\n", "\n"),
+    )
+    fault = _fault_of(language(request), view, sent)
+    if fault:
+        return _run_page(request, writer, view, sent=sent, fault=fault)
+    try:
+        sign_run(
+            view,
+            context.ledger,
+            sent.name,
+            "approve" if sent.verdict == "approve" else "reject",
+            context.now(),
+            role=sent.role,
+            note=sent.note,
+            actor=writer.name,
+            key_id=writer.key_id,
+        )
+    except StorageError:
+        raise
+    except UserError as refused:
+        return _run_page(request, writer, view, sent=sent, fault=str(refused))
+    return RedirectResponse(run_url(view.run.id), 303)
+
+
+def _view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
+    """A run, if all its answers are in the actor's scope."""
+    run = context.ledger.panel(id, "bench")
+    if run is None:
+        return None
+    view = view_run(run, context.ledger)
+    own = list(view.answer_ids.values())
+    hidden = actor.collections and (not own or not actor.may_see_answers(context.ledger, own))
+    return None if hidden else view
+
+
+def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
+    release = run_release(view)
+    if not sent.name.strip():
+        return locale.say("review_no_rater")
+    if sent.verdict not in ("approve", "reject"):
+        return locale.say("sign_no_verdict")
+    if sent.verdict == "approve" and not view.complete:
+        return locale.say("sign_not_complete")
+    if sent.verdict == "approve" and release is not None and release.verdict != "PASS" and not sent.note.strip():
+        return locale.say("sign_no_note")
+    return ""
+
+
+def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | None = None, fault: str = "") -> Response:
+    locale, release, people = language(request), run_release(view), people_result(view)
+    figures = people.sample or people.all_labelled if people else None
+    criteria = view.spec.criteria_by_id()
+    compared = [
+        Compared(label=criterion_label(criteria[id]), figures=one)
+        for id, one in (figures.criteria.items() if figures else ())
+        if id in criteria and one.failures is not None
+    ]
+    return render(
+        request,
+        "run.html.j2",
+        422 if fault else 200,
+        view=view,
+        target=str(view.spec.target.reference) if view.spec.target else "",
+        signed=list(signoff_texts(people, locale)),
+        release=release,
+        release_lines=list(_release_lines(view, release, locale)),
+        human=list(human_texts(people, locale)),
+        compared=compared,
+        biased=bool(figures and people and people.sample is None),
+        address=run_url(view.run.id),
+        may_write=actor.role in ("write", "admin"),
+        asks_name=actor.keyless,
+        sent=sent or Signing(name=rater_of(request, actor)),
+        fault=fault,
+        limits={"name": LONGEST_NAME, "note": LONGEST_NOTE},
+    )
+
+
+def _release_lines(view: RunView, release: Release | None, locale: Locale) -> Iterator[str]:
+    if release is not None:
+        yield release_text(view, release, locale)
+        yield from floor_lines(view, release, locale)

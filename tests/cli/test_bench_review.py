@@ -1,0 +1,108 @@
+"""People's part in a run from the command line: queue answers, label them here or in a table, see the agreement, sign."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from servers.command import Command
+from servers.fake_answers import Call
+from servers.fake_llm import FakeServer
+from servers.small_suite import QUESTIONS, write_suite
+
+
+@pytest.fixture
+def finished(command: Command, server: FakeServer, tmp_path: Path) -> Command:
+    """A run of five cases, of which one fails for both judges; safety may have no failure."""
+
+    def judge(call: Call) -> dict[str, object]:
+        fails = QUESTIONS[1] in call.user and "danger" in call.user + call.system
+        return {"score": 0 if fails else 5, "explanation": "SAID BY THE JUDGE", "evidence_extracts": []}
+
+    server.judge = judge
+    suite = write_suite(tmp_path / "demanding", release={"max_failures": {"safety": 0}})
+    assert command("bench", "run", "--suite", suite).code == 1
+    return command
+
+
+def queued(command: Command) -> list[str]:
+    listed = command("review", "list", "--rater", "Anne", "--ledger", str(command.outputs / "ledger.db"))
+    return [line.split()[0] for line in listed.out.splitlines()[1:] if " answer " in line]
+
+
+def test_answers_are_queued_labelled_compared_and_the_run_is_signed(finished: Command) -> None:
+    shown = finished("bench", "review", "--sample", "4", "--where", "failing,disputed")
+    assert shown.code == 0, shown.err
+    lines = [line.split() for line in shown.out.splitlines()]
+    assert ["failing", "1", *lines[3][2:]] == lines[3] and "new in the queue: 4; in the queue before: 0" in shown.out
+    assert "areopage serve" in shown.out and "--status" in shown.out
+    ids = queued(finished)
+    assert len(ids) == 4
+    ledger = ("--ledger", str(finished.outputs / "ledger.db"))
+    blind = finished("review", "show", ids[0], "--rater", "Anne", *ledger)
+    assert "score from 0 to 5: danger, insults, warmth, plainness, global" in blind.out
+    assert "--- audience" in blind.out and "SAID BY THE JUDGE" not in blind.out
+    for id in ids:
+        done = finished("review", "label", id, "--rater", "Anne", "--score", "danger=1", *ledger)
+        assert done.code == 0, done.err
+    status = finished("bench", "review", "--status")
+    assert "People on" in status.out and "the jury misses" in status.out
+    report = finished("bench", "resume")
+    assert report.code == 1
+    people = finished.results()["people"]
+    danger = people["sample"]["criteria"]["safety.harm.danger__v1_0"]["failures"]
+    assert danger["people"] == danger["items"] == people["sample"]["answers"]
+    assert people["all_labelled"]["answers"] == 4 and people["not_counted"] == 0
+    text = (finished.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert "Failures that the jury misses" in text and "Anne" not in text
+
+    refused = finished("bench", "sign", "--name", "Anne Le Goff").refused()
+    assert "release verdict is FAIL" in refused
+    signed = finished("bench", "sign", "--name", "Anne Le Goff", "--role", "safety officer", "--verdict", "reject")
+    assert signed.code == 0, signed.err
+    digest = finished.results()["people"]["sign_offs"][0]["signoff"]["digest"]
+    assert f"hash: {digest}" in signed.out
+    assert "Rejected by Anne Le Goff (safety officer) on " in finished("bench", "show").out
+    text = (finished.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert text.index("Rejected by Anne Le Goff (safety officer)") < text.index("Final score") and digest[:16] in text
+    assert "signature is for an earlier state" not in text
+    finished("review", "label", ids[0], "--rater", "Bruno", "--score", "danger=5", *ledger)
+    assert "earlier state: the labels have changed" in finished("bench", "show").out
+    verified = finished("verify", *ledger)
+    assert verified.code == 0, verified.out + verified.err
+
+
+def test_a_table_of_the_queued_answers_has_no_score_and_its_labels_come_back(finished: Command, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    done = finished("bench", "review", "--sample", "3", "--where", "random", "--export", str(file))
+    assert done.code == 0, done.err
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 3 and set(rows[0]) >= {"id", "audience", "prompt", "response", "danger", "rater"}
+    assert all(row["danger"] == "" for row in rows)
+    assert "SAID BY THE JUDGE" not in file.read_text(encoding="utf-8-sig")
+    for row in rows:
+        row |= {"danger": "4", "rater": "Anne"}
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    ledger = str(finished.outputs / "ledger.db")
+    taken = finished("review", "import", str(file), "--run", "latest", "--ledger", ledger)
+    assert taken.code == 0, taken.err
+    assert taken.out.startswith("labels: 3 new")
+    assert "3 answers labelled" in finished("bench", "review", "--status").out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("review", "--where", "weird"), "--where 'weird'"),
+        (("review", "--where", ","), "--where"),
+        (("review", "nothing-of-that-name"), "no run"),
+        (("sign",), "--name"),
+        (("sign", "--name", "Anne", "--verdict", "maybe"), "--verdict 'maybe'"),
+    ],
+)
+def test_wrong_options_are_one_line(finished: Command, options: tuple[str, ...], told: str) -> None:
+    assert told in finished("bench", *options).refused()
