@@ -302,22 +302,29 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
 
 
 def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
-    """Every planned pass in order of cases, with its outcome if any."""
-    criteria = spec.criteria_by_id()
-    return [
-        PlannedPass(
-            case_id=item.case.id,
-            criterion=key,
-            judge=judge.name,
-            pass_index=number,
-            outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number)), key),
+    """Every planned pass in order of cases, with its outcome if any, and the pairs that a rule takes from the judges."""
+    criteria, unjudged = spec.criteria_by_id(), spec.unjudged
+    passes: list[PlannedPass] = []
+    for item in cases:
+        passes += (
+            PlannedPass(
+                case_id=item.case.id,
+                criterion=key,
+                judge=judge.name,
+                pass_index=number,
+                outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number)), key),
+            )
+            for key in item.criteria
+            for judge in spec.judges
+            if judge.may_judge(criteria[key])
+            for number in range(1, len(judge.passes) + 1)
         )
-        for item in cases
-        for key in item.criteria
-        for judge in spec.judges
-        if judge.may_judge(criteria[key])
-        for number in range(1, len(judge.passes) + 1)
-    ]
+        passes += (
+            PlannedPass(case_id=item.case.id, criterion=key, judge="", pass_index=0, by_rule=True)
+            for key in item.ruled_out
+            if key not in unjudged
+        )
+    return passes
 
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:

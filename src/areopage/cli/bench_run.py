@@ -227,6 +227,9 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
     for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
+    if ruled_out := sum(size.ruled_out for size in sizes):
+        pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
+        typer.echo(f"rules (applies_to) leave out {pairs} of case and criterion: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"plan: {_plan_of(sizes)}", err=True)

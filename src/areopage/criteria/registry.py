@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from areopage.criteria.applicability import CaseRule, read_rules
 from areopage.errors import ConfigError, CriteriaError, name_list
 from areopage.yaml_document import YamlDocument, read_yaml
 
@@ -31,6 +32,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     """One criterion as the registry lists it; `file` is relative to the folder of prompt files.
 
     `may_not_apply`: judges may say that the criterion does not apply to a case; its texts tell when.
+    `applies_to`: rules that tell the cases it may apply to; the others are not put to any judge.
     """
 
     id: str
@@ -43,6 +45,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     file: str
     tags: tuple[str, ...] = ()
     may_not_apply: bool = False
+    applies_to: tuple[CaseRule, ...] = ()
 
     @property
     def path(self) -> str:
@@ -130,6 +133,8 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     may_not_apply = raw.get("may_not_apply", False)
     if not isinstance(may_not_apply, bool):
         faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
+    applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
+    faults += wrong
     if len(faults) > before:
         return None
     return RegistryEntry(
@@ -143,6 +148,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         file=str(file),
         tags=tuple(str(tag) for tag in tags),
         may_not_apply=may_not_apply,
+        applies_to=applies_to,
     )
 
 

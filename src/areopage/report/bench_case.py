@@ -110,7 +110,7 @@ def assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,
-        note=note if score.applies else locale.say("not_applicable"),
+        note=note if score.applies else locale.say("ruled_out" if score.by_rule else "not_applicable"),
         bar=bar,
         score=locale.number(score.score),
         remarks=tuple(_remark(one, planned[one.judge], folded, locale) for one in passes_of(view, score)),

@@ -41,6 +41,8 @@ def _failed_of(count: FailureCount, locale: Locale) -> str:
     told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
     if count.not_applicable:
         told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
+    if count.by_rule:
+        told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
 
 

@@ -22,6 +22,8 @@ def failures_section(view: RunView, locale: Locale) -> Section:
     lead = locale.say("failures_lead_high" if view.spec.scale.higher_is_better else "failures_lead_low")
     blocks: list[Block] = [Paragraph(text=lead, look="soft"), _criteria_grid(view, locale)]
     blocks.append(Paragraph(text=locale.say("grid_legend", n=locale.whole(_few(view))), look="note"))
+    if pairs := sum(count.by_rule for count in view.failures.by_criterion.values()):
+        blocks.append(Paragraph(text=locale.count("ruled_out_pairs", pairs), look="soft"))
     first = view.failures.first
     if first.if_missing is not None:
         low, high = (locale.percent(share, 0) for share in first.if_missing)

@@ -163,6 +163,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
             final_share=shares[path],
             cases_scored=sum(score.score is not None for score in found[node.name]),
             cases_not_applicable=sum(not score.applies for score in found[node.name]),
+            cases_ruled_out=sum(score.by_rule for score in found[node.name]),
             cases=len(found[node.name]),
             coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
             agreement=mean(agreements) if agreements else None,
@@ -229,6 +230,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
             answer_states=view.answer_states(),
             scored=sum(record.tree.score is not None for record in view.scores.records),
             not_applicable=sum(not score.applies for score in view.scores.criteria),
+            ruled_out=sum(score.by_rule for score in view.scores.criteria),
             applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
             unscored=len(view.unscored),
             refused_first=len(view.refused_first),
@@ -297,6 +299,7 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
     return CriterionDetail(
         score=score.score,
         applies=score.applies,
+        by_rule=score.by_rule,
         agreement=score.agreement,
         outliers=score.outliers,
         coverage=Coverage(scored=score.scored, not_applicable=score.not_applicable, planned=score.planned),

@@ -29,7 +29,7 @@ SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
-    *("not_applicable", "planned", "outliers"),
+    *("not_applicable", "planned", "outliers", "by_rule"),
 )
 CRITERIA_COLUMNS = (
     *(
@@ -119,7 +119,7 @@ def write_results_csv(view: RunView, path: Path) -> None:
     """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
 
     Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell; `applies` is false where
-    the criterion does not apply to the case.
+    the criterion does not apply to the case, `by_rule` is true where a rule says so.
 
     Raises:
         StorageError: the file cannot be written.
@@ -148,6 +148,7 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 score.not_applicable,
                 score.planned,
                 ", ".join(score.outliers),
+                "true" if score.by_rule else "false",
                 *(by_judge.get(name) for name in judges),
                 case.prompt_text,
                 case.response,

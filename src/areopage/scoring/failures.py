@@ -15,7 +15,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
-_State = Literal["failed", "passed", "missing", "not_applicable"]
+_State = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -56,7 +56,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     Args:
         limit: on the run's scale; None where several criteria with their own limits are counted together.
         failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` that it applies to.
-        not_applicable: further cases, to which it does not apply.
+        not_applicable: further cases, to which it does not apply; `by_rule` of them by a rule, without a judge.
         low, high: the 95 % bounds of the share of failures among such cases; None without a score.
         if_missing: the lower bound if no case without a score failed, and the upper bound if each of them did; None where none
             is missing.
@@ -70,6 +70,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     if_missing: tuple[float, float] | None = None
+    by_rule: int = 0
 
 
 class FailingCases(Struct, frozen=True, kw_only=True):
@@ -219,7 +220,7 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
 
 def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> _State:
     if not any(one.applies for one in found):
-        return "not_applicable"
+        return "ruled_out" if all(one.by_rule for one in found) else "not_applicable"
     if any(is_failure(one, limits, scale) for one in found):
         return "failed"
     return "missing" if any(one.is_missing for one in found) else "passed"
@@ -231,7 +232,8 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
 
 
 def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
-    failed, not_applicable = states.count("failed"), states.count("not_applicable")
+    failed, by_rule = states.count("failed"), states.count("ruled_out")
+    not_applicable = states.count("not_applicable") + by_rule
     scored, cases = failed + states.count("passed"), len(states) - not_applicable
     ends = (_low(failed, cases), _high(failed + cases - scored, cases)) if scored < cases else None
     return FailureCount(
@@ -243,6 +245,7 @@ def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
         low=_low(failed, scored) if scored else None,
         high=_high(failed, scored) if scored else None,
         if_missing=ends,
+        by_rule=by_rule,
     )
 
 

@@ -58,13 +58,17 @@ def outcome_name(outcome: Outcome) -> str:
 
 
 class PlannedPass(Struct, frozen=True, kw_only=True):
-    """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run."""
+    """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run.
+
+    `by_rule`: no judge is asked, for a rule says that the criterion does not apply; then there is one such pass, of judge "".
+    """
 
     case_id: str
     criterion: str
     judge: str
     pass_index: int
     outcome: Outcome | None = None
+    by_rule: bool = False
 
     @property
     def was_made(self) -> bool:

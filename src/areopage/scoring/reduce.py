@@ -86,7 +86,7 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
     (V1.1: under one).
 
     `outliers` are names of judges who stand apart; they are named and still counted. `applies` is False where the judges settle
-    that the criterion does not apply to the case: then there is neither a score nor is one missing.
+    that the criterion does not apply to the case, or a rule says so (`by_rule`): then there is no score, and none is missing.
     """
 
     case_id: str
@@ -96,6 +96,7 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
     outliers: tuple[str, ...]
     judges: tuple[JudgeScore, ...]
     applies: bool = True
+    by_rule: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -185,10 +186,15 @@ def reduce_passes(
         limits: from which score on a criterion fails, by its id.
     """
     groups: dict[tuple[str, str], dict[str, list[PlannedPass]]] = {}
+    ruled_out: set[tuple[str, str]] = set()
     for one in passes:
         groups.setdefault((one.case_id, one.criterion), {}).setdefault(one.judge, []).append(one)
+        if one.by_rule:
+            ruled_out.add((one.case_id, one.criterion))
     return tuple(
-        reduce_criterion(
+        _by_rule(case_id, criterion)
+        if (case_id, criterion) in ruled_out
+        else reduce_criterion(
             case_id,
             criterion,
             [reduce_judge(judge, found, scales[criterion], suite, profile) for judge, found in by_judge.items()],
@@ -197,6 +203,12 @@ def reduce_passes(
             limits[criterion],
         )
         for (case_id, criterion), by_judge in groups.items()
+    )
+
+
+def _by_rule(case_id: str, criterion: str) -> CriterionScore:
+    return CriterionScore(
+        case_id=case_id, criterion=criterion, score=None, agreement=None, outliers=(), judges=(), applies=False, by_rule=True
     )
 
 
