@@ -28,7 +28,8 @@ from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import RunAgreement, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 
-PassKey = tuple[str, str, str, int]
+PassKey = tuple[str, str, str, int, int]
+"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -52,7 +53,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         rejected: the rows of the datasets that could not be used.
         answers: the target's answers by case.
         erased: the answers of cases that are erased, by case; their judgments count all the same.
-        judgments: by (case, criterion, judge, pass).
+        judgments: by (case, criterion, judge, pass, turn).
         sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
@@ -94,8 +95,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def missing(self) -> tuple[MissingVerdict, ...]:
         """What has no verdict, case by case."""
 
-        def outcome_at(case_id: str, criterion: str, judge: str, number: int) -> Outcome | None:
-            return outcome_for(self.judgments.get((case_id, criterion, judge, number)), criterion)
+        def outcome_at(case_id: str, criterion: str, judge: str, number: int, turn: int) -> Outcome | None:
+            return outcome_for(self.judgments.get((case_id, criterion, judge, number, turn)), criterion)
 
         unanswered = {
             case.id: self.answer_state(case.id) for case in self.cases if case.response is None and case.id not in self.erased
@@ -200,7 +201,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, there, calls, by_key)
     places = {
-        (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
+        (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
         for call in planned_calls(spec, judged)
         for criterion in call.criteria
     }
@@ -211,7 +212,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    passes = _planned_passes(spec, cases, judgments)
+    turns = turns_of(spec, judged, cases, judgments)
+    passes = _planned_passes(spec, cases, judgments, turns)
     scores = _folded(spec, passes)
     selected = Counter(key for item in cases for key in item.criteria)
     return RunView(
@@ -239,7 +241,7 @@ def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[P
     """
     found = ledger.judgments_under([(answer.number, run_id) for answer in erased.values()])
     return {
-        (case_id, verdict.criterion, judgment.judge, judgment.pass_index): judgment
+        (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment
         for case_id, answer in erased.items()
         for judgment in found.get((answer.number, run_id), ())
         for verdict in judgment.verdicts
@@ -306,7 +308,7 @@ def _run_health(
     """One judge's health over a run."""
     criteria = spec.criteria_by_id()
     planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
-    own = [judgment for (_, _, name, _), judgment in judgments.items() if name == judge.name]
+    own = [judgment for place, judgment in judgments.items() if place[2] == judge.name]
     return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
 
 
@@ -331,8 +333,8 @@ def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
     Cases alike to the letter share the target's answer.
     """
     by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
-    for case_id, criterion, judge, number in sorted(view.judgments):  # sums of floats depend on the order
-        judgment = view.judgments[case_id, criterion, judge, number]
+    for place in sorted(view.judgments):  # sums of floats depend on the order
+        judgment, case_id = view.judgments[place], place[0]
         by_case[case_id][judgment.key] = judgment
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
     found: dict[str, tuple[Evaluation, list[str]]] = {}

@@ -58,12 +58,16 @@ def outcome_name(outcome: Outcome) -> str:
 
 
 class PlannedPass(Struct, frozen=True, kw_only=True):
-    """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run."""
+    """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run.
+
+    `turn` is the number of the reply of a conversation that is judged; 0: the case as a whole.
+    """
 
     case_id: str
     criterion: str
     judge: str
     pass_index: int
+    turn: int = 0
     outcome: Outcome | None = None
 
     @property
