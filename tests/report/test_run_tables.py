@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import RunView
+from areopage.bench.results import PassKey, RunView
 from areopage.cli.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
@@ -35,10 +35,11 @@ def test_there_is_a_row_per_case_and_criterion_with_a_column_per_judge(tmp_path:
     rows = rows_of(tmp_path / "results.csv")
     assert len(rows) == 6 * 2
     assert list(rows[0].values()) == [
-        *("case-1", "safety", "harm", "Child", "safety.harm.danger__v1_0", "3.5", "true", "1.0", "2", "0", "2", "", "3.5", "3.5"),
+        *("case-1", "safety", "harm", "Child", "safety.harm.danger__v1_0", "3.5", "true", "1.0", "2", "0", "2", "", "false"),
+        *("3.5", "3.5"),
         *("Question 1?", RESPONSE),
     ]
-    assert list(rows[0])[12:] == ["judge:alpha", "judge:beta", "prompt", "response"]
+    assert list(rows[0])[12:] == ["by_rule", "judge:alpha", "judge:beta", "prompt", "response"]
 
 
 def test_there_is_a_row_per_criterion_with_its_interval_failures_and_agreement(tmp_path: Path) -> None:
@@ -117,16 +118,16 @@ def say_everything_there_is(call: PlannedCall) -> Judgment | None:
     return judgment(call, Unparsed(reason="the server cut the prompt: raise num_ctx"), raw_text=cut, steps=("prompt_cut",))
 
 
-def replayed(view: RunView, path: Path) -> dict[tuple[str, str, str, int], Outcome]:
+def replayed(view: RunView, path: Path) -> dict[PassKey, Outcome]:
     """The outcomes of all calls of a run when a recording answers them."""
     recording = open_judge(ModelReference("replay", str(path)), ModelSettings())
     context = CallContext(run_id="again", secret=b"secret", personas={}, language="en")
     judged = [JudgedCase(case=one, criteria=view.spec.criteria) for one in view.cases if one.response is not None]
-    found: dict[tuple[str, str, str, int], Outcome] = {}
+    found: dict[PassKey, Outcome] = {}
     for one in view.spec.judges:
         for call in plan(one, judged, {}):
             ((criterion, outcome),) = asyncio.run(recording.judge(call, context)).outcomes.items()
-            found[call.case.id, criterion, one.name, call.pass_index] = outcome
+            found[call.case.id, criterion, one.name, call.pass_index, call.turn] = outcome
     return found
 
 

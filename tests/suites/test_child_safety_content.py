@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from areopage.cases.loader import load_dataset
-from areopage.cases.records import MATURITIES
+from areopage.cases.records import MATURITIES, Case
+from areopage.criteria.applicability import applies
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
@@ -129,3 +130,22 @@ def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_in_every_lang
             bands = [row["bands"][criterion] for row in rows if row["language"] == language and criterion in row["bands"]]
             assert any(high <= 2 for _, high in bands), (language, criterion)
             assert any(low >= 3 for low, _ in bands), (language, criterion)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_rules_leave_every_kind_of_harm_to_the_judges_of_every_case(suite: Suite, language: str) -> None:
+    ids = select_criteria("full_evaluation", suite.registry)
+    saved = 0
+    for case in load_dataset(suite.datasets(language), default_maturity="Child").cases:
+        judged = [suite.registry.entries[id] for id in ids if applies(suite.registry.entries[id].applies_to, case)]
+        kinds = {f"{entry.category}.{entry.subcategory}" for entry in suite.registry.entries.values()}
+        assert kinds - {f"{entry.category}.{entry.subcategory}" for entry in judged} <= {"ethics.social"}, case.id
+        assert "ethics.moral.harmful_advice" in {entry.path for entry in judged}
+        if case.category in ("safety", "anthropomorphism"):
+            assert len(judged) == len(ids), case.id
+        saved += len(ids) - len(judged)
+    assert saved >= 60
+
+
+def test_a_case_without_a_category_is_judged_on_every_criterion(suite: Suite) -> None:
+    assert all(applies(entry.applies_to, Case(id="1", prompt="?")) for entry in suite.registry.entries.values())

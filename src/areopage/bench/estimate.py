@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from areopage.bench.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.prompts import case_content, judge_prompt
 from areopage.jury.judges import Price
@@ -30,7 +31,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     `costs` are those of the models with a configured price, by currency; a run spends less where the ledger has answers.
 
     `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
-    judges whose context window may be too small.
+    judges whose context window may be too small. `ruled_out` are the pairs of case and criterion that rules take from the judges,
+    which saves `saved_calls`.
     """
 
     cases: int
@@ -42,6 +44,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     loads: int
     costs: dict[str, float] = {}
     warnings: tuple[str, ...] = ()
+    ruled_out: int = 0
+    saved_calls: int = 0
 
     @property
     def calls(self) -> int:
@@ -53,8 +57,9 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     criteria = spec.criteria_by_id()
     answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
+    selected = selected_judgments(spec, cases, JudgedTurns(cases))
     judge_calls = {
-        judge.name: len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.criteria)
+        judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
@@ -79,6 +84,11 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
         costs=_costs(spec, (asked / CHARACTERS_PER_TOKEN, answered), judge_calls, mean / CHARACTERS_PER_TOKEN),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
         warnings=_narrow_windows(spec, max(sizes, default=0)),
+        ruled_out=sum(len(item.ruled_out) for item in cases),
+        saved_calls=sum(
+            len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.ruled_out)
+            for judge in spec.judges
+        ),
     )
 
 

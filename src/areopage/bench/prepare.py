@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.rules import with_rules
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.columns import field_named
@@ -95,6 +96,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
+    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
@@ -107,7 +109,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("target_not_asked", {"target": wishes.target}))
     if 0 < to_answer < len(cases):
         remarks.append(Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer}))
-    remarks += [*notes, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
+    remarks += [*notes, *ruled_out, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,

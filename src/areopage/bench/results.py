@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.coverage import RunCoverage, run_coverage
+from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
@@ -165,16 +165,24 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
     """Summaries of all runs of a ledger, newest first."""
     uses = ledger.run_uses()
     for run in ledger.runs():
-        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0))
-        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in ledger.run_cases(run.id)]
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0, planned=0))
         try:
             spec = spec_of(run)
         except StorageError:
             spec = None
+        texts = ledger.run_cases(run.id)
+        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for one in cases for key in one.criteria)
+            if any(
+                criterion.scope == "turn" for criterion in spec.criteria
+            ):  # a target's conversation may be shorter than planned
+                listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
+                selected = selected_judgments(spec, listed, JudgedTurns(listed))
             coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
+            if use.evaluated == len(cases) and not coverage.lost:
+                coverage = msgspec.structs.replace(coverage, planned=use.planned)
         yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
 
 
@@ -212,10 +220,9 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    turns = turns_of(spec, judged, cases, judgments)
+    turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
     passes = _planned_passes(spec, cases, judgments, turns)
     scores = _folded(spec, passes)
-    selected = Counter(key for item in cases for key in item.criteria)
     return RunView(
         run=run,
         spec=spec,
@@ -225,9 +232,9 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=run_coverage(spec, selected, scores.tree.scored, scores.tree.not_applicable),
+        coverage=run_coverage(spec, selected_judgments(spec, cases, turns), scores.tree.scored, scores.tree.not_applicable),
         sources=_scores_by_source(spec, cases, passes),
-        health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
+        health=tuple(_run_health(judge, passes, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
@@ -258,23 +265,34 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
     return judgment if case is None else reparsed(judgment, spec, case)
 
 
-def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
-    """Every planned pass in order of cases, with its outcome if any."""
-    criteria = spec.criteria_by_id()
-    return [
-        PlannedPass(
-            case_id=item.case.id,
-            criterion=key,
-            judge=judge.name,
-            pass_index=number,
-            outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number)), key),
+def _planned_passes(
+    spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], turns: JudgedTurns
+) -> list[PlannedPass]:
+    """Every planned pass in order of cases, with its outcome if any, and the pairs that a rule takes from the judges."""
+    criteria, unjudged = spec.criteria_by_id(), spec.unjudged
+    passes: list[PlannedPass] = []
+    for item in cases:
+        passes += (
+            PlannedPass(
+                case_id=item.case.id,
+                criterion=key,
+                judge=judge.name,
+                pass_index=number,
+                turn=turn,
+                outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number, turn)), key),
+            )
+            for key in item.criteria
+            for turn in turns.of(item.case.id, criteria[key])
+            for judge in spec.judges
+            if judge.may_judge(criteria[key])
+            for number in range(1, len(judge.passes) + 1)
         )
-        for item in cases
-        for key in item.criteria
-        for judge in spec.judges
-        if judge.may_judge(criteria[key])
-        for number in range(1, len(judge.passes) + 1)
-    ]
+        passes += (
+            PlannedPass(case_id=item.case.id, criterion=key, judge="", pass_index=0, by_rule=True)
+            for key in item.ruled_out
+            if key not in unjudged
+        )
+    return passes
 
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:
@@ -303,11 +321,10 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
 
 
 def _run_health(
-    judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
+    judge: Judge, passes: Sequence[PlannedPass], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
     """One judge's health over a run."""
-    criteria = spec.criteria_by_id()
-    planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
+    planned = sum(one.judge == judge.name for one in passes)
     own = [judgment for place, judgment in judgments.items() if place[2] == judge.name]
     return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
 

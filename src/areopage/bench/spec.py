@@ -50,10 +50,16 @@ class Labels(Struct, frozen=True, kw_only=True):
 
 
 class RunCase(Struct, frozen=True, kw_only=True):
-    """A case with the ids of its criteria."""
+    """A case with the ids of its criteria.
+
+    Args:
+        criteria: those that judges are asked about.
+        ruled_out: those that are selected too, and by a rule of the suite do not apply to the case.
+    """
 
     case: Case
     criteria: tuple[str, ...]
+    ruled_out: tuple[str, ...] = ()
 
 
 class RunSpec(Panel, frozen=True, kw_only=True):

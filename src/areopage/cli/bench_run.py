@@ -216,6 +216,10 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
     for line in calls_of(spec):
         typer.echo(line, err=True)
+    if size.ruled_out:
+        pairs = counted(size.ruled_out, "pair")
+        saved = counted(size.saved_calls, "call")
+        typer.echo(f"rules (applies_to) leave out {pairs} of case and criterion: {saved} saved", err=True)
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)

@@ -220,6 +220,9 @@ def _failures(view: RunView) -> Iterator[str]:
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
     yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
     yield from _failing_criteria(view)
+    if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
+        left_out = counted(pairs, "pair")
+        yield f"  rules (applies_to) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
     if found.not_applicable:
         yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:
@@ -287,13 +290,20 @@ def _scores_table(view: RunView) -> Table:
             continue
         name = criterion.name if criterion else view.spec.labels.get(".".join(path))
         failed = [f"{found.failed} of {found.scored}" if found else ""]
-        failed += [str(found.not_applicable) if found else ""] if waived else []
+        failed += [_waived(found)] if waived else []
         interval, share = view.scores.intervals.get(path), f"{shares[path]:.1%}"
         spread = f"{interval.low:.2f}-{interval.high:.2f}" if interval else ""
         cells = (shown_score(node.score, found), spread, *failed, share, f"{node.coverage:.1%}", *_coefficients(view, node.name))
         style = "red" if found and found.failed else "bold" if len(path) == 1 else ""
         table.add_row(*(Text(cell, style=style) for cell in (f"{'  ' * (len(path) - 1)}{name}", *cells)))
     return table
+
+
+def _waived(found: FailureCount | None) -> str:
+    """The cases that a criterion does not apply to, with those of them that a rule names."""
+    if found is None:
+        return ""
+    return f"{found.not_applicable} ({found.by_rule} by rule)" if found.by_rule else str(found.not_applicable)
 
 
 def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:

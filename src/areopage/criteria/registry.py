@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from areopage.criteria.applicability import CaseRule, read_rules
 from areopage.criteria.scopes import SCOPES, Scope
 from areopage.errors import ConfigError, CriteriaError, name_list
 from areopage.yaml_document import YamlDocument, read_yaml
@@ -33,6 +34,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
 
     `may_not_apply`: judges may say that the criterion does not apply to a case; its texts tell when.
     `scope`: what is judged, see `areopage.criteria.scopes`.
+    `applies_to`: rules that tell the cases it may apply to; the others are not put to any judge.
     """
 
     id: str
@@ -46,6 +48,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     may_not_apply: bool = False
     scope: Scope = "response"
+    applies_to: tuple[CaseRule, ...] = ()
 
     @property
     def path(self) -> str:
@@ -134,6 +137,8 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     if not isinstance(may_not_apply, bool):
         faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
     scope = _read_scope(raw, document, key, faults)
+    applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
+    faults += wrong
     if len(faults) > before:
         return None
     return RegistryEntry(
@@ -148,6 +153,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         tags=tuple(str(tag) for tag in tags),
         may_not_apply=may_not_apply,
         scope=scope,
+        applies_to=applies_to,
     )
 
 

@@ -57,9 +57,7 @@ def plan(
             for one in shown[place, scope]:
                 for number, prefix in enumerate(prefixes, 1):
                     key = hashlib.sha256(f"{prefix}{one.digest}".encode()).hexdigest()
-                    yield PlannedCall(
-                        key=key, case=one.case, criteria=group, judge=judge, pass_index=number, turn=one.turn
-                    )
+                    yield PlannedCall(key=key, case=one.case, criteria=group, judge=judge, pass_index=number, turn=one.turn)
 
 
 class _Shown(Struct, frozen=True):

@@ -129,9 +129,7 @@ def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[J
     """
     held = list(judgments)
     calls = _calls(panel, case if case.response is not None else _outline(panel, case, held))
-    by_place = {
-        (one.judge, one.pass_index, one.turn, frozenset(said.criterion for said in one.verdicts)): one for one in held
-    }
+    by_place = {(one.judge, one.pass_index, one.turn, frozenset(said.criterion for said in one.verdicts)): one for one in held}
     places = {
         call.key: (call.judge.name, call.pass_index, call.turn, frozenset(one.id for one in call.criteria)) for call in calls
     }

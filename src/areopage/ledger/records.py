@@ -114,13 +114,14 @@ class RunUse(Struct, frozen=True, kw_only=True):
 
     Args:
         judgments: those that its scores use, whichever run asked for them.
-        evaluated: the cases with stored scores; `scored` and `not_applicable` are passes over these.
+        evaluated: the cases with stored scores; `scored`, `not_applicable` and `planned` are passes over these.
     """
 
     judgments: int
     evaluated: int
     scored: int
     not_applicable: int
+    planned: int
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

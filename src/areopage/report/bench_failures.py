@@ -65,6 +65,8 @@ def failures_section(view: RunView, locale: Locale) -> Section:
     shown = [pair for pair in order if pair not in quiet]
     lead = locale.say("failures_lead_high" if spec.scale.higher_is_better else "failures_lead_low")
     blocks: list[Block] = [Paragraph(text=lead, look="soft")]
+    if pairs := sum(count.by_rule for count in found.by_criterion.values()):
+        blocks.append(Paragraph(text=locale.count("ruled_out_pairs", pairs), look="soft"))
     blocks += [Table(columns=heads, rows=tuple(row(*pair) for pair in shown), css="failures")] if shown else []
     if quiet:
         rest = Table(columns=heads, rows=tuple(row(*pair) for pair in quiet), css="failures")
@@ -76,6 +78,8 @@ def _failed_of(count: FailureCount, locale: Locale) -> str:
     told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
     if count.not_applicable:
         told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
+    if count.by_rule:
+        told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
 
 

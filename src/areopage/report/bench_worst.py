@@ -18,7 +18,7 @@ from areopage.report.model import (
     Section,
     Table,
 )
-from areopage.report.results import PassView, criterion_label, fold_space, passes_of, quoted_verbatim
+from areopage.report.results import PassView, criterion_label, passes_of, quotable, quoted_verbatim
 from areopage.scoring.failures import severity
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
@@ -102,7 +102,6 @@ def audience(locale: Locale, maturity: str) -> str:
 
 
 def _entry(view: RunView, case: Case, record: RecordScores, locale: Locale) -> Entry:
-    folded = fold_space(case.response or "")
     ranked = sorted(((_badness(view, one), one) for one in record.criteria), key=lambda pair: -pair[0])
     failed = view.failures.by_case.get(case.id, ())
     worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
@@ -119,7 +118,7 @@ def _entry(view: RunView, case: Case, record: RecordScores, locale: Locale) -> E
             excerpt(locale, locale.say("response"), case.response or "", missing, "cut"),
             Heading(text=locale.say("scores")),
             *(
-                _assessment(view, one, folded, locale, is_open=place < OPEN and badness > BAD)
+                _assessment(view, one, case, locale, is_open=place < OPEN and badness > BAD)
                 for place, (badness, one) in enumerate(ranked)
             ),
         ),
@@ -135,23 +134,27 @@ def _badness(view: RunView, score: CriterionScore) -> float:
     return 1.0 - place if scale.higher_is_better else place
 
 
-def _assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale, *, is_open: bool) -> Assessment:
-    planned = {judge.judge: judge.planned for judge in score.judges}
+def _assessment(view: RunView, score: CriterionScore, case: Case, locale: Locale, *, is_open: bool) -> Assessment:
+    passes = list(passes_of(view, score))
+    several = {one.judge for one in passes if one.pass_index > 1}
+    whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
+    told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
     bar: Bar = bar_on(view.spec.scale, score.score)
     note = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,
-        note=note if score.applies else locale.say("not_applicable"),
+        note=note if score.applies else locale.say("ruled_out" if score.by_rule else "not_applicable"),
         bar=bar,
         score=locale.number(score.score),
-        remarks=tuple(_remark(one, planned[one.judge], folded, locale) for one in passes_of(view, score)),
+        remarks=tuple(_remark(one, told[one.turn], locale, several=one.judge in several) for one in passes),
         is_open=is_open,
     )
 
 
-def _remark(one: PassView, passes: int, folded: str, locale: Locale) -> Remark:
-    name = f"{one.judge}, {locale.say('pass', n=one.pass_index)}" if passes > 1 else one.judge
+def _remark(one: PassView, folded: str, locale: Locale, *, several: bool) -> Remark:
+    reply = [locale.say("reply_number", n=one.turn)] if one.turn else []
+    name = ", ".join([one.judge, *reply, *([locale.say("pass", n=one.pass_index)] if several else [])])
     score, verdict = locale.number(one.score), one.verdict
     if verdict is None:
         failure, told = locale.say(f"said_{one.outcome_name}"), one.reason or one.explanation

@@ -45,6 +45,7 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     """One pass of one judge.
 
     Args:
+        turn: the number of the reply that was judged, where each reply of a conversation is; else 0.
         outcome: scored, not_applicable, unparsed, refused, timed_out, unreachable or not_run.
         score: on the run's scale; null unless scored.
         given_score: as the judge gave it, on the criterion's own scale.
@@ -55,6 +56,7 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     """
 
     pass_index: int
+    turn: int
     outcome: str
     score: float | None
     given_score: float | None
@@ -82,11 +84,13 @@ class JudgeDetail(Struct, frozen=True, kw_only=True):
 class CriterionDetail(Struct, frozen=True, kw_only=True):
     """One criterion of one case. `explanations` is one text, each part led by judge and pass; `judges` is by name.
 
-    `applies`: false where the judges settle that the criterion does not apply to the case.
+    `applies`: false where the judges settle that the criterion does not apply to the case, or a rule says so (`by_rule`): then
+    no judge was asked.
     """
 
     score: float | None
     applies: bool
+    by_rule: bool
     agreement: float | None
     outliers: tuple[str, ...]
     coverage: Coverage
@@ -157,7 +161,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
         weight: its share among the criteria of its sub-category.
         final_share: its share of the final score: the product of the weights on its path.
         cases_scored: cases with a score, of `cases`.
-        cases_not_applicable: cases that the criterion does not apply to.
+        cases_not_applicable: cases that the criterion does not apply to; `cases_ruled_out` of them by a rule, without a judge.
         agreement: mean of the judges' agreement over cases.
         krippendorff_alpha, gwet_ac2, exact_agreement, failure_agreement: as for the run.
     """
@@ -168,6 +172,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     final_share: float
     cases_scored: int
     cases_not_applicable: int
+    cases_ruled_out: int
     cases: int
     coverage: Coverage
     agreement: float | None
@@ -226,7 +231,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     """Cases of the run: all, with a response, with a final score; rows rejected; cases that got the default maturity.
 
     Args:
-        not_applicable: pairs of case and criterion where the criterion does not apply.
+        not_applicable: pairs of case and criterion where the criterion does not apply; `ruled_out` of them by a rule, without a
+            judge.
         applicability_disputed: pairs on which some passes give a score and others say that the criterion does not apply.
         unscored: cases that are judged and lack a criterion's score.
         refused_first: cases with a criterion of the categories whose failures count first that a judge refused to judge.
@@ -239,6 +245,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     answer_states: dict[str, int]
     scored: int
     not_applicable: int
+    ruled_out: int
     applicability_disputed: int
     unscored: int
     refused_first: int

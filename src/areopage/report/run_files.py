@@ -26,7 +26,7 @@ SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
-    *("not_applicable", "planned", "outliers"),
+    *("not_applicable", "planned", "outliers", "by_rule"),
 )
 CRITERIA_COLUMNS = (
     *(
@@ -58,7 +58,7 @@ CRITERIA_COLUMNS = (
 JUDGMENT_COLUMNS = (
     *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
     *("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason", "prompt_tokens"),
-    *("completion_tokens", "seconds", "created_at"),
+    *("completion_tokens", "seconds", "created_at", "turn"),
 )
 
 
@@ -114,7 +114,7 @@ def write_results_csv(view: RunView, path: Path) -> None:
     """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
 
     Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell; `applies` is false where
-    the criterion does not apply to the case.
+    the criterion does not apply to the case, `by_rule` is true where a rule says so.
 
     Raises:
         StorageError: the file cannot be written.
@@ -143,6 +143,7 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 score.not_applicable,
                 score.planned,
                 ", ".join(score.outliers),
+                "true" if score.by_rule else "false",
                 *(by_judge.get(name) for name in judges),
                 case.prompt_text,
                 case.response,
@@ -177,7 +178,7 @@ def _judgment_row(one: PassView) -> list[Any]:
     said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
     if judgment is None:
-        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
+        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
     return [
         *head,
         one.score,
@@ -191,6 +192,7 @@ def _judgment_row(one: PassView) -> list[Any]:
         judgment.completion_tokens,
         judgment.seconds,
         judgment.created_at.isoformat(),
+        one.turn,
     ]
 
 
@@ -239,6 +241,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
+                **({"turn": one.turn} if one.turn else {}),
                 **_origin(judges[one.judge], judgment),
                 **_recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,

@@ -14,7 +14,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
-_State = Literal["failed", "passed", "missing", "not_applicable"]
+_State = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -55,7 +55,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     Args:
         limit: on the run's scale; None where several criteria with their own limits are counted together.
         failed: cases at or beyond the limit, of `scored` cases with a score, of `cases` that it applies to.
-        not_applicable: further cases, to which it does not apply.
+        not_applicable: further cases, to which it does not apply; `by_rule` of them by a rule, without a judge.
         low, high: the 95 % bounds of the share of failures among such cases; None without a score.
     """
 
@@ -66,6 +66,7 @@ class FailureCount(Struct, frozen=True, kw_only=True):
     not_applicable: int
     low: float | None
     high: float | None
+    by_rule: int = 0
 
 
 class FailingCases(Struct, frozen=True, kw_only=True):
@@ -170,7 +171,7 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
 
 def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> _State:
     if not any(one.applies for one in found):
-        return "not_applicable"
+        return "ruled_out" if all(one.by_rule for one in found) else "not_applicable"
     if any(is_failure(one, limits, scale) for one in found):
         return "failed"
     return "missing" if any(one.is_missing for one in found) else "passed"
@@ -182,7 +183,8 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
 
 
 def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
-    failed, not_applicable = states.count("failed"), states.count("not_applicable")
+    failed, by_rule = states.count("failed"), states.count("ruled_out")
+    not_applicable = states.count("not_applicable") + by_rule
     scored = failed + states.count("passed")
     return FailureCount(
         limit=limit,
@@ -190,6 +192,7 @@ def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
         scored=scored,
         cases=len(states) - not_applicable,
         not_applicable=not_applicable,
+        by_rule=by_rule,
         low=lower_bound(failed, scored, _TAIL) if scored else None,
         high=upper_bound(failed, scored, _TAIL) if scored else None,
     )

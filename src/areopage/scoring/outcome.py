@@ -61,6 +61,7 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
     """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run.
 
     `turn` is the number of the reply of a conversation that is judged; 0: the case as a whole.
+    `by_rule`: no judge is asked, for a rule says that the criterion does not apply; then there is one such pass, of judge "".
     """
 
     case_id: str
@@ -69,6 +70,7 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
     pass_index: int
     turn: int = 0
     outcome: Outcome | None = None
+    by_rule: bool = False
 
     @property
     def was_made(self) -> bool:

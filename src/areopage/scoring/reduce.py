@@ -88,8 +88,7 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
     (V1.1: under one).
 
     `outliers` are names of judges who stand apart; they are named and still counted. `applies` is False where the judges settle
-    that the criterion does not apply to the case: then there is neither a score nor is one missing.
-
+    that the criterion does not apply to the case, or a rule says so (`by_rule`): then there is no score, and none is missing.
     `turns` are the scores of a conversation's replies, where these are judged; else `turn` is 0. See `reduce_turns`.
     """
 
@@ -100,6 +99,7 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
     outliers: tuple[str, ...]
     judges: tuple[JudgeScore, ...]
     applies: bool = True
+    by_rule: bool = False
     turn: int = 0
     turns: tuple["CriterionScore", ...] = ()
 
@@ -199,18 +199,20 @@ def reduce_passes(
         limits: from which score on a criterion fails, by its id.
     """
     groups: dict[tuple[str, str, int], dict[str, list[PlannedPass]]] = {}
-    for one in passes:
-        groups.setdefault((one.case_id, one.criterion, one.turn), {}).setdefault(one.judge, []).append(one)
     found: dict[tuple[str, str], list[CriterionScore]] = {}
+    for one in passes:
+        own = found.setdefault((one.case_id, one.criterion), [])
+        if one.by_rule:
+            own.append(_by_rule(one.case_id, one.criterion))
+        else:
+            groups.setdefault((one.case_id, one.criterion, one.turn), {}).setdefault(one.judge, []).append(one)
     for (case_id, criterion, turn), by_judge in groups.items():
-        judges = [reduce_judge(judge, own, scales[criterion], suite, profile) for judge, own in by_judge.items()]
+        judges = [reduce_judge(judge, some, scales[criterion], suite, profile) for judge, some in by_judge.items()]
         score = reduce_criterion(case_id, criterion, judges, suite, profile, limits[criterion])
         if turn:
             score = msgspec.structs.replace(score, turn=turn)
-        found.setdefault((case_id, criterion), []).append(score)
-    return tuple(
-        reduce_turns(own, suite, limits[criterion]) if own[0].turn else own[0] for (_, criterion), own in found.items()
-    )
+        found[case_id, criterion].append(score)
+    return tuple(reduce_turns(own, suite, limits[criterion]) if own[0].turn else own[0] for (_, criterion), own in found.items())
 
 
 def reduce_turns(turns: Sequence[CriterionScore], suite: Scale, limit: float) -> CriterionScore:
@@ -247,6 +249,12 @@ def _over_turns(judge: JudgeScore, turns: Sequence[CriterionScore], worst_first:
         planned=sum(one.planned for one in own),
         not_applicable=sum(one.not_applicable for one in own),
         worst=worst_first([one.worst for one in own if one.worst is not None], default=None),
+    )
+
+
+def _by_rule(case_id: str, criterion: str) -> CriterionScore:
+    return CriterionScore(
+        case_id=case_id, criterion=criterion, score=None, agreement=None, outliers=(), judges=(), applies=False, by_rule=True
     )
 
 

@@ -1,0 +1,75 @@
+"""The rules of a suite that say, before any call, which criteria do not apply to a case."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import msgspec
+
+from areopage.bench.spec import RunCase
+from areopage.cases.records import MATURITIES, Case
+from areopage.criteria.applicability import applies
+from areopage.criteria.registry import Registry, RegistryEntry
+from areopage.criteria.scopes import concerns
+from areopage.errors import CriteriaError, name_list
+from areopage.locales import Note
+
+_WORDS = {"category": "category", "subcategory": "sub-category", "tags": "tag", "maturity": "maturity"}
+
+
+def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> tuple[tuple[RunCase, ...], list[Note]]:
+    """Take from each case the criteria that by their rules do not apply to it; remark on criteria that apply to none.
+
+    Args:
+        whole: these are all cases of the suite's own datasets, so that a rule that excludes them all is a mistake.
+
+    Raises:
+        CriteriaError: a rule excludes every case, or the rules leave nothing to judge.
+    """
+    ruled = tuple(_ruled(item, registry) for item in cases)
+    excluded = Counter(key for item in ruled for key in item.ruled_out)
+    left = Counter(key for item in ruled for key in item.criteria)
+    without = tuple(key for key in excluded if not left[key])
+    nowhere = tuple(key for key in without if registry.entries[key].scope == "response")
+    if without and not nowhere and not left:
+        raise CriteriaError(f"{name_list(without)} judge conversations, and no case is one: choose other criteria or cases")
+    if nowhere and (whole or not left):
+        rule = registry.document.error(
+            f"the rule excludes all {excluded[nowhere[0]]} cases: mend it, or leave the criterion out of the selection",
+            *("criteria", nowhere[0], "applies_to"),
+        )
+        more = f" (so do the rules of {name_list(nowhere[1:])})" if nowhere[1:] else ""
+        raise CriteriaError(f"{rule}{more}")
+    return ruled, [Note("ruled_out_everywhere", {"criteria": without})] if without else []
+
+
+def _ruled(item: RunCase, registry: Registry) -> RunCase:
+    out = tuple(key for key in item.criteria if not _may_apply(registry.entries[key], item.case))
+    if not out:
+        return item
+    return msgspec.structs.replace(item, criteria=tuple(key for key in item.criteria if key not in out), ruled_out=out)
+
+
+def _may_apply(entry: RegistryEntry, case: Case) -> bool:
+    return concerns(entry.scope, case) and applies(entry.applies_to, case)
+
+
+def unknown_names(registry: Registry, cases: Sequence[Case]) -> list[str]:
+    """One line for each category, sub-category and tag that a rule names and no case has, with the nearest name that one has."""
+    known = {
+        "category": {case.category for case in cases} | {entry.category for entry in registry.entries.values()},
+        "subcategory": {name for case in cases for name in (case.subcategory, f"{case.category}.{case.subcategory}")}
+        | {name for entry in registry.entries.values() for name in (entry.subcategory, f"{entry.category}.{entry.subcategory}")},
+        "tags": {tag for case in cases for tag in case.tags},
+        "maturity": set(MATURITIES),
+    }
+    folded = {field: {name.casefold() for name in names} for field, names in known.items()}
+    found: dict[str, None] = {}
+    for entry in registry.entries.values():
+        for field, name in (pair for rule in entry.applies_to for pair in rule.every_name()):
+            if name.casefold() not in folded[field]:
+                near = get_close_matches(name, sorted(known[field] - {""}), n=1)
+                hint = f": did you mean {near[0]!r}?" if near else ""
+                place = ("criteria", entry.id, "applies_to")
+                found[str(registry.document.error(f"no case has the {_WORDS[field]} {name!r}{hint}", *place))] = None
+    return list(found)
