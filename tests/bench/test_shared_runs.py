@@ -93,7 +93,7 @@ def stored_places(ledger: str) -> set[Place]:
         (view,) = (view_run(run, opened) for run in opened.runs())
     questions = {case.id: case.prompt_text for case in view.cases}
     judged: set[Place] = set()
-    for case, criterion, judge, number in view.judgments:
+    for case, criterion, judge, number, _ in view.judgments:
         model = CONFIG["judge_system"]["judges"][judge]["model"]
         temperature = evaluation["hyperparameters"][f"pass_{number}"]["temperature"]
         judged.add((questions[case], criterion.split(".")[2].partition("__")[0], model, temperature))

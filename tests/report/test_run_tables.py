@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import RunView
+from areopage.bench.results import PassKey, RunView
 from areopage.cli.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
@@ -118,16 +118,16 @@ def say_everything_there_is(call: PlannedCall) -> Judgment | None:
     return judgment(call, Unparsed(reason="the server cut the prompt: raise num_ctx"), raw_text=cut, steps=("prompt_cut",))
 
 
-def replayed(view: RunView, path: Path) -> dict[tuple[str, str, str, int], Outcome]:
+def replayed(view: RunView, path: Path) -> dict[PassKey, Outcome]:
     """The outcomes of all calls of a run when a recording answers them."""
     recording = open_judge(ModelReference("replay", str(path)), ModelSettings())
     context = CallContext(run_id="again", secret=b"secret", personas={}, language="en")
     judged = [JudgedCase(case=one, criteria=view.spec.criteria) for one in view.cases if one.response is not None]
-    found: dict[tuple[str, str, str, int], Outcome] = {}
+    found: dict[PassKey, Outcome] = {}
     for one in view.spec.judges:
         for call in plan(one, judged, {}):
             ((criterion, outcome),) = asyncio.run(recording.judge(call, context)).outcomes.items()
-            found[call.case.id, criterion, one.name, call.pass_index] = outcome
+            found[call.case.id, criterion, one.name, call.pass_index, call.turn] = outcome
     return found
 
 

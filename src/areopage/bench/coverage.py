@@ -1,10 +1,16 @@
 """How much of what a run selects is judged."""
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
-from areopage.bench.spec import RunSpec
+from areopage.bench.keys import given_in
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import WHOLE, planned_turns
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
@@ -43,7 +49,8 @@ def run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applica
     """The coverage of a run.
 
     Args:
-        selected: for how many cases each criterion is selected; criteria that could not be loaded are in the specification.
+        selected: how many judgments of each selected criterion one pass of a judge makes; criteria that could not be loaded are
+            in the specification.
         scored: the passes with a score.
         not_applicable: the passes that say that the criterion does not apply.
     """
@@ -53,3 +60,43 @@ def run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applica
     planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
     return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
+
+
+class JudgedTurns:
+    """The replies of each case that are judged one by one."""
+
+    def __init__(
+        self,
+        cases: Sequence[RunCase],
+        responses: Mapping[str, Case] = MappingProxyType({}),
+        erased: Collection[str] = (),
+        judged: Iterable[tuple[str, int]] = (),
+    ) -> None:
+        """Args:
+        responses: the cases with their responses, by id.
+        erased: the ids of the cases without texts.
+        judged: the ids and turns of all judgments.
+        """
+        self._cases, self._responses = {item.case.id: item for item in cases}, responses
+        self._erased: dict[str, set[int]] = {id: set() for id in erased}
+        for case_id, turn in judged:
+            if case_id in self._erased and turn:
+                self._erased[case_id].add(turn)
+
+    def of(self, case_id: str, criterion: Criterion) -> Sequence[int]:
+        """Their numbers; of an erased case those that its judgments tell."""
+        if criterion.scope != "turn":
+            return (WHOLE,)
+        if case_id in self._erased:
+            return sorted(self._erased[case_id]) or (1,)
+        item = self._cases[case_id]
+        return planned_turns(criterion.scope, self._responses.get(case_id, item.case), given_in(item))
+
+
+def selected_judgments(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> Counter[str]:
+    """How many judgments of each selected criterion one pass of a judge makes."""
+    criteria, found = spec.criteria_by_id(), Counter[str]()
+    for item in cases:
+        for key in item.criteria:
+            found[key] += len(turns.of(item.case.id, criteria[key]))
+    return found

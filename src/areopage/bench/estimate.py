@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from areopage.bench.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.prompts import case_content, judge_prompt
 from areopage.jury.judges import Price
@@ -56,8 +57,9 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     criteria = spec.criteria_by_id()
     answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
+    selected = selected_judgments(spec, cases, JudgedTurns(cases))
     judge_calls = {
-        judge.name: len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.criteria)
+        judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)

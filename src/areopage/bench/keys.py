@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases.records import Case
+from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.plan import JudgedCase
 from areopage.ledger.records import Answer
@@ -62,8 +63,13 @@ def judged_cases(
             if answer is None or answer.state != "answered" or answer.erased:
                 continue
             case = msgspec.structs.replace(case, response=answer.case.response)
-        judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria)))
+        judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria), given=given_in(item)))
     return judged
+
+
+def given_in(item: RunCase) -> int:
+    """How many replies came with the dataset before those of the target."""
+    return 0 if item.case.response is not None else given_replies(item.case)
 
 
 def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:

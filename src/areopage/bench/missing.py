@@ -10,8 +10,8 @@ from areopage.scoring.outcome import Given, Outcome, outcome_name
 
 NOT_RUN = "not_run"
 
-OutcomeAt = Callable[[str, str, str, int], Outcome | None]
-"""The outcome of a pass by case, criterion, judge and number; None where the judge was not asked."""
+OutcomeAt = Callable[[str, str, str, int, int], Outcome | None]
+"""The outcome of a pass by case, criterion, judge, number and turn; None where the judge was not asked."""
 
 
 class MissingVerdict(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,5 @@ def missing_verdicts(
 
 def _passes(record: RecordScores, outcome_at: OutcomeAt) -> Iterator[tuple[str, str, Outcome | None]]:
     for score in record.criteria:
-        for judge in score.judges:
-            for number in range(1, judge.planned + 1):
-                outcome = outcome_at(record.case_id, score.criterion, judge.judge, number)
-                yield judge.judge, score.criterion, outcome
+        for judge, turn, number in score.planned_passes:
+            yield judge, score.criterion, outcome_at(record.case_id, score.criterion, judge, number, turn)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.compared import RunHistory
-from areopage.bench.coverage import RunCoverage, run_coverage
+from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
@@ -31,7 +31,8 @@ from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 
-PassKey = tuple[str, str, str, int]
+PassKey = tuple[str, str, str, int, int]
+"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 
 Dimension = Literal["maturity", "category", "language", "mode"]
 DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
@@ -59,7 +60,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         rejected: the rows of the datasets that could not be used.
         answers: the target's answers by case.
         erased: the answers of cases that are erased, by case; their judgments count all the same.
-        judgments: by (case, criterion, judge, pass).
+        judgments: by (case, criterion, judge, pass, turn).
         sources: the scores by the source of the answers, if there are two.
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
@@ -135,8 +136,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def missing(self) -> tuple[MissingVerdict, ...]:
         """What has no verdict, case by case."""
 
-        def outcome_at(case_id: str, criterion: str, judge: str, number: int) -> Outcome | None:
-            return outcome_for(self.judgments.get((case_id, criterion, judge, number)), criterion)
+        def outcome_at(case_id: str, criterion: str, judge: str, number: int, turn: int) -> Outcome | None:
+            return outcome_for(self.judgments.get((case_id, criterion, judge, number, turn)), criterion)
 
         unanswered = {
             case.id: self.answer_state(case.id) for case in self.cases if case.response is None and case.id not in self.erased
@@ -205,16 +206,24 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
     """Summaries of all runs of a ledger, newest first."""
     uses = ledger.run_uses()
     for run in ledger.runs():
-        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0))
-        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in ledger.run_cases(run.id)]
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0, planned=0))
         try:
             spec = spec_of(run)
         except StorageError:
             spec = None
+        texts = ledger.run_cases(run.id)
+        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for one in cases for key in one.criteria)
+            if any(
+                criterion.scope == "turn" for criterion in spec.criteria
+            ):  # a target's conversation may be shorter than planned
+                listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
+                selected = selected_judgments(spec, listed, JudgedTurns(listed))
             coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
+            if use.evaluated == len(cases) and not coverage.lost:
+                coverage = msgspec.structs.replace(coverage, planned=use.planned)
         yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
 
 
@@ -241,7 +250,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, there, calls, by_key)
     places = {
-        (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
+        (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
         for call in planned_calls(spec, judged)
         for criterion in call.criteria
     }
@@ -252,11 +261,11 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     judgments |= _linked(ledger, run.id, erased_cases)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
-    passes = _planned_passes(spec, cases, judgments)
+    turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
+    passes = _planned_passes(spec, cases, judgments, turns)
     scores = _folded(spec, passes)
     ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
     ids |= {item.case.id: recorded_id(item.case) for item in there if item.case.response is not None}
-    selected = Counter(key for item in cases for key in item.criteria)
     return RunView(
         run=run,
         spec=spec,
@@ -266,9 +275,9 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=run_coverage(spec, selected, scores.tree.scored, scores.tree.not_applicable),
+        coverage=run_coverage(spec, selected_judgments(spec, cases, turns), scores.tree.scored, scores.tree.not_applicable),
         sources=_scores_by_source(spec, cases, passes),
-        health=tuple(_run_health(judge, spec, cases, judgments, scores) for judge in spec.judges),
+        health=tuple(_run_health(judge, passes, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
@@ -284,7 +293,7 @@ def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[P
     """
     found = ledger.judgments_under([(answer.number, run_id) for answer in erased.values()])
     return {
-        (case_id, verdict.criterion, judgment.judge, judgment.pass_index): judgment
+        (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment
         for case_id, answer in erased.items()
         for judgment in found.get((answer.number, run_id), ())
         for verdict in judgment.verdicts
@@ -301,7 +310,9 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
     return judgment if case is None else reparsed(judgment, spec, case)
 
 
-def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment]) -> list[PlannedPass]:
+def _planned_passes(
+    spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], turns: JudgedTurns
+) -> list[PlannedPass]:
     """Every planned pass in order of cases, with its outcome if any, and the pairs that a rule takes from the judges."""
     criteria, unjudged = spec.criteria_by_id(), spec.unjudged
     passes: list[PlannedPass] = []
@@ -312,9 +323,11 @@ def _planned_passes(spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[
                 criterion=key,
                 judge=judge.name,
                 pass_index=number,
-                outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number)), key),
+                turn=turn,
+                outcome=outcome_for(judgments.get((item.case.id, key, judge.name, number, turn)), key),
             )
             for key in item.criteria
+            for turn in turns.of(item.case.id, criteria[key])
             for judge in spec.judges
             if judge.may_judge(criteria[key])
             for number in range(1, len(judge.passes) + 1)
@@ -353,12 +366,11 @@ def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
 
 
 def _run_health(
-    judge: Judge, spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], scores: RunScores
+    judge: Judge, passes: Sequence[PlannedPass], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
     """One judge's health over a run."""
-    criteria = spec.criteria_by_id()
-    planned = sum(1 for item in cases for key in item.criteria if judge.may_judge(criteria[key])) * len(judge.passes)
-    own = [judgment for (_, _, name, _), judgment in judgments.items() if name == judge.name]
+    planned = sum(one.judge == judge.name for one in passes)
+    own = [judgment for place, judgment in judgments.items() if place[2] == judge.name]
     return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
 
 
@@ -383,8 +395,8 @@ def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
     Cases alike to the letter share the target's answer.
     """
     by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
-    for case_id, criterion, judge, number in sorted(view.judgments):  # sums of floats depend on the order
-        judgment = view.judgments[case_id, criterion, judge, number]
+    for place in sorted(view.judgments):  # sums of floats depend on the order
+        judgment, case_id = view.judgments[place], place[0]
         by_case[case_id][judgment.key] = judgment
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
     found: dict[str, tuple[Evaluation, list[str]]] = {}

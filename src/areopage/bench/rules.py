@@ -9,7 +9,8 @@ import msgspec
 from areopage.bench.spec import RunCase
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.applicability import applies
-from areopage.criteria.registry import Registry
+from areopage.criteria.registry import Registry, RegistryEntry
+from areopage.criteria.scopes import concerns
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
 
@@ -28,7 +29,10 @@ def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> 
     ruled = tuple(_ruled(item, registry) for item in cases)
     excluded = Counter(key for item in ruled for key in item.ruled_out)
     left = Counter(key for item in ruled for key in item.criteria)
-    nowhere = tuple(key for key in excluded if not left[key])
+    without = tuple(key for key in excluded if not left[key])
+    nowhere = tuple(key for key in without if registry.entries[key].scope == "response")
+    if without and not nowhere and not left:
+        raise CriteriaError(f"{name_list(without)} judge conversations, and no case is one: choose other criteria or cases")
     if nowhere and (whole or not left):
         rule = registry.document.error(
             f"the rule excludes all {excluded[nowhere[0]]} cases: mend it, or leave the criterion out of the selection",
@@ -36,14 +40,18 @@ def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> 
         )
         more = f" (so do the rules of {name_list(nowhere[1:])})" if nowhere[1:] else ""
         raise CriteriaError(f"{rule}{more}")
-    return ruled, [Note("ruled_out_everywhere", {"criteria": nowhere})] if nowhere else []
+    return ruled, [Note("ruled_out_everywhere", {"criteria": without})] if without else []
 
 
 def _ruled(item: RunCase, registry: Registry) -> RunCase:
-    out = tuple(key for key in item.criteria if not applies(registry.entries[key].applies_to, item.case))
+    out = tuple(key for key in item.criteria if not _may_apply(registry.entries[key], item.case))
     if not out:
         return item
     return msgspec.structs.replace(item, criteria=tuple(key for key in item.criteria if key not in out), ruled_out=out)
+
+
+def _may_apply(entry: RegistryEntry, case: Case) -> bool:
+    return concerns(entry.scope, case) and applies(entry.applies_to, case)
 
 
 def unknown_names(registry: Registry, cases: Sequence[Case]) -> list[str]:

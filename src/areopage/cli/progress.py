@@ -354,7 +354,8 @@ class RunLog:
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Log a judgment."""
         for verdict in judgment.verdicts:
-            about = f"case {name_list(cases)}, pass {judgment.pass_index}, {verdict.criterion}"
+            turn = f"reply {judgment.turn}, " if judgment.turn else ""
+            about = f"case {name_list(cases)}, {turn}pass {judgment.pass_index}, {verdict.criterion}"
             where = f"judge {judgment.judge}, {about}, key {judgment.key[:12]}"
             if isinstance(verdict.outcome, Scored):
                 level = "DEBUG" if judgment.repair == "none" else "INFO"

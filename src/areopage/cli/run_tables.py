@@ -278,7 +278,7 @@ def _failed_calls(view: RunView) -> Iterator[str]:
         if answer.state != "answered":
             reason = reasons.setdefault(_kind_of(answer.reason, case), answer.reason)
             found.setdefault(("the target", answer.state, reason), []).append(case)
-    for (case, criterion, judge, _), judgment in view.judgments.items():
+    for (case, criterion, judge, _, _), judgment in view.judgments.items():
         outcome = outcome_for(judgment, criterion)
         if outcome is not None and not isinstance(outcome, Given):
             reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)

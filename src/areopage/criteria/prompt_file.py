@@ -105,6 +105,7 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
         output_format=data["output_format"].strip(),
         scale=scale,
         may_not_apply=entry.may_not_apply,
+        scope=entry.scope,
     )
 
 

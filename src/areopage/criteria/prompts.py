@@ -5,6 +5,8 @@ one output format for all and no examples: each example shows the verdict of one
 
 Where a criterion may not apply to a case, its judge is offered `"applicable": false` with an explanation in place of a score.
 
+Of a conversation, a criterion on the whole of it or on one reply is shown the turns, numbered, each within a fence of its own.
+
 Text that comes from outside stands within a fence; see `areopage.criteria.fence`.
 """
 
@@ -23,10 +25,11 @@ from areopage.cases.records import Case
 from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale
+from areopage.criteria.scopes import Scope, numbered_turns
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 
-CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "documents", "reference"})
+CONTENT_PLACEHOLDERS = frozenset({"prompt", "response", "conversation", "documents", "reference"})
 PLACEHOLDERS = READER_PLACEHOLDERS | CONTENT_PLACEHOLDERS
 _ALMOST = 0.8
 TEMPLATE_VERSION = "4"
@@ -98,11 +101,26 @@ class JudgePrompt(Struct, frozen=True, kw_only=True):
     user: str
 
 
+class ConversationWords(Struct, frozen=True, kw_only=True):
+    """The words about conversations in one language; {count} is how many replies there are.
+
+    `turn` leads a conversation of which one reply is judged; the others are for criteria on the whole conversation.
+    """
+
+    turn: str
+    whole: str
+    reminder: str
+    reminder_of_each: str
+    separately: str
+    explanation: str
+    extracts: str
+
+
 class Framing(Struct, frozen=True, kw_only=True):
     """The words around criteria in one language; {name}, {names}, {count}, {min}, {max} and {nonce} are filled in.
 
-    `reader` describes the reader; `not_applicable` is for one criterion that may not apply; `criterion` and what follows it are
-    for several criteria.
+    `reader` describes the reader; `conversation` is for criteria on conversations; `not_applicable` is for one criterion that may
+    not apply; `criterion` and what follows it are for several criteria.
     """
 
     task: str
@@ -112,6 +130,7 @@ class Framing(Struct, frozen=True, kw_only=True):
     fence: str
     reminder: str
     reader: ReaderWords
+    conversation: ConversationWords
     not_applicable: str
     criterion: str
     separately: str
@@ -139,17 +158,20 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
     """Put one or more criteria and a case together.
 
     Args:
-        criteria: at least one; the words around them are in the language of the first.
+        criteria: at least one, all of one scope; the words around them are in the language of the first.
+        case: for criteria on one reply, the conversation up to that reply.
         persona: the reader, who is described to the judge and fills the placeholders {age_group}, {maturity} and {reading_level};
             None: there is no description, and they read "any age".
         secret: the ledger's secret.
     """
     words = framing_of(criteria[0].language)
     reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
-    reminder = words.reminder_of_each if len(criteria) > 1 else words.reminder
+    scope = criteria[0].scope
+    told = words.conversation if scope == "conversation" else words
+    reminder = told.reminder_of_each if len(criteria) > 1 else told.reminder
     profile = reader_profile(persona, words.reader)
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
-    user = [*contexts, *_fenced_case(_shown(case), words.fence, secret), reminder]
+    user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret), reminder]
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
 
 
@@ -160,7 +182,8 @@ def _constant_part(criteria: tuple[Criterion, ...], reader_items: tuple[tuple[st
     names = short_names(criteria)
     sections = list(dict.fromkeys(fill(criterion.role, reader) for criterion in criteria))
     if several:
-        sections.append(fill(words.separately, {"count": str(len(criteria)), "names": ", ".join(names)}))
+        separately = words.conversation.separately if criteria[0].scope == "conversation" else words.separately
+        sections.append(fill(separately, {"count": str(len(criteria)), "names": ", ".join(names)}))
     for name, criterion in zip(names, criteria, strict=True):
         heading = fill(words.criterion, {"name": name}) + "\n" if several else ""
         sections.append(f"{heading}{words.task}\n{fill(criterion.task, reader)}")
@@ -191,13 +214,14 @@ def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
 def _output_format(criteria: Sequence[Criterion], words: Framing) -> str:
     """The format of an answer about several criteria; remarks come last, so that a truncated answer loses them first."""
     lines: list[str] = []
+    told = words.conversation if criteria[0].scope == "conversation" else words
     for name, criterion in zip(short_names(criteria), criteria, strict=True):
         bounds = {"min": f"{criterion.scale.min:g}", "max": f"{criterion.scale.max:g}"}
         score = fill(words.whole_number if _is_whole(criterion.scale) else words.number, bounds)
-        extracts = f'["{words.extracts}", "..."]'
+        extracts = f'["{told.extracts}", "..."]'
         applicable = f'"applicable": {words.applicable}, ' if criterion.may_not_apply else ""
-        told = f'"explanation": "{words.explanation}", {applicable}"score": {score}, "evidence_extracts": {extracts}'
-        lines.append(f'  "{name}": {{{told}}}')
+        said = f'"explanation": "{told.explanation}", {applicable}"score": {score}, "evidence_extracts": {extracts}'
+        lines.append(f'  "{name}": {{{said}}}')
     lines.append(f'  "feedback": "{words.feedback}"')
     lines.extend(f'  "{name}": ["{getattr(words, name)}", "..."]' for name in REMARKS[1:])
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -209,43 +233,64 @@ def _reader_contexts(criteria: Sequence[Criterion], case: Case, reader: Mapping[
     return [fill(context, reader) for context in contexts if context and case.maturity]
 
 
-class _Shown(Struct, frozen=True, kw_only=True):
-    """The parts of a case that a judge is shown; `documents` are titles and texts."""
+class _Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The parts of a case that a judge is shown; `documents` are titles and texts.
+
+    `turns` are those of the prompt for a criterion on a conversation: its number, role and text.
+    """
 
     prompt: str
     response: str | None
     documents: tuple[tuple[str, str], ...]
     reference: str | None
     maturity: str
+    scope: Scope = "response"
+    turns: tuple[tuple[int, str, str], ...] = ()
 
 
-def _shown(case: Case) -> _Shown:
+def _shown(case: Case, scope: Scope = "response") -> _Shown:
     return _Shown(
-        prompt=case.prompt_text,
+        prompt=case.prompt_text if scope == "response" else "",
         response=case.response,
         documents=tuple([(document.title, document.text) for document in case.documents]),
         reference=case.reference,
         maturity=case.maturity,
+        scope=scope,
+        turns=() if scope == "response" else tuple([(at, turn.role, turn.content) for at, turn in numbered_turns(case)]),
     )
 
 
 @lru_cache(maxsize=64)  # each pass asks for it
-def _fenced_case(shown: _Shown, fence: str, secret: bytes) -> tuple[str, ...]:
+def _fenced_case(shown: _Shown, language: str, secret: bytes) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""
-    nonce = nonce_of(shown, secret)
+    words, nonce = framing_of(language), nonce_of(shown, secret)
     documents = [f"{title}\n{text}" if title else text for title, text in shown.documents]
     return (
-        fill(fence, {"nonce": nonce}),
+        fill(words.fence, {"nonce": nonce}),
         *(fenced(f"DOCUMENT {position}", text, nonce) for position, text in enumerate(documents, 1)),
         *([fenced("REFERENCE", shown.reference, nonce)] if shown.reference is not None else []),
-        fenced("PROMPT", shown.prompt, nonce),
-        fenced("RESPONSE", shown.response or "", nonce),
+        *_fenced_turns(shown, words.conversation, nonce),
     )
 
 
-def case_content(case: Case) -> dict[str, Any]:
+def _fenced_turns(shown: _Shown, words: ConversationWords, nonce: str) -> list[str]:
+    """The prompt and the response, or the turns of a conversation: those who wrote them cannot know the markers' code."""
+    response = shown.response or ""
+    if shown.scope == "response":
+        return [fenced("PROMPT", shown.prompt, nonce), fenced("RESPONSE", response, nonce)]
+    last = 1 + sum(role == "assistant" for _, role, _ in shown.turns)
+    lead = fill(words.whole if shown.scope == "conversation" else words.turn, {"count": str(last)})
+    name = f"TURN {last} ASSISTANT" if shown.scope == "conversation" else "RESPONSE"
+    before = [fenced(f"TURN {number} {role.upper()}", text, nonce) for number, role, text in shown.turns]
+    return [lead, *before, fenced(name, response, nonce)]
+
+
+def case_content(case: Case, scope: Scope = "response") -> dict[str, Any]:
     """The parts of a case that a judge is shown; a judgment's key depends on them, and not on the case's id."""
-    return msgspec.structs.asdict(_shown(case))
+    content = msgspec.structs.asdict(_shown(case, scope))
+    if scope == "response":
+        del content["scope"], content["turns"]
+    return content
 
 
 def criterion_content(criterion: Criterion) -> dict[str, Any]:
@@ -263,12 +308,13 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
             criterion.output_format,
         ],
         "may_not_apply": criterion.may_not_apply,
+        "scope": criterion.scope,
     }
 
 
-def case_nonce(case: Case, secret: bytes) -> str:
+def case_nonce(case: Case, secret: bytes, scope: Scope = "response") -> str:
     """16 hexadecimal digits that cannot be predicted without the secret."""
-    return nonce_of(_shown(case), secret)
+    return nonce_of(_shown(case, scope), secret)
 
 
 def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from areopage.criteria.scopes import Scope
+
 
 class Scale(Struct, frozen=True):
     """The scale a judge answers on. `min` < `max`; where lower is better the score is flipped when mapped."""
@@ -30,6 +32,7 @@ class Criterion(Struct, frozen=True, kw_only=True):
     """One question to a judge. `id` is `category.subcategory.name__vX_Y`; texts are those of one language.
 
     `may_not_apply`: the judge may say that the criterion does not apply to a case.
+    `scope`: what is judged, the response of a case, the whole conversation, or each reply within it.
     """
 
     id: str
@@ -48,6 +51,7 @@ class Criterion(Struct, frozen=True, kw_only=True):
     output_format: str
     scale: Scale = Scale()
     may_not_apply: bool = False
+    scope: Scope = "response"
 
     @property
     def path(self) -> str:

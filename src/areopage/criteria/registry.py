@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.criteria.applicability import CaseRule, read_rules
+from areopage.criteria.scopes import SCOPES, Scope
 from areopage.errors import ConfigError, CriteriaError, name_list
 from areopage.yaml_document import YamlDocument, read_yaml
 
@@ -32,6 +33,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     """One criterion as the registry lists it; `file` is relative to the folder of prompt files.
 
     `may_not_apply`: judges may say that the criterion does not apply to a case; its texts tell when.
+    `scope`: what is judged, see `areopage.criteria.scopes`.
     `applies_to`: rules that tell the cases it may apply to; the others are not put to any judge.
     """
 
@@ -45,6 +47,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     file: str
     tags: tuple[str, ...] = ()
     may_not_apply: bool = False
+    scope: Scope = "response"
     applies_to: tuple[CaseRule, ...] = ()
 
     @property
@@ -133,6 +136,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     may_not_apply = raw.get("may_not_apply", False)
     if not isinstance(may_not_apply, bool):
         faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
+    scope = _read_scope(raw, document, key, faults)
     applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
     faults += wrong
     if len(faults) > before:
@@ -148,8 +152,19 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         file=str(file),
         tags=tuple(str(tag) for tag in tags),
         may_not_apply=may_not_apply,
+        scope=scope,
         applies_to=applies_to,
     )
+
+
+def _read_scope(raw: dict[Any, Any], document: YamlDocument, key: str, faults: list[ConfigError]) -> Scope:
+    """What a criterion judges; a fault is added to the list where the file says something else."""
+    told = raw.get("scope", "response")
+    for scope in SCOPES:
+        if told == scope:
+            return scope
+    faults.append(document.error(f"is {told!r}: use one of {', '.join(SCOPES)}", "criteria", key, "scope"))
+    return "response"
 
 
 def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from areopage.cases.records import Case
 from areopage.criteria.fence import has_control_token
+from areopage.criteria.scopes import replies
 from areopage.jury.planted import gives_verdict
 from areopage.jury.reader import material_of
 from areopage.ledger.records import ADDRESSED
@@ -53,17 +54,18 @@ _ODD_LETTERS = "ıİſ\u212a"  # an expression that ignores case takes them for 
 def signs_of(case: Case) -> tuple[str, ...]:
     """The steps of a judgment that name the signs found in a case.
 
-    A prompt is put to the model that answers: words in it may address that model, and are no sign.
+    A prompt is put to the model that answers: words in it may address that model, and are no sign. The replies of the assistant
+    within a conversation are read like its response.
     """
-    return _signs(material_of(case), len(case.prompt_text))
+    return _signs(material_of(case), len(case.prompt_text), "" if isinstance(case.prompt, str) else "\n".join(replies(case)))
 
 
 @lru_cache(maxsize=64)  # every judgment of a case asks
-def _signs(material: str, prompt_length: int) -> tuple[str, ...]:
+def _signs(material: str, prompt_length: int, said: str) -> tuple[str, ...]:
     found = {
         "control_tokens": has_control_token(_UNKNOWN.sub("", material)),
         "verdict": gives_verdict(material),
-        "instructions": _addresses_judge(material[prompt_length:]),
+        "instructions": _addresses_judge(material[prompt_length:]) or _addresses_judge(said),
     }
     return tuple(ADDRESSED + name for name, is_there in found.items() if is_there)
 

@@ -5,12 +5,18 @@ from collections.abc import Callable
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion, Scale
+from areopage.criteria.scopes import Scope
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 
+REPLY: tuple[Scope, ...] = ("response", "turn")
+
 JudgeFunction = Callable[[Case, Criterion, str], Outcome]
-"""From a case, one criterion and the run's language ("en", "fr") to an outcome, its score on the criterion's own scale."""
+"""From a case, one criterion and the run's language ("en", "fr") to an outcome, its score on the criterion's own scale.
+
+Of a criterion on each reply of a conversation, the case ends with the reply that is judged.
+"""
 
 
 class CodeJudge:
@@ -22,16 +28,24 @@ class CodeJudge:
     max_concurrency: int | None = None
 
     def __init__(
-        self, reference: ModelReference, function: JudgeFunction, *, digest: str, criteria: tuple[str, ...] = ()
+        self,
+        reference: ModelReference,
+        function: JudgeFunction,
+        *,
+        digest: str,
+        criteria: tuple[str, ...] = (),
+        scopes: tuple[Scope, ...] = REPLY,
     ) -> None:
         """Args:
         digest: changes with everything that can move a score: the version of the code and its parameters.
         criteria: what the function judges, as paths without version; empty: anything.
+        scopes: those of the criteria that it can judge; most functions read one response, and no whole conversation.
         """
         self.reference = reference
         self._function = function
         self._digest = digest
         self._criteria = criteria
+        self._scopes = scopes
 
     async def check(self) -> JudgeStatus:
         """Return the digest and the supported criteria."""
@@ -51,6 +65,8 @@ class CodeJudge:
         if self._criteria and criterion.path not in self._criteria:
             known = ", ".join(self._criteria)
             return Refused(reason=f"{self.reference} has no rule for the criterion {criterion.id!r}: it judges {known}")
+        if criterion.scope not in self._scopes:
+            return Refused(reason=f"{self.reference} reads one reply: give {criterion.id!r} the scope turn, or another judge")
         return permitted(self._function(case, criterion, language), criterion)
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import WHOLE
 from areopage.ledger.records import Judgment, Repair, Verdict
 from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
@@ -93,13 +94,17 @@ class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
 
 
 class PlannedCall(Struct, frozen=True, kw_only=True):
-    """One call to one judge about one or more criteria; `plan` makes it. `pass_index` counts from 1."""
+    """One call to one judge about one or more criteria of one scope; `plan` makes it. `pass_index` counts from 1.
+
+    `turn` is the number of the reply that is judged, where criteria are judged on each reply: then `case` ends with it.
+    """
 
     key: str
     case: Case
     criteria: tuple[Criterion, ...]
     judge: Judge
     pass_index: int
+    turn: int = WHOLE
 
     @property
     def options(self) -> dict[str, Any]:
@@ -191,6 +196,7 @@ def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
         judge=call.judge.name,
         model=str(call.judge.reference),
         pass_index=call.pass_index,
+        turn=call.turn,
         raw_text=judged.raw_text,
         repair_text=judged.repair_text,
         finish_reason=judged.finish_reason,

@@ -2,7 +2,8 @@
 
 A judgment's key is the SHA-256 of the canonical JSON of everything that determines it: what the judge is shown of the case
 (not its id), the texts and versions of the criteria, the prompt template, the reader, the judge with its model and digest, its
-options, the method, the pass. What has been paid for under a key is not paid for again.
+options, the method, the pass. A criterion that is judged on each reply of a conversation has calls for each: what the judge is
+shown is then the conversation up to that reply. What has been paid for under a key is not paid for again.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from areopage.cases.records import Case
 from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content
 from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, planned_turns
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
 
@@ -22,10 +24,11 @@ METHOD = "json-verdict/1"
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
-    """A case with a response and the criteria to judge it on."""
+    """A case with a response and the criteria to judge it on; `given` is as in `planned_turns`."""
 
     case: Case
     criteria: tuple[Criterion, ...]
+    given: int = 0
 
 
 def plan(
@@ -38,24 +41,43 @@ def plan(
     Args:
         personas: the readers by maturity.
         salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
-        joint: one call asks about all criteria of a case that the judge may judge; else each criterion has a call of its own.
+        joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has a call of its own.
     """
     positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
-        own = tuple(criterion for criterion in judged.criteria if judge.may_judge(criterion))
-        for group in [own] if joint and own else [(criterion,) for criterion in own]:
+        own = tuple(one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case))
+        for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
             positions.setdefault(group, []).append(position)
-    contents = [_case_digest(judged.case, personas) for judged in cases]
+    shown: dict[tuple[int, Scope], list[_Shown]] = {}
     for group, places in positions.items():
-        prefixes = _pass_digests(judge, group, salt)
+        prefixes, scope = _pass_digests(judge, group, salt), group[0].scope
         for place in places:
-            for number, prefix in enumerate(prefixes, 1):
-                key = hashlib.sha256(f"{prefix}{contents[place]}".encode()).hexdigest()
-                yield PlannedCall(key=key, case=cases[place].case, criteria=group, judge=judge, pass_index=number)
+            if (place, scope) not in shown:
+                shown[place, scope] = list(_shown_cases(cases[place], scope, personas))
+            for one in shown[place, scope]:
+                for number, prefix in enumerate(prefixes, 1):
+                    key = hashlib.sha256(f"{prefix}{one.digest}".encode()).hexdigest()
+                    yield PlannedCall(key=key, case=one.case, criteria=group, judge=judge, pass_index=number, turn=one.turn)
 
 
-def _case_digest(case: Case, personas: Mapping[str, Persona]) -> str:
-    return digest_of(case_content(case) | {"reader": reader_content(case, personas.get(case.maturity))})
+class _Shown(Struct, frozen=True):
+    """A case as a judge is shown it, the number of the reply, and the digest of both."""
+
+    case: Case
+    turn: int
+    digest: str
+
+
+def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
+    return [group for group in groups if group]
+
+
+def _shown_cases(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona]) -> Iterator[_Shown]:
+    reader = {"reader": reader_content(judged.case, personas.get(judged.case.maturity))}
+    for turn in planned_turns(scope, judged.case, judged.given):
+        case = judged.case if turn == WHOLE else case_at(judged.case, turn)
+        yield _Shown(case, turn, digest_of(case_content(case, scope) | reader))
 
 
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str) -> list[str]:

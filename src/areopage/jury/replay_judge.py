@@ -47,9 +47,10 @@ class ReplayJudge:
             ModelError: see `read_recording`.
         """
         criteria = ",".join(criterion.id for criterion in call.criteria)
-        line = (await self._file.read()).find(call.case, call.judge.name, criteria, call.pass_index)
+        line = (await self._file.read()).find(call.case, call.judge.name, criteria, call.pass_index, call.turn or None)
         if line is None:
-            missing = f"case {call.case.id!r}, criterion {criteria}, pass {call.pass_index}, asked of {call.judge.name!r}"
+            place = f"pass {call.pass_index}" + (f", reply {call.turn}" if call.turn else "")
+            missing = f"case {call.case.id!r}, criterion {criteria}, {place}, asked of {call.judge.name!r}"
             return without_answer(call, Refused(reason=f"nothing recorded in {self._file.path} for {missing}"))
         reading = _reading_of(line, call)
         return Judged(

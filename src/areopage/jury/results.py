@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Turn
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge, PlannedCall, qualification_of
@@ -121,16 +122,31 @@ def evaluated(
 def evaluated_again(panel: Panel, run_id: str, case: Case, judgments: Iterable[Judgment], at: datetime) -> Evaluated:
     """Aggregate judgments that are known to be about an answer, with any keys.
 
-    They are found by judge, pass and criteria: the keys of an erased answer are random, and a reduced text has another key.
+    They are found by judge, pass, turn and criteria: the keys of an erased answer are random, and a reduced text has another key.
 
     Args:
         case: of which texts may be missing.
     """
-    calls = _calls(panel, case)
-    by_place = {(one.judge, one.pass_index, frozenset(said.criterion for said in one.verdicts)): one for one in judgments}
-    places = {call.key: (call.judge.name, call.pass_index, frozenset(one.id for one in call.criteria)) for call in calls}
+    held = list(judgments)
+    calls = _calls(panel, case if case.response is not None else _outline(panel, case, held))
+    by_place = {(one.judge, one.pass_index, one.turn, frozenset(said.criterion for said in one.verdicts)): one for one in held}
+    places = {
+        call.key: (call.judge.name, call.pass_index, call.turn, frozenset(one.id for one in call.criteria)) for call in calls
+    }
     found = {key: by_place[place] for key, place in places.items() if place in by_place}
     return _evaluated(panel, run_id, case, calls, found, at)
+
+
+def _outline(panel: Panel, case: Case, judgments: Sequence[Judgment]) -> Case:
+    """A case without texts that has as many turns as its judgments tell."""
+    whole = {one.id for one in panel.criteria if one.scope == "conversation"}
+    replies = max((one.turn for one in judgments), default=0)
+    if any(said.criterion in whole for one in judgments for said in one.verdicts):
+        replies = max(replies, 2)
+    if replies < 2:
+        return case
+    turns = [Turn(role="assistant" if place % 2 else "user", content=f"{place}") for place in range(2 * replies - 1)]
+    return msgspec.structs.replace(case, prompt=tuple(turns), response="")
 
 
 def _calls(panel: Panel, case: Case) -> list[PlannedCall]:
@@ -227,6 +243,7 @@ def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mappi
                 criterion=criterion.id,
                 judge=call.judge.name,
                 pass_index=call.pass_index,
+                turn=call.turn,
                 outcome=outcomes.get(criterion.id),
             )
             for criterion in call.criteria
@@ -289,8 +306,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     """Read a judgment's raw texts again; incomplete raw texts leave it unchanged."""
     if judgment.stored != "full":
         return judgment
-    by_id = panel.criteria_by_id()
-    reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(case))
+    by_id, at = panel.criteria_by_id(), case_at(case, judgment.turn)
+    reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(at))
     if reading is None:
         return judgment
     verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())

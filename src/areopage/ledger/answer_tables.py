@@ -122,6 +122,8 @@ judgments = Table(
     Column("judge", Text, nullable=False),
     Column("model", Text, nullable=False),
     Column("pass_index", Integer, nullable=False),
+    # the number of the reply of a conversation that was judged; 0: the case as a whole
+    Column("turn", Integer, nullable=False, server_default="0"),
     Column("raw_text", Text, nullable=False),
     Column("repair_text", Text, nullable=False),
     Column("finish_reason", Text, nullable=False),

@@ -64,8 +64,8 @@ EVIDENCE: Mapping[str, Evidence] = {
             "id",
             {
                 "figures": (
-                    *("run_id", "judge", "model", "pass_index", "finish_reason", "prompt_tokens", "completion_tokens", "seconds"),
-                    *("repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
+                    *("run_id", "judge", "model", "pass_index", "turn", "finish_reason", "prompt_tokens", "completion_tokens"),
+                    *("seconds", "repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
                 ),
                 "raw text": ("key", "raw_text", "repair_text", "stored"),
                 "texts": ("remarks",),

@@ -186,14 +186,14 @@ class Labels:
         """
         asked = judgments.c
         query = (
-            select(answers.c.id, answer_judgments.c.run_id, asked.pass_index, verdicts)
+            select(answers.c.id, answer_judgments.c.run_id, asked.pass_index, asked.turn, verdicts)
             .join(answer_judgments, answer_judgments.c.answer == answers.c.number)
             .join(judgments, asked.key == answer_judgments.c.key)
             .join(verdicts, verdicts.c.judgment_id == asked.id)
             .where(asked.judge == judge)
             .order_by(asked.id, answer_judgments.c.run_id)
         )
-        latest: dict[tuple[str, str, int], PlannedPass] = {}
+        latest: dict[tuple[str, str, int, int], PlannedPass] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 rows = connection.execute(query.where(answers.c.id.in_(part))).all()
@@ -201,13 +201,18 @@ class Labels:
                 for row in rows:
                     if panels[row.id, row.criterion] != row.run_id:
                         continue
-                    place = (row.id, row.criterion, row.pass_index)
+                    place = (row.id, row.criterion, row.turn, row.pass_index)
                     outcome = outcome_of(row)
                     if isinstance(outcome, Given) or place not in latest or not isinstance(latest[place].outcome, Given):
                         latest[place] = PlannedPass(
-                            case_id=row.id, criterion=row.criterion, judge=judge, pass_index=row.pass_index, outcome=outcome
+                            case_id=row.id,
+                            criterion=row.criterion,
+                            judge=judge,
+                            pass_index=row.pass_index,
+                            turn=row.turn,
+                            outcome=outcome,
                         )
-        return [(id, one) for (id, _, _), one in latest.items()]
+        return [(place[0], one) for place, one in latest.items()]
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
         """The gate's risk of unsupported content, in [0, 1].

@@ -114,13 +114,14 @@ class RunUse(Struct, frozen=True, kw_only=True):
 
     Args:
         judgments: those that its scores use, whichever run asked for them.
-        evaluated: the cases with stored scores; `scored` and `not_applicable` are passes over these.
+        evaluated: the cases with stored scores; `scored`, `not_applicable` and `planned` are passes over these.
     """
 
     judgments: int
     evaluated: int
     scored: int
     not_applicable: int
+    planned: int
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -132,7 +133,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 class Judgment(Struct, frozen=True, kw_only=True):
     """One call to a judge. `steps` are the steps of parsing that were tried, in order, and the signs that the case addresses the
-    judge ("addressed:" and the sign).
+    judge ("addressed:" and the sign). `turn` is the number of the reply that was judged; 0: the case as a whole.
 
     `repair_text` is the answer to the one repair call, "" where there was none; `calls`, tokens, seconds and cost include that
     call. `cost` is in `currency`; None where no price is known. `stored` is what stays of its texts: what is not "full" cannot be
@@ -144,6 +145,7 @@ class Judgment(Struct, frozen=True, kw_only=True):
     judge: str
     model: str
     pass_index: int
+    turn: int = 0
     raw_text: str
     repair_text: str
     finish_reason: str

@@ -39,7 +39,7 @@ _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
-_USE_COUNTS = ("evaluated", "scored", "not_applicable")
+_USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
 
 
 class Ledger:
@@ -261,7 +261,7 @@ class Ledger:
         own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
         used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
         made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
-        sums = (func.sum(evaluations.c.scored), func.sum(evaluations.c.not_applicable))
+        sums = [func.sum(column) for column in (evaluations.c.scored, evaluations.c.not_applicable, evaluations.c.planned)]
         scored = select(run_cases.c.run_id, func.count(), *sums).join(evaluations, made).group_by(run_cases.c.run_id)
         with storage_errors(self.place), self.engine.connect() as connection:
             judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}

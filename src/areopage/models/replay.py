@@ -5,7 +5,7 @@ Each line holds `text`, the answer, and names the calls it answers; a field that
     {"case_id": "12", "asked": "judge_a", "criterion": "safety.hate.discriminatory_language", "pass_index": 1, "text": "..."}
     {"prompt": "Why is the sky blue?", "asked": "target", "criterion": "", "text": "Because ..."}
 
-`case_id` or `prompt` is required. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a
+`case_id` or `prompt` is required. `turn` is the number of the reply that was judged, where each reply of a conversation is. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a
 path without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
 `evidence_extracts` in place of `text`, or `"applicable": false` and `explanation`. `model` is the model that answered, and
 `unfit` why it is unfit to judge: a judge that is replayed is as fit as the recorded one. `finish_reason`, `prompt_tokens`,
@@ -45,6 +45,7 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     asked: str | None = None
     criterion: str | None = None
     pass_index: int | None = None
+    turn: int | None = None
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -75,6 +76,7 @@ class _Key(NamedTuple):
     asked: str | None
     criterion: str | None
     pass_index: int | None
+    turn: int | None = None
 
 
 class Recording(Struct, frozen=True, kw_only=True):
@@ -113,9 +115,15 @@ class Recording(Struct, frozen=True, kw_only=True):
             found[asked] = Origin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
         return found
 
-    def find(self, case: Case, asked: str, criterion: str = "", pass_index: int = 1) -> RecordedLine | None:
-        """The line that answers a call, if any."""
-        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index)
+    def find(
+        self, case: Case, asked: str, criterion: str = "", pass_index: int = 1, turn: int | None = None
+    ) -> RecordedLine | None:
+        """The line that answers a call, if any.
+
+        Args:
+            turn: the number of the reply that is judged; None: the case is judged as a whole.
+        """
+        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index, turn)
         return next((self.lines[key] for key in _keys(wanted) if key in self.lines), None)
 
 
@@ -161,7 +169,7 @@ def read_recording(path: Path) -> Recording:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ModelError(f"{path}:{number}: not a line of a recording: {error}") from error
         prompt = None if line.prompt is None else line.prompt.strip()
-        key = _Key(line.case_id, prompt, line.asked, line.criterion, line.pass_index)
+        key = _Key(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn)
         duplicates += key in lines
         lines.setdefault(key, line)
     return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())
@@ -173,9 +181,9 @@ def _keys(wanted: _Key) -> Iterator[_Key]:
     cases = [(wanted.case_id, wanted.prompt), (wanted.case_id, None), (None, wanted.prompt)]
     criteria = [*dict.fromkeys((criterion, criterion.partition("__v")[0])), None]
     keys = [
-        _Key(case_id, prompt, asked, named, pass_index)
-        for (case_id, prompt), asked, named, pass_index in product(
-            cases, (wanted.asked, None), criteria, (wanted.pass_index, None)
+        _Key(case_id, prompt, asked, named, pass_index, turn)
+        for (case_id, prompt), asked, named, pass_index, turn in product(
+            cases, (wanted.asked, None), criteria, (wanted.pass_index, None), dict.fromkeys((wanted.turn, None))
         )
     ]
     # The sort is stable: among keys with as many fields, the order above decides.

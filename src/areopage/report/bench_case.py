@@ -8,7 +8,7 @@ from areopage.locales import Locale
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import LONGEST_TEXT, bar_on, excerpt
 from areopage.report.model import Assessment, Bar, Block, Entry, Heading, Paragraph, Quote, Remark, Span
-from areopage.report.results import PassView, criterion_label, fold_space, passes_of, quoted_verbatim
+from areopage.report.results import PassView, criterion_label, passes_of, quotable, quoted_verbatim
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
 
@@ -43,7 +43,6 @@ def case_entry(
         limit: characters of each text.
     """
     view = index.view
-    folded = fold_space(case.response or "")
     ranked = sorted(record.criteria, key=lambda one: -_badness(view, one))
     failed = view.failures.by_case.get(case.id, ())
     worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
@@ -61,7 +60,7 @@ def case_entry(
             excerpt(locale, locale.say("response"), case.response or "", missing, "cut", limit),
             Heading(text=locale.say("scores")),
             *(
-                assessment(view, one, folded, locale, is_open=place < OPEN and _badness(view, one) > BAD)
+                assessment(view, one, case, locale, is_open=place < OPEN and _badness(view, one) > BAD)
                 for place, one in enumerate(to_read)
             ),
             *_other_scores(view, [one for one in ranked if one not in to_read], locale),
@@ -102,9 +101,12 @@ def _badness(view: RunView, score: CriterionScore) -> float:
     return 1.0 - place if scale.higher_is_better else place
 
 
-def assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale, *, is_open: bool) -> Assessment:
+def assessment(view: RunView, score: CriterionScore, case: Case, locale: Locale, *, is_open: bool) -> Assessment:
     """One criterion of a case with the words of all its judges."""
-    planned = {judge.judge: judge.planned for judge in score.judges}
+    passes = list(passes_of(view, score))
+    several = {one.judge for one in passes if one.pass_index > 1}
+    whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
+    told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
     bar: Bar = bar_on(view.spec.scale, score.score)
     note = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
     return Assessment(
@@ -113,13 +115,14 @@ def assessment(view: RunView, score: CriterionScore, folded: str, locale: Locale
         note=note if score.applies else locale.say("ruled_out" if score.by_rule else "not_applicable"),
         bar=bar,
         score=locale.number(score.score),
-        remarks=tuple(_remark(one, planned[one.judge], folded, locale) for one in passes_of(view, score)),
+        remarks=tuple(_remark(one, told[one.turn], locale, several=one.judge in several) for one in passes),
         is_open=is_open,
     )
 
 
-def _remark(one: PassView, passes: int, folded: str, locale: Locale) -> Remark:
-    name = f"{one.judge}, {locale.say('pass', n=one.pass_index)}" if passes > 1 else one.judge
+def _remark(one: PassView, folded: str, locale: Locale, *, several: bool) -> Remark:
+    reply = [locale.say("reply_number", n=one.turn)] if one.turn else []
+    name = ", ".join([one.judge, *reply, *([locale.say("pass", n=one.pass_index)] if several else [])])
     score, verdict = locale.number(one.score), one.verdict
     if verdict is None:
         failure, told = locale.say(f"said_{one.outcome_name}"), one.reason or one.explanation

@@ -8,7 +8,7 @@ from areopage.report.bench_case import TITLE, assessment, audience
 from areopage.report.case_index import CASES, DISPUTED, KINDS, CaseIndex
 from areopage.report.elements import columns, excerpt, rows
 from areopage.report.model import Cell, Entries, Entry, Paragraph, Section, Span, Table, line
-from areopage.report.results import criterion_label, fold_space
+from areopage.report.results import criterion_label
 from areopage.scoring.jury_agreement import Dispute
 from areopage.scoring.reduce import CriterionScore
 
@@ -72,7 +72,7 @@ def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Lo
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut", MAX_TEXT),
             excerpt(locale, locale.say("response"), response, missing, "cut", MAX_TEXT),
-            assessment(view, score, fold_space(response), locale, is_open=True),
+            assessment(view, score, case, locale, is_open=True),
             Paragraph(text=Span(locale.say("whole_case"), "link", index.address(case.id)), look="small"),
         ),
     )

@@ -11,6 +11,7 @@ from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
 from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import case_at, replies
 from areopage.digest import digest_of
 from areopage.ledger.records import Judgment
 from areopage.report.results_records import (
@@ -42,12 +43,13 @@ NOT_RUN = "not_run"
 
 
 class PassView(Struct, frozen=True, kw_only=True):
-    """One planned pass. `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked."""
+    """One planned pass, over a reply if `turn` is not 0. `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked."""
 
     case_id: str
     criterion: str
     judge: str
     pass_index: int
+    turn: int
     judgment: Judgment | None
     outcome: Outcome | None
     score: float | None
@@ -76,19 +78,19 @@ class PassView(Struct, frozen=True, kw_only=True):
 def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
     """Return the planned passes over a case's criterion, judge by judge."""
     own = view.spec.criteria_by_id()[score.criterion].scale
-    for judge in score.judges:
-        for number in range(1, judge.planned + 1):
-            judgment = view.judgments.get((score.case_id, score.criterion, judge.judge, number))
-            outcome = outcome_for(judgment, score.criterion)
-            yield PassView(
-                case_id=score.case_id,
-                criterion=score.criterion,
-                judge=judge.judge,
-                pass_index=number,
-                judgment=judgment,
-                outcome=outcome,
-                score=own.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
-            )
+    for judge, turn, number in score.planned_passes:
+        judgment = view.judgments.get((score.case_id, score.criterion, judge, number, turn))
+        outcome = outcome_for(judgment, score.criterion)
+        yield PassView(
+            case_id=score.case_id,
+            criterion=score.criterion,
+            judge=judge,
+            pass_index=number,
+            turn=turn,
+            judgment=judgment,
+            outcome=outcome,
+            score=own.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
+        )
 
 
 def all_passes(view: RunView) -> Iterator[PassView]:
@@ -106,6 +108,16 @@ def quoted_verbatim(extract: str, folded_response: str) -> bool:
     """
     folded = fold_space(extract)
     return bool(folded) and folded in folded_response
+
+
+def quotable(case: Case, turn: int, whole: bool) -> str:
+    """What judges may quote, as `fold_space` leaves it.
+
+    Args:
+        turn: the number of the reply that is judged; 0: the case as a whole.
+        whole: the whole conversation is judged.
+    """
+    return fold_space("\n".join(replies(case)) if whole else case_at(case, turn).response or "")
 
 
 def fold_space(text: str) -> str:
@@ -269,12 +281,11 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
     by_case = {record.case_id: record for record in view.scores.records}
     for case in view.cases:
         record = by_case.get(case.id) or _unjudged(case)
-        response = fold_space(case.response or "")
         yield RecordResult(
             final_aggregate_score=record.tree.score,
             category_scores=_category_scores(record.tree),
             subcategory_scores=_subcategory_scores(record.tree),
-            detailed_criteria={score.criterion: _criterion_detail(view, score, response) for score in record.criteria},
+            detailed_criteria={score.criterion: _criterion_detail(view, score, case) for score in record.criteria},
             consistency_metrics=record.consistency,
             metadata=_record_metadata(view, case),
         )
@@ -293,8 +304,10 @@ def _subcategory_scores(tree: Node) -> dict[str, float | None]:
     return {f"{category.name}.{part.name}": part.score for category in tree.parts for part in category.parts}
 
 
-def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str) -> CriterionDetail:
+def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> CriterionDetail:
     passes = list(passes_of(view, score))
+    whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
+    told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
     said = [(one, one.verdict) for one in passes]
     return CriterionDetail(
         score=score.score,
@@ -303,9 +316,9 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
         agreement=score.agreement,
         outliers=score.outliers,
         coverage=Coverage(scored=score.scored, not_applicable=score.not_applicable, planned=score.planned),
-        explanations="\n\n".join(f"{one.judge}, pass {one.pass_index}: {one.explanation}" for one in passes if one.explanation),
+        explanations="\n\n".join(f"{_place(one)}: {one.explanation}" for one in passes if one.explanation),
         evidence=tuple(
-            Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, folded_response))
+            Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, told[one.turn]))
             for one, verdict in said
             if verdict is not None
             for extract in verdict.evidence
@@ -321,10 +334,16 @@ def _criterion_detail(view: RunView, score: CriterionScore, folded_response: str
     )
 
 
+def _place(one: PassView) -> str:
+    turn = f", reply {one.turn}" if one.turn else ""
+    return f"{one.judge}{turn}, pass {one.pass_index}"
+
+
 def _pass_detail(one: PassView) -> PassDetail:
     judgment, verdict = one.judgment, one.verdict
     return PassDetail(
         pass_index=one.pass_index,
+        turn=one.turn,
         outcome=one.outcome_name,
         score=one.score,
         given_score=verdict.score if verdict else None,

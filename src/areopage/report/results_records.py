@@ -47,6 +47,7 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     """One pass of one judge.
 
     Args:
+        turn: the number of the reply that was judged, where each reply of a conversation is; else 0.
         outcome: scored, not_applicable, unparsed, refused, timed_out, unreachable or not_run.
         score: on the run's scale; null unless scored.
         given_score: as the judge gave it, on the criterion's own scale.
@@ -57,6 +58,7 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     """
 
     pass_index: int
+    turn: int
     outcome: str
     score: float | None
     given_score: float | None

@@ -61,7 +61,7 @@ CRITERIA_COLUMNS = (
 JUDGMENT_COLUMNS = (
     *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
     *("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason", "prompt_tokens"),
-    *("completion_tokens", "seconds", "created_at"),
+    *("completion_tokens", "seconds", "created_at", "turn"),
 )
 
 
@@ -183,7 +183,7 @@ def _judgment_row(one: PassView) -> list[Any]:
     said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
     if judgment is None:
-        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 1 - len(said))]
+        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
     return [
         *head,
         one.score,
@@ -197,6 +197,7 @@ def _judgment_row(one: PassView) -> list[Any]:
         judgment.completion_tokens,
         judgment.seconds,
         judgment.created_at.isoformat(),
+        one.turn,
     ]
 
 
@@ -245,6 +246,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
+                **({"turn": one.turn} if one.turn else {}),
                 **_origin(judges[one.judge], judgment),
                 **_recorded_answer(one, judgment),
                 "finish_reason": judgment.finish_reason,

@@ -259,9 +259,13 @@ def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) ->
             passes.setdefault((id, paths[one.criterion]), []).append(one)
     found: dict[str, dict[str, float]] = {}
     for (id, path), some in passes.items():
-        judged = reduce_judge(judge, some, guides[path].scale, rubric.scale, profile)
-        if judged.score is not None and not judged.waives:
-            found.setdefault(id, {})[path] = judged.score
+        turns: dict[int, list[PlannedPass]] = {}
+        for one in some:
+            turns.setdefault(one.turn, []).append(one)
+        judged = [reduce_judge(judge, own, guides[path].scale, rubric.scale, profile) for own in turns.values()]
+        given = [one.score for one in judged if one.score is not None and not one.waives]
+        if given:  # of a conversation's replies the worst counts
+            found.setdefault(id, {})[path] = min(given) if rubric.scale.higher_is_better else max(given)
     for scores in found.values():
         overall = rubric.overall(scores)
         if overall is not None:

@@ -60,6 +60,7 @@ def outcome_name(outcome: Outcome) -> str:
 class PlannedPass(Struct, frozen=True, kw_only=True):
     """One planned verdict: a judge's pass over a case on one criterion. `outcome` is None while it was not run.
 
+    `turn` is the number of the reply of a conversation that is judged; 0: the case as a whole.
     `by_rule`: no judge is asked, for a rule says that the criterion does not apply; then there is one such pass, of judge "".
     """
 
@@ -67,6 +68,7 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
     criterion: str
     judge: str
     pass_index: int
+    turn: int = 0
     outcome: Outcome | None = None
     by_rule: bool = False
 

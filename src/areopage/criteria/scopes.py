@@ -1,0 +1,75 @@
+"""What a criterion judges: a response, a whole conversation, or each reply within it.
+
+A conversation is a case whose prompt is a list of turns and whose response is the last reply of the assistant. Its replies are
+numbered from 1. A criterion of another scope than `response` applies to conversations alone: to a case with several replies, or
+with a child that goes on after the first one (the conversation may have been stopped there).
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import msgspec
+
+from areopage.cases.records import Case, Turn
+
+Scope = Literal["response", "conversation", "turn"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+WHOLE = 0
+"""The number of the turn where the case is judged as a whole: its response, or all its replies together."""
+
+
+def given_replies(case: Case) -> int:
+    """The replies of the assistant that stand in the prompt."""
+    return 0 if isinstance(case.prompt, str) else sum(turn.role == "assistant" for turn in case.prompt)
+
+
+def is_conversation(case: Case) -> bool:
+    """Whether a case is a conversation, begun or not."""
+    return case.child is not None or given_replies(case) > 0
+
+
+def concerns(scope: Scope, case: Case) -> bool:
+    """Whether a criterion of a scope concerns a case at all."""
+    return scope == "response" or is_conversation(case)
+
+
+def planned_turns(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
+    """The numbers of the replies that a criterion is judged on, `WHOLE` where there is one judgment of the case.
+
+    A conversation without a response will have as many replies more as its child has turns.
+
+    Args:
+        given: how many replies came with the dataset where a target gave those that follow: these first ones are not judged.
+    """
+    if scope != "turn":
+        return (WHOLE,)
+    there = given_replies(case)
+    if case.response is None:
+        return range(there + 1, there + 1 + (case.child.turns if case.child is not None else 1))
+    return range(given + 1, there + 2)
+
+
+def case_at(case: Case, turn: int) -> Case:
+    """The conversation up to one of its replies, which is the response; `WHOLE` is all of it."""
+    if turn == WHOLE or turn > given_replies(case):
+        return case
+    turns = case.turns
+    place = [number for number, one in enumerate(turns) if one.role == "assistant"][turn - 1]
+    return msgspec.structs.replace(case, prompt=turns[:place], response=turns[place].content)
+
+
+def numbered_turns(case: Case) -> list[tuple[int, Turn]]:
+    """The turns of the prompt, each with the number of the reply that it is or leads to."""
+    found: list[tuple[int, Turn]] = []
+    number = 1
+    for turn in case.turns:
+        found.append((number, turn))
+        number += turn.role == "assistant"
+    return found
+
+
+def replies(case: Case) -> list[str]:
+    """All replies of the assistant, the response last."""
+    given = [turn.content for turn in case.turns if turn.role == "assistant"]
+    return given if case.response is None else [*given, case.response]
