@@ -60,8 +60,8 @@ def modes_section(view: RunView, locale: Locale) -> Section | None:
         stacked=False,
     )
     told = locale.say("modes_lead", run=found.other.run_id, date=locale.moment(found.other.created_at))
-    blocks = (Paragraph(text=told, look="soft"), table, *_paired(found, locale))
-    return Section(id="modes", title=locale.say("modes"), blocks=blocks)
+    blocks = (Paragraph(text=told, look="soft"), table)
+    return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(found, locale)))
 
 
 def history_lines(view: RunView, locale: Locale) -> Iterator[str]:

@@ -15,7 +15,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
-_State = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
+CaseState = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -133,7 +133,7 @@ def count_failures(
         if is_failure(score, limits, scale):
             failing.setdefault(score.case_id, []).append(score)
     first = [criterion.id for criterion in criteria if criterion.category in categories]
-    counts = {id: _count([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
+    counts = {id: count_states([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
     return Failures(
         categories=categories,
         first=failing_cases(scores, first, limits, scale).count,
@@ -192,16 +192,23 @@ def failing_cases(
         limits: the limit of each criterion by its id.
         scale: that of the scores and the limits.
     """
+    states = case_states(scores, criteria, limits, scale)
+    return FailingCases(
+        count=count_states(list(states.values())),
+        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
+        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
+    )
+
+
+def case_states(
+    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+) -> dict[str, CaseState]:
+    """Whether each case fails any of some criteria; see `failing_cases`."""
     by_case: dict[str, list[CriterionScore]] = {}
     for score in scores:
         if score.criterion in criteria:
             by_case.setdefault(score.case_id, []).append(score)
-    states = {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
-    return FailingCases(
-        count=_count(list(states.values()), None),
-        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
-        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
-    )
+    return {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
 
 
 def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale) -> bool:
@@ -218,7 +225,7 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
     return min(found, default=float("inf"))
 
 
-def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> _State:
+def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> CaseState:
     if not any(one.applies for one in found):
         return "ruled_out" if all(one.by_rule for one in found) else "not_applicable"
     if any(is_failure(one, limits, scale) for one in found):
@@ -231,7 +238,8 @@ def _goodness(score: CriterionScore, scale: Scale) -> float:
     return share if scale.higher_is_better else 1.0 - share
 
 
-def _count(states: Sequence[_State], limit: float | None) -> FailureCount:
+def count_states(states: Sequence[CaseState], limit: float | None = None) -> FailureCount:
+    """The failures among cases."""
     failed, by_rule = states.count("failed"), states.count("ruled_out")
     not_applicable = states.count("not_applicable") + by_rule
     scored, cases = failed + states.count("passed"), len(states) - not_applicable
