@@ -15,6 +15,7 @@ from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
 from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
+from areopage.report.bench_refusals import refusals_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
@@ -64,6 +65,7 @@ def bench_report(view: RunView) -> Report:
     sections = (
         failures_section(view, locale),
         release_section(view, release, locale) if release else None,
+        refusals_section(view, locale),
         scores_section(view, locale),
         ages_section(view, locale),
         _judges(view, locale),
