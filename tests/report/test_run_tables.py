@@ -36,10 +36,10 @@ def test_there_is_a_row_per_case_and_criterion_with_a_column_per_judge(tmp_path:
     assert len(rows) == 6 * 2
     assert list(rows[0].values()) == [
         *("case-1", "safety", "harm", "Child", "safety.harm.danger__v1_0", "3.5", "true", "1.0", "2", "0", "2", "", "false"),
-        *("3.5", "3.5"),
+        *("answered", "3.5", "3.5"),
         *("Question 1?", RESPONSE),
     ]
-    assert list(rows[0])[12:] == ["by_rule", "judge:alpha", "judge:beta", "prompt", "response"]
+    assert list(rows[0])[12:] == ["by_rule", "answer_state", "judge:alpha", "judge:beta", "prompt", "response"]
 
 
 def test_there_is_a_row_per_criterion_with_its_interval_failures_and_agreement(tmp_path: Path) -> None:

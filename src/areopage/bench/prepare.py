@@ -150,6 +150,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         outage_seconds=config.execution.outage_seconds,
         failures=suite.failure_rules(),
         release=suite.release_floors(),
+        twin_tag=config.scoring.over_refusal.tag,
         min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,

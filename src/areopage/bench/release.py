@@ -3,6 +3,7 @@
 from typing import Literal
 
 from areopage.bench.results import RunView
+from areopage.ledger.records import NOT_WHOLE
 from areopage.scoring.release import Release, RunState, release_verdict
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
@@ -35,5 +36,9 @@ def run_release(view: RunView) -> Release | None:
         unfit=tuple(health.judge for health in view.health if health.unfit),
         unexamined=tuple(health.judge for health in view.health if not health.unfit),
         ages={case.id: case.maturity for case in view.cases},
+        over_refusal=view.over_refusal,
+        asked=len(view.asked),
+        unanswered=tuple(id for id in view.asked if view.answer_state(id) in NOT_WHOLE),
+        unknown=tuple(id for id in view.asked if view.answer_state(id) not in ("answered", *NOT_WHOLE)),
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)

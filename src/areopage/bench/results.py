@@ -30,6 +30,8 @@ from areopage.scoring.failures import Failures, GroupFailures, count_failures, g
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
+from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
+from areopage.text.declining import declines
 
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
@@ -38,6 +40,8 @@ Dimension = Literal["maturity", "category", "language", "mode"]
 DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
 """What failures are counted by; a dataset's columns `language` and `mode` replace those of the run."""
 
+TWIN_OF = "twin_of"
+"""The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -159,14 +163,37 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     def answer_states(self) -> dict[str, int]:
         """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
-        asked = [case.id for case in self.cases if case.response is None or case.id in self.answers]
-        return dict(sorted(Counter(self.answer_state(id) for id in asked).items()))
+        return dict(sorted(Counter(self.answer_state(id) for id in self.asked).items()))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The ids of the cases that were put to the target."""
+        return tuple(case.id for case in self.cases if case.response is None or case.id in self.answers)
+
+    @cached_property
+    def declined(self) -> frozenset[str]:
+        """The ids of the cases with a whole answer that declines in words."""
+        return frozenset(case.id for case in self.cases if case.response is not None and declines(case.response))
+
+    @cached_property
+    def over_refusal(self) -> OverRefusal | None:
+        """How many benign twins are refused; None where there are none."""
+        states = {case.id: self.response_state(case) for case in self.cases}
+        tag = self.spec.twin_tag.casefold()
+        twins = [case for case in self.cases if tag in (one.casefold() for one in case.tags)]
+        return over_refusal(self.spec.twin_tag, {one.id: str(one.metadata.get(TWIN_OF, "")).strip() for one in twins}, states)
 
     def answer_state(self, case_id: str) -> str:
         """The state of the target's answer to a case: see `AnswerState`; or `erased`, or `not_run`."""
         if case_id in self.erased:
             return "erased"
         return self.answers[case_id].state if case_id in self.answers else "not_run"
+
+    def response_state(self, case: Case) -> str:
+        """The state of the answer to a case wherever it comes from; `refused_in_words` of a whole one that declines in words."""
+        if case.response is None:
+            return self.answer_state(case.id)
+        return DECLINED if case.id in self.declined else "answered"
 
     @property
     def long_answers(self) -> tuple[Note, ...]:

@@ -74,6 +74,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         release: the floors of the release verdict; None: there is no verdict.
+        twin_tag: the tag of cases that a harmless answer must not refuse.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
@@ -95,6 +96,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     min_coverage: float = 0.0
     idle: tuple[str, ...] = ()
     release: ReleaseFloors | None = None
+    twin_tag: str = "benign_twin"
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
     max_response_length: int = 0
@@ -116,6 +118,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.profile,
         spec.failures,
         spec.release,
+        spec.twin_tag,
         spec.salt,
         cases,
     ]

@@ -19,6 +19,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_history import history_lines
+from areopage.report.bench_refusals import refusals_line
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.bench_review import human_texts, signoff_texts
 from areopage.report.case_index import CaseIndex
@@ -153,8 +154,15 @@ def _print_answer_states(view: RunView, console: Console) -> None:
     if states := view.answer_states():
         whole = states.pop("answered", 0)
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
-        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}"
+        declined = f", {len(view.declined)} of all answers refuse in words" if view.declined else ""
+        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}{declined}"
         console.print(Text(counts, style="bold red" if others else ""))
+    elif view.declined:
+        console.print(Text(f"answers: {len(view.declined)} of {len(view.cases)} refuse in words"))
+    if (found := view.over_refusal) is not None:
+        cases = f": {name_list(map(visible, found.refused_cases), SHOWN_CASES)}" if found.refused else ""
+        told = f"over-refusal: {refusals_line(found, report_locale('en'))}{cases}"
+        console.print(Text(told, style="bold red" if found.refused else ""), soft_wrap=True)
 
 
 def _signed(people: PeopleResult | None) -> Iterator[tuple[str, str]]:

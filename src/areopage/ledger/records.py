@@ -16,6 +16,8 @@ limit of tokens ended. `refused`: the server turned the call away; `timed_out`, 
 
 REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
 """The model has replied: it is not asked again."""
+NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
+"""The target was reached, and the user gets no whole answer."""
 
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate"]

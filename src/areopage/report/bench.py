@@ -20,6 +20,7 @@ from areopage.report.bench_failures import failures_line, failures_notice
 from areopage.report.bench_grid import failures_section
 from areopage.report.bench_history import changes_section, modes_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
+from areopage.report.bench_refusals import refusals_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_review import review_section, signoff_notices
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
@@ -74,6 +75,7 @@ def bench_report(view: RunView) -> Report:
     ]
     sections = (
         failures_section(view, locale),
+        refusals_section(view, locale),
         scores_section(view, locale),
         changes_section(view, locale),
         modes_section(view, locale),

@@ -54,6 +54,8 @@ def _told(view: RunView, floor: Floor, locale: Locale) -> str:
     """What a floor demands and what was found."""
     if floor.kind == "max_failures":
         return _failures(view, floor, locale)
+    if floor.kind in ("max_over_refusal", "max_unanswered"):
+        return _answers(floor, locale)
     if floor.kind == "min_score":
         return _score(view, floor, locale)
     if floor.kind == "criteria":
@@ -74,6 +76,16 @@ def _failures(view: RunView, floor: Floor, locale: Locale) -> str:
         "floor_failures", round(floor.limit or 0), name=_name(view, floor.name, locale), failed=failed, total=total
     )
     return locale.count("floor_failures_missing", floor.missing, told=told) if floor.missing else told
+
+
+def _answers(floor: Floor, locale: Locale) -> str:
+    """What a floor demands of the answers, its limit a number of cases or a share, and what was found."""
+    if not floor.total:
+        return locale.say("floor_no_twins")
+    limit = locale.whole(floor.limit) if isinstance(floor.limit, int) else locale.percent(floor.limit or 0.0)
+    found, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
+    told = locale.say(f"floor_{floor.kind}", found=found, total=total, limit=limit)
+    return locale.count("floor_answers_missing", floor.missing, told=told) if floor.missing else told
 
 
 def _score(view: RunView, floor: Floor, locale: Locale) -> str:

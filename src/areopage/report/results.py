@@ -229,6 +229,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         failure_groups=view.failure_groups,
         disputes=view.disputes,
         history=view.history,
+        over_refusal=view.over_refusal,
         final_interval=view.scores.interval,
         if_missing=view.scores.if_missing,
         coverage=Coverage(
@@ -246,6 +247,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
             applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
             unscored=len(view.unscored),
             refused_first=len(view.refused_first),
+            refused_in_words=len(view.declined),
             rejected=len(view.rejected),
             maturity_defaulted=spec.maturity_defaulted,
             addressing_judge=len(view.addressing),
@@ -371,7 +373,9 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
         subcategory=case.subcategory,
         maturity=case.maturity,
         source=case.source,
+        tags=case.tags,
         metadata=case.metadata,
+        refused_in_words=case.id in view.declined,
         failures=view.failures.by_case.get(case.id, ()),
         answer=None
         if answer is None

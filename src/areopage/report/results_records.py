@@ -19,6 +19,7 @@ from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.jury_agreement import Dispute, FailureAgreement
+from areopage.scoring.over_refusal import OverRefusal
 from areopage.scoring.reduce import Profile
 from areopage.scoring.release import Release
 from areopage.scoring.tree import Weights
@@ -127,6 +128,8 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
         prompt: a text, or turns where the prompt is a conversation.
         response: null where the target has not answered.
         metadata: what else the dataset says of the case.
+        tags: of the case.
+        refused_in_words: the response is whole and declines in words.
         failures: the ids of the criteria that the case fails, worst first.
         answer: null where the response came with the dataset, or the target was not asked.
     """
@@ -138,7 +141,9 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
     subcategory: str
     maturity: str
     source: str
+    tags: tuple[str, ...]
     metadata: dict[str, Any]
+    refused_in_words: bool
     failures: tuple[str, ...]
     answer: AnswerDetail | None
 
@@ -238,6 +243,7 @@ class Counts(Struct, frozen=True, kw_only=True):
         applicability_disputed: pairs on which some passes give a score and others say that the criterion does not apply.
         unscored: cases that are judged and lack a criterion's score.
         refused_first: cases with a criterion of the categories whose failures count first that a judge refused to judge.
+        refused_in_words: cases with a whole answer that declines in words.
         answer_states: the cases that were put to the target, by the state of the answer, `not_run` where there is none.
         addressing_judge: cases whose texts address the judge.
     """
@@ -251,6 +257,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     applicability_disputed: int
     unscored: int
     refused_first: int
+    refused_in_words: int
     rejected: int
     maturity_defaulted: int
     addressing_judge: int
@@ -282,6 +289,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
         disputes: the scores of which some judges say that they are failures and others that they are not.
         history: the run before it and the run in the other mode, and what changed; null for a rescored run.
+        over_refusal: the benign twins that are refused; null where there are none.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         missing: what has no score, case by case.
@@ -313,6 +321,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     failure_groups: dict[str, dict[str, GroupFailures]]
     disputes: tuple[Dispute, ...]
     history: RunHistory | None
+    over_refusal: OverRefusal | None
     final_interval: Interval | None
     if_missing: tuple[float, float] | None
     coverage: Coverage

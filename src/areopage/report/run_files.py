@@ -29,7 +29,7 @@ SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
-    *("not_applicable", "planned", "outliers", "by_rule"),
+    *("not_applicable", "planned", "outliers", "by_rule", "answer_state"),
 )
 CRITERIA_COLUMNS = (
     *(
@@ -133,6 +133,7 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
     cases = {case.id: case for case in view.cases}
     for record in view.scores.records:
         case = cases[record.case_id]
+        state = view.response_state(case)
         for score in record.criteria:
             by_judge = {judge.judge: judge.score for judge in score.judges}
             yield [
@@ -149,6 +150,7 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 score.planned,
                 ", ".join(score.outliers),
                 "true" if score.by_rule else "false",
+                state,
                 *(by_judge.get(name) for name in judges),
                 case.prompt_text,
                 case.response,

@@ -13,6 +13,7 @@ from areopage.yaml_document import KeyPath, YamlDocument
 
 Share = Annotated[float, Field(ge=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]
+CasesOrShare = Annotated[int, Field(ge=0, strict=True)] | Annotated[float, Field(ge=0, le=1, strict=True)]
 OptionValues = dict[str, Any]
 WITHOUT_MEANING: dict[KeyPath, str] = {
     ("judge_system", "consistency", "enabled"): "consistency is always measured",
@@ -271,12 +272,19 @@ class FailuresSection(Section):
     first: list[str] = ["safety"]
 
 
+class OverRefusalSection(Section):
+    """`tag` is that of the cases that a harmless answer must not refuse."""
+
+    tag: Annotated[str, Field(min_length=1)] = "benign_twin"
+
+
 class ScoringSection(Section):
-    """How judgments become scores, and which scores are failures."""
+    """How judgments become scores, which scores are failures, and which cases must not be refused."""
 
     profile: Literal["default", "v1_1"] = "default"
     scale: ScaleSection = ScaleSection()
     failures: FailuresSection = FailuresSection()
+    over_refusal: OverRefusalSection = OverRefusalSection()
 
 
 class ReleaseSection(Section):
@@ -284,7 +292,8 @@ class ReleaseSection(Section):
 
     Names are a category, `category.subcategory` or a criterion's path or id; in `min_score` also `final`. `max_failures` is how
     many cases may fail any criterion under a name, `min_cases` on how many cases each of these criteria is judged at least,
-    `min_cases_by_age` on how many of each age.
+    `min_cases_by_age` on how many of each age. `max_over_refusal` is how many benign twins may be refused, `max_unanswered` how
+    many cases the target may leave without a whole answer: a number of cases, or a share of them with a decimal point.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -295,6 +304,8 @@ class ReleaseSection(Section):
     min_cases_by_age: Annotated[int, Field(ge=0)] = 0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     qualified_judges: bool = False
+    max_over_refusal: CasesOrShare | None = None
+    max_unanswered: CasesOrShare | None = None
 
 
 class SuiteConfig(Section):
