@@ -30,6 +30,7 @@ def test_sign_offs_are_appended_and_read_as_they_were_signed(ledger: Ledger) -> 
     first = SignOffs(ledger).add(ONE)
     second = SignOffs(ledger).add(ONE)
     assert SignOffs(ledger).of("r1") == (first, second) and SignOffs(ledger).of("r2") == ()
+    assert SignOffs(ledger).of() == (first, second)
     assert first.name == "Anne\ufffd \ufffd" and first.signed == STATE
     assert first.digest == second.digest == digest_of_signoff(first)
     assert faults(ledger) == []

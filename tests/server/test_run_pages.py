@@ -152,10 +152,22 @@ def test_a_label_of_a_run_is_on_its_scale_blind_and_compared_with_its_jury(clien
     assert reply.status_code == 201, reply.text
 
 
-def test_a_run_is_signed_on_its_page_by_whom_may_write(client: TestClient, context: ServerContext) -> None:
+def test_who_read_an_answer_with_its_scores_gives_no_blind_label(client: TestClient, context: ServerContext) -> None:
+    id = first_answer(context)
+    client.cookies.set("areopage_rater", "Anne")
+    assert "SAID" in client.get(f"/monitor/answers/{id}").text
+    sent = client.post(f"/review/{id}", data=form(client, f"/review/{id}", rater="Anne", then="see", **{"score.": "4"}))
+    assert sent.status_code == 303
+    (label,) = Labels(context.ledger).of(id)
+    assert not label.blind
+    people = view_run(context.ledger.run(RUN), context.ledger).people
+    assert (people.labels, people.unblind) == ((), 1)
+
+
+def test_a_run_is_signed_on_its_page_by_a_key_that_may_write(client: TestClient, context: ServerContext) -> None:
     sign_in(client, context, "write")
     page = client.get(f"/runs/{RUN}").text
-    assert "You sign as Ada." in page and 'name="name"' not in page
+    assert "4 of 4 cases fail" in page and "You sign as Ada." in page and 'name="name"' not in page
     assert client.post(f"/runs/{RUN}", data={"verdict": "approve"}).status_code == 403
     missing = client.post(f"/runs/{RUN}", data=form(client, f"/runs/{RUN}", verdict=""))
     assert missing.status_code == 422 and "Choose to approve or to reject." in missing.text

@@ -36,9 +36,10 @@ class SignOffs:
             seal(connection, "added", "signoffs", [row | {"number": number}])
         return stored
 
-    def of(self, run_id: str) -> tuple[SignOff, ...]:
-        """Return the sign-offs of a run, oldest first."""
-        query = select(signoffs).where(signoffs.c.run_id == storable(run_id)).order_by(signoffs.c.number)
+    def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
+        """Return the sign-offs of a run, or of all, oldest first."""
+        query = select(signoffs).order_by(signoffs.c.number)
+        query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return tuple(map(_signoff_of, connection.execute(query)))
 

@@ -19,7 +19,8 @@ from msgspec import structs
 from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.errors import MissingExtra, StorageError, UserError
 from areopage.ledger.queries import TraceFilter
-from areopage.ledger.records import Answer, Evaluation, Judgment, Label
+from areopage.ledger.records import Answer, Evaluation, Judgment, Label, SignOff
+from areopage.ledger.run_people import SignOffs
 from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
@@ -61,6 +62,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "judgments": (*Judgment.__struct_fields__, "answers"),
     "labels": Label.__struct_fields__,
     "decisions": ("id", "at", *_OF_TRACE),
+    "signoffs": SignOff.__struct_fields__,
 }
 """The files, with the fields of each row."""
 
@@ -230,6 +232,7 @@ def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
         "judgments": (_judgment(one, about) for one, about in each_judgment(ledger)),
         "labels": (_fields(one, Label.__struct_fields__) for one in each_label(ledger)),
         "decisions": (_fields(one, COLUMNS["decisions"]) for one in Traces(ledger).each(TraceFilter())),
+        "signoffs": (_fields(one, SignOff.__struct_fields__) for one in SignOffs(ledger).of()),
     }
 
 

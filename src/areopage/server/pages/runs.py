@@ -135,6 +135,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         view=view,
         target=str(view.spec.target.reference) if view.spec.target else "",
         signed=list(signoff_texts(people, locale)),
+        failures=locale.count("failures_title", view.failures.first.failed, scored=locale.whole(view.failures.first.scored)),
         release=release,
         release_lines=list(_release_lines(view, release, locale)),
         human=list(human_texts(people, locale)),
