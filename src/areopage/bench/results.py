@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.conversations import ConversationEnds, conversation_ends, replies
 from areopage.bench.coverage import RunCoverage, run_coverage
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
@@ -18,7 +19,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
-from areopage.ledger.answers import Answers, Link
+from areopage.ledger.answers import Answers, CallTotals, Link
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
@@ -57,6 +58,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
+        conversations: how conversations with simulated children ended; None where there are none.
+        calls: what this run's calls to the target and to the model that plays children took.
     """
 
     run: Run
@@ -73,6 +76,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     complete: bool
     variant: tuple[Note, ...]
     heads: tuple[str, ...]
+    conversations: ConversationEnds | None = None
+    calls: tuple[CallTotals, ...] = ()
 
     @cached_property
     def failures(self) -> Failures:
@@ -127,8 +132,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return self.answers[case_id].state if case_id in self.answers else "not_run"
 
     @property
-    def long_answers(self) -> tuple[Note, ...]:
-        """A remark on answers of the target that are longer than the suite allows responses to be, if there are some."""
+    def notes(self) -> tuple[Note, ...]:
+        """Remarks on the target's answers: overlong ones, and conversations that ended early."""
+        return (*self._long_answers(), *(self.conversations.notes() if self.conversations else ()))
+
+    def _long_answers(self) -> tuple[Note, ...]:
         limit = self.spec.max_response_length
         long = tuple(id for id, answer in self.answers.items() if limit and len(answer.case.response or "") > limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
@@ -196,7 +204,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     erased = Answers(ledger).erased_in(run.id)
     there = open_cases(cases, erased)
     calls = answer_calls(spec, there)
-    by_key = Answers(ledger).by_key([call.key for call in calls])
+    positions = {item.case.id: position for position, item in enumerate(cases)}
+    by_key = replies(Answers(ledger), run.id, calls, positions)
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, there, calls, by_key)
     places = {
@@ -229,6 +238,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
+        conversations=conversation_ends(spec, [item.case for item in there], answers),
+        calls=tuple(Answers(ledger).calls_of(run.id)),
     )
 
 

@@ -219,7 +219,11 @@ def _print_plan(spec: RunSpec, cases: tuple[RunCase, ...], *, verbose: bool) -> 
     tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
     for warning in size.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    calls = f"{counted(size.calls, 'call')} ({counted(size.answer_calls, 'answer')})"
+    answers = counted(size.answer_calls, "answer")
+    if size.conversations:
+        child = f", at most {counted(size.child_calls, 'call')} to the child {spec.child.reference}" if spec.child else ""
+        answers = f"at most {answers}, {counted(size.conversations, 'conversation')}{child}"
+    calls = f"{counted(size.calls, 'call')} ({answers})"
     cost = report_locale("en").costs(size.costs)
     money = f", about {cost}" if cost else ""
     typer.echo(f"plan: {calls}, {tokens}{money}, {counted(size.loads, 'model load')}", err=True)

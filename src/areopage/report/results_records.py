@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.conversations import ConversationEnds
 from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
+from areopage.ledger.answers import CallTotals
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.failures import Failures
 from areopage.scoring.fold import Consistency, Interval
@@ -266,6 +268,10 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
 
     Args:
         target: null where every response came with the dataset.
+        child: the model that plays the children of conversations; null where none does.
+        conversations: how conversations with simulated children ended; null where there are none.
+        target_calls: what the calls took that this run made to its target and to the model that plays the children, by source;
+            calls that the ledger knew are not among them. Each turn of a conversation is a call.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
@@ -291,6 +297,9 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     created_at: datetime
     finished_at: datetime | None
     target: TargetDetail | None
+    child: TargetDetail | None
+    conversations: ConversationEnds | None
+    target_calls: tuple[CallTotals, ...]
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale
