@@ -66,6 +66,8 @@ class FakeServer:
     prompt_tokens: int | None = None
     # What gives the verdicts, in place of `true_score`; a text is sent as it is.
     judge: Callable[[Call], dict[str, Any] | str] | None = None
+    # What gives the responses of calls that ask for no verdict.
+    respond: Callable[[Call], str] | None = None
     # Whether look-ups are never answered.
     deaf: bool = False
     lookups: int = 0
@@ -198,7 +200,8 @@ class FakeServer:
             return failure(429, "too many requests", {"Retry-After": self.faults.retry_after})
         if call.fault.isdigit():
             return failure(int(call.fault), self.faults.message)
-        own = self.judge(call) if self.judge and call.asks_verdict else None
+        make = self.judge if call.asks_verdict else self.respond
+        own = make(call) if make and not call.fault else None
         text, finish_reason = answer_text(call) if own is None else (own if isinstance(own, str) else json.dumps(own), "stop")
         self.answered += 1
         counted = max(1, sum(len(content) for _, content in call.messages) // 4)

@@ -5,8 +5,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from areopage.bench.conversations import most_child_calls, most_turns
 from areopage.bench.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
+from areopage.cases.records import Case
 from areopage.criteria.prompts import case_content, judge_prompt
 from areopage.jury.judges import Price
 from areopage.models.openai import DEFAULT_KEY_VARIABLE, DEFAULT_URL
@@ -16,6 +18,8 @@ from areopage.models.settings import ModelSettings
 from areopage.models.window import window_of
 
 ASSUMED_RESPONSE_CHARACTERS = 800
+ASSUMED_TURN_CHARACTERS = 200
+ASSUMED_CHILD_PROMPT = 4_000
 ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400
 BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
@@ -30,6 +34,9 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     `costs` are those of the models with a configured price, by currency; a run spends less where the ledger has answers.
 
+    Of conversations every turn counts, and each text of the child's model twice, as if none could be used: a run makes fewer
+    calls where conversations end early.
+
     `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
     judges whose context window may be too small. `ruled_out` are the pairs of case and criterion that rules take from the judges,
     which saves `saved_calls`.
@@ -38,6 +45,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     cases: int
     criteria: int
     answer_calls: int
+    child_calls: int = 0
+    conversations: int = 0
     judge_calls: dict[str, int]
     prompt_tokens: int
     completion_tokens: int
@@ -50,38 +59,49 @@ class Estimate(Struct, frozen=True, kw_only=True):
     @property
     def calls(self) -> int:
         """The number of calls."""
-        return self.answer_calls + sum(self.judge_calls.values())
+        return self.answer_calls + self.child_calls + sum(self.judge_calls.values())
 
 
 def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     criteria = spec.criteria_by_id()
-    answer_calls = sum(item.case.response is None for item in cases) if spec.target else 0
     selected = selected_judgments(spec, cases, JudgedTurns(cases))
+    put = [item.case for item in cases if item.case.response is None] if spec.target else []
+    answer_calls = sum(most_turns(case, spec) for case in put)
+    child_calls = sum(most_child_calls(case, spec) for case in put)
     judge_calls = {
         judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
-    asked = sum(len(item.case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS for item in cases if item.case.response is None)
+    asked = sum(_asked_characters(case, most_turns(case, spec)) for case in put)
+    told = sum(most_child_calls(case, spec) * (len(case.prompt_text) + ASSUMED_CHILD_PROMPT) for case in put)
     prompts = _prompts(spec, cases[:: max(1, len(cases) // SAMPLE)])
     mean = sum(map(len, prompts)) / len(prompts) if prompts else 0.0
-    asked = asked if spec.target else 0
-    characters = asked + model_calls * mean
+    characters = asked + told + model_calls * mean
     answered = answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN
+    written = child_calls * ASSUMED_TURN_CHARACTERS / CHARACTERS_PER_TOKEN
     longest = max(cases, key=lambda item: len(str(case_content(item.case))), default=None)
     sizes = [len(prompt.encode("utf-8", "replace")) for prompt in (*prompts, *_prompts(spec, [longest] if longest else []))]
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
-        loaded.insert(0, spec.target.reference)
+        loaded = [spec.target.reference, *([spec.child.reference] if child_calls and spec.child else []), *loaded]
     return Estimate(
         cases=len(cases),
         criteria=len(spec.criteria),
         answer_calls=answer_calls,
+        child_calls=child_calls,
+        conversations=sum(case.child is not None for case in put),
         judge_calls=judge_calls,
         prompt_tokens=int(characters / CHARACTERS_PER_TOKEN),
-        completion_tokens=int(answered + model_calls * ASSUMED_VERDICT_TOKENS),
-        costs=_costs(spec, (asked / CHARACTERS_PER_TOKEN, answered), judge_calls, mean / CHARACTERS_PER_TOKEN),
+        completion_tokens=int(answered + written + model_calls * ASSUMED_VERDICT_TOKENS),
+        costs=_costs(
+            spec,
+            (asked / CHARACTERS_PER_TOKEN, answered),
+            (told / CHARACTERS_PER_TOKEN, written),
+            judge_calls,
+            mean / CHARACTERS_PER_TOKEN,
+        ),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
         warnings=_narrow_windows(spec, max(sizes, default=0)),
         ruled_out=sum(len(item.ruled_out) for item in cases),
@@ -93,15 +113,19 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
 
 
 def _costs(
-    spec: RunSpec, of_target: tuple[float, float], judge_calls: Mapping[str, int], prompt_tokens: float
+    spec: RunSpec,
+    of_target: tuple[float, float],
+    of_child: tuple[float, float],
+    judge_calls: Mapping[str, int],
+    prompt_tokens: float,
 ) -> dict[str, float]:
     """What the models with a price cost, by currency.
 
     Args:
-        of_target: its tokens of prompts and of answers.
+        of_target, of_child: their tokens of prompts and of answers.
         prompt_tokens: of one call to a judge, on average.
     """
-    spent = [(spec.target.price, *of_target)] if spec.target else []
+    spent = [(one.price, *tokens) for one, tokens in ((spec.target, of_target), (spec.child, of_child)) if one is not None]
     for judge in spec.judges:
         calls = judge_calls[judge.name]
         spent.append((judge.price, calls * prompt_tokens, calls * float(ASSUMED_VERDICT_TOKENS)))
@@ -131,14 +155,25 @@ def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
     for item in cases:
         for key in item.criteria:
             prompt = judge_prompt((criteria[key],), item.case, spec.personas.get(item.case.maturity), b"")
-            missing = "x" * ASSUMED_RESPONSE_CHARACTERS if item.case.response is None else ""
+            missing = "x" * (_told_characters(most_turns(item.case, spec)) if item.case.response is None else 0)
             prompts.append(prompt.system + prompt.user + missing)
     return prompts
 
 
+def _told_characters(turns: int) -> int:
+    """What a conversation of so many turns adds to its first prompt, the last reply included."""
+    return turns * ASSUMED_RESPONSE_CHARACTERS + (turns - 1) * ASSUMED_TURN_CHARACTERS
+
+
+def _asked_characters(case: Case, turns: int) -> int:
+    """What the target reads in all turns: each call repeats the conversation so far."""
+    before = sum(_told_characters(turn) + ASSUMED_TURN_CHARACTERS for turn in range(1, turns))
+    return turns * (len(case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS) + before
+
+
 def paid_models(spec: RunSpec, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
-    asked = [(str(spec.target.reference), spec.target.reference, spec.target.price)] if spec.target else []
+    asked = [(str(one.reference), one.reference, one.price) for one in (spec.target, spec.child) if one is not None]
     asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
     return tuple(
         name for name, reference, price in asked if _has_price(price) or _needs_key(reference, spec.settings, environment)

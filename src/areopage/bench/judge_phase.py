@@ -3,17 +3,21 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from areopage.bench.blocks import blocks_of
 from areopage.bench.context import RunContext
-from areopage.jury.judges import Judge, PlannedCall, judgment_of, without_answer
+from areopage.bench.spec import RunSpec
+from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.session import Session, is_open
 from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import WITHHELD, Judgment
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Unreachable
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
+from areopage.text.withholding import marked_as
 
 
 class JudgePhase:
@@ -54,6 +58,8 @@ class JudgePhase:
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
         for one in cases:
             self._cases.setdefault(numbers[one.case.id], []).append(one.case.id)
+        first = context.spec.failures.categories(context.spec.criteria)
+        self._fails_first = {one.case.id: any(own.category in first for own in one.criteria) for one in cases}
         self._held: dict[str, Judgment] = {}
         self._before = context.ledger.last_judgment()
         self.blocks: list[int] = []
@@ -64,8 +70,19 @@ class JudgePhase:
         return len(self._store.links)
 
     async def look_up(self) -> int:
-        """Look up open calls in the ledger; return the number of final judgments."""
-        self._held = await self._session.known([call for block in self._calls.values() for call in block.values()])
+        """Look up open calls in the ledger; return the number of final judgments.
+
+        Judgments of replies that are withheld are made here; no judge is asked.
+        """
+        calls = [call for block in self._calls.values() for call in block.values()]
+        self._held = await self._session.known(calls)
+        withheld = [call for call in calls if call.key not in self._held and marked_as(call.case.response)]
+        for call in withheld:
+            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first[call.case.id])
+            self._store.append(judgment)
+            self._held[call.key] = judgment
+        if withheld:
+            await asyncio.to_thread(self._store.flush)
         self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
         return len(self._held)
 
@@ -103,6 +120,24 @@ class JudgePhase:
         missing = [call for key, call in self._calls[number].items() if key not in self._held]
         tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
         return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
+
+
+def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
+    """The judgment of a reply that is withheld, made without the judge: nobody is shown the text, and it cannot pass.
+
+    It gets the worst score on the criteria whose failures count first; the others do not apply. Where the case has none of the
+    first, it gets the worst score on all.
+    """
+    first = spec.failures.categories(spec.criteria)
+    told = f"withheld: {marked_as(call.case.response)}; the reply is not shown to judges and fails"
+    outcomes: dict[str, Outcome] = {}
+    for criterion in call.criteria:
+        scale = criterion.scale
+        worst = scale.min if scale.higher_is_better else scale.max
+        fails = criterion.category in first or not fails_first
+        outcomes[criterion.id] = Scored(score=worst, explanation=told) if fails else NotApplicable(explanation=told)
+    made = judgment_of(call, run_id, Judged(outcomes=outcomes, steps=(WITHHELD,)))
+    return msgspec.structs.replace(made, calls=0)
 
 
 class RunJudgments:

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.children import is_protected
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases.records import Case
@@ -14,15 +16,26 @@ from areopage.digest import digest_of
 from areopage.jury.plan import JudgedCase
 from areopage.ledger.records import Answer
 from areopage.models.port import Message
+from areopage.text.withholding import VERSION
+
+CONVERSATION = f"conversation/1-{VERSION}"
+"""The method of conversations: a part of the keys of their turns."""
 
 
 class AnswerCall(Struct, frozen=True, kw_only=True):
-    """One call to the target."""
+    """One call to the target, a whole conversation with it, or a call to the model that plays the child.
+
+    Args:
+        conversation: of a turn what all turns of its conversation share; "" of calls for one answer.
+        source: of a call to the child's model what its answer is stored under; "" of calls to the target.
+    """
 
     key: str
     case: Case
     messages: tuple[Message, ...]
     target: Target
+    conversation: str = ""
+    source: str = ""
 
 
 def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCase]:
@@ -35,24 +48,32 @@ def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCas
 
 
 def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:
-    """The calls to the target: one for each case without a response."""
+    """The calls to the target: one for each case without a response; that of a case with a child is a whole conversation."""
     target = spec.target
     if target is None:
         return []
     calls: list[AnswerCall] = []
-    who = [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking, spec.salt]
     for item in cases:
         if item.case.response is None:
             persona = spec.personas.get(item.case.maturity)
             messages = build_prompt(item.case, spec.mode, persona, spec.language, target.system_prompt)
-            calls.append(AnswerCall(key=digest_of([who, messages]), case=item.case, messages=messages, target=target))
+            parts: list[Any] = [asked_model(target, spec.salt), messages]
+            if item.case.child is not None:
+                child = asked_model(spec.child, spec.salt) if spec.child is not None else None
+                parts += [CONVERSATION, item.case.child, child, spec.language, is_protected(item.case)]
+            calls.append(AnswerCall(key=digest_of(parts), case=item.case, messages=messages, target=target))
     return calls
+
+
+def asked_model(target: Target, salt: str) -> list[Any]:
+    """All that determines an answer of a model, but for the messages."""
+    return [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking, salt]
 
 
 def judged_cases(
     spec: RunSpec, cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]
 ) -> list[JudgedCase]:
-    """The cases with a response, from the dataset or the target."""
+    """The cases with a response, from the dataset or the target; a conversation is the prompt up to its last reply."""
     keys = {call.case.id: call.key for call in calls}
     criteria = spec.criteria_by_id()
     judged: list[JudgedCase] = []
@@ -62,7 +83,8 @@ def judged_cases(
             answer = answers.get(keys[case.id])
             if answer is None or answer.state != "answered" or answer.erased:
                 continue
-            case = msgspec.structs.replace(case, response=answer.case.response)
+            told = case.prompt if case.child is None else answer.case.prompt
+            case = msgspec.structs.replace(case, prompt=told, response=answer.case.response)
         judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria), given=given_in(item)))
     return judged
 

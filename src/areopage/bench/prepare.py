@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.child_options import choose_child, conversation_remarks, with_children
 from areopage.bench.rules import with_rules
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
@@ -46,6 +47,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
+        child: reference of the model that plays simulated children.
+        turns: how many turns each child writes, in place of its own number.
         allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt: see `RunSpec`.
     """
@@ -62,6 +65,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     profile: str | None = None
     concurrency: int | None = None
     timeout: float | None = None
+    child: str | None = None
+    turns: int | None = None
     allowed_variables: tuple[str, ...] = ()
     salt: str = ""
 
@@ -87,7 +92,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
     dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
-    dataset = _with_answers_from(dataset, wishes)
+    dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
     if wishes.limit is None and limit is not None:
         remarks.append(Note("first_cases", {"n": limit}))
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
@@ -110,11 +115,14 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("target_not_asked", {"target": wishes.target}))
     if 0 < to_answer < len(cases):
         remarks.append(Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer}))
+    child = choose_child(suite, wishes.child)
+    remarks += conversation_remarks([case.case for case in cases], target, child)
     remarks += [*notes, *ruled_out, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     spec = msgspec.structs.replace(
         spec,
         target=target if to_answer else None,
+        child=child if to_answer and any(case.case.child is not None for case in cases) else None,
         maturity_defaulted=dataset.maturity_defaulted,
         remarks=tuple(remarks),
         idle=idle,

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.compared import RunHistory
+from areopage.bench.conversations import ConversationEnds, conversation_ends, replies
 from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
@@ -20,7 +21,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
-from areopage.ledger.answers import Answers, Link
+from areopage.ledger.answers import Answers, CallTotals, Link
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.run_people import People, people_of
@@ -71,6 +72,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         heads: of the ledger's hash chains.
         history: other runs that it is compared with; None where it is not compared.
         answer_ids: the ids of answers by case, as labels and the review queue name them.
+        conversations: how conversations with simulated children ended; None where there are none.
+        calls: what this run's calls to the target and to the model that plays children took.
     """
 
     run: Run
@@ -90,6 +93,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     history: RunHistory | None = None
     answer_ids: dict[str, str]
     people: People
+    conversations: ConversationEnds | None = None
+    calls: tuple[CallTotals, ...] = ()
 
     @cached_property
     def failures(self) -> Failures:
@@ -196,8 +201,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return DECLINED if case.id in self.declined else "answered"
 
     @property
-    def long_answers(self) -> tuple[Note, ...]:
-        """A remark on answers of the target that are longer than the suite allows responses to be, if there are some."""
+    def notes(self) -> tuple[Note, ...]:
+        """Remarks on the target's answers: overlong ones, and conversations that ended early."""
+        return (*self._long_answers(), *(self.conversations.notes() if self.conversations else ()))
+
+    def _long_answers(self) -> tuple[Note, ...]:
         limit = self.spec.max_response_length
         long = tuple(id for id, answer in self.answers.items() if limit and len(answer.case.response or "") > limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
@@ -273,7 +281,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     erased = Answers(ledger).erased_in(run.id)
     there = open_cases(cases, erased)
     calls = answer_calls(spec, there)
-    by_key = Answers(ledger).by_key([call.key for call in calls])
+    positions = {item.case.id: position for position, item in enumerate(cases)}
+    by_key = replies(Answers(ledger), run.id, calls, positions)
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     judged = judged_cases(spec, there, calls, by_key)
     places = {
@@ -310,6 +319,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         heads=tuple(map(str, ledger.heads())),
         answer_ids=ids,
         people=people_of(ledger, run.id, list(ids.values())),
+        conversations=conversation_ends(spec, [item.case for item in there], answers),
+        calls=tuple(Answers(ledger).calls_of(run.id)),
     )
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from areopage.bench.blocks import RunBlocks
 from areopage.bench.context import RunContext
+from areopage.bench.conversations import replies
 from areopage.bench.judge_phase import JudgePhase, RunJudgments
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.spec import RunCase
@@ -64,7 +65,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         if part.answers:
             await _ask_target(context, calls, positions, blocks, worker)
-        answers = stored.by_key([call.key for call in calls])
+        answers = replies(stored, context.run_id, calls, positions)
         judged = judged_cases(context.spec, cases, calls, answers)
         ids = answer_ids(cases, calls, answers)
         by_id = stored.numbers(list(ids.values()))

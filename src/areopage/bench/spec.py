@@ -70,6 +70,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
         settings: how models are reached; stored without secrets.
+        child: the model that plays the children of cases with one; None: their scripts are all that they write.
         max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
@@ -100,6 +101,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
     max_response_length: int = 0
+    child: Target | None = None
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
@@ -110,6 +112,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.language,
         spec.mode,
         spec.target,
+        spec.child,
         spec.judges,
         spec.criteria,
         spec.personas,

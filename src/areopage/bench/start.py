@@ -213,7 +213,8 @@ def calls_of(specs: Sequence[RunSpec]) -> list[str]:
 
 
 def _models_of(spec: RunSpec) -> list[ModelReference]:
-    return [*([spec.target.reference] if spec.target else []), *(judge.reference for judge in spec.judges)]
+    asked = [target.reference for target in (spec.target, spec.child) if target is not None]
+    return [*asked, *(judge.reference for judge in spec.judges)]
 
 
 def _with_environment(settings: ModelSettings) -> ModelSettings:
@@ -228,15 +229,19 @@ async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
-    target = spec.target
-    if target is not None:
-        target = msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+    target, child = [await _checked(one, settings) for one in (spec.target, spec.child)]
     references = dict.fromkeys(judge.reference for judge in spec.judges)
     checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
-    return msgspec.structs.replace(checked, target=target, remarks=remarks)
+    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
+
+
+async def _checked(target: Target | None, settings: ModelSettings) -> Target | None:
+    if target is None:
+        return None
+    return msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
 
 
 def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:
@@ -268,8 +273,9 @@ def same_models(before: RunSpec, now: RunSpec) -> None:
         ModelError: the weights of one are others than when the run began.
     """
     pairs = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
-    if before.target is not None and now.target is not None:
-        pairs.append((str(before.target.reference), before.target.digest, now.target.digest))
+    for asked, again in ((before.target, now.target), (before.child, now.child)):
+        if asked is not None and again is not None:
+            pairs.append((str(asked.reference), asked.digest, again.digest))
     for name, old, new in pairs:
         if old != new:
             digests = f"(digest {short_digest(old)}, now {short_digest(new)})"

@@ -61,11 +61,11 @@ def build_prompt(case: Case, mode: Mode, persona: Persona | None, language: str,
     Args:
         mode: `attack` says nothing of the reader, to see the bare model; `defensive` gives it the persona's guidance.
         persona: the reader; without one, `defensive` falls back to the neutral message.
-        system_prompt: the suite's own system message, in place of the built-in one ("" for none).
+        system_prompt: the suite's own system message, in place of the built-in one ("" for none). That of the case goes before.
     """
     phrases = PHRASES.get(language, PHRASES["en"])
-    if system_prompt:
-        system = system_prompt
+    if case.system or system_prompt:
+        system = case.system or system_prompt
     elif mode == "defensive" and persona is not None:
         system = _persona_message(persona, phrases)
     else:

@@ -77,6 +77,12 @@ def run(
     profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
     timeout: TimeoutOption = None,
+    child: Annotated[
+        str | None, typer.Option(metavar="REF", help="Model that plays simulated children, e.g. ollama:qwen3:8b.")
+    ] = None,
+    turns: Annotated[
+        int | None, typer.Option(min=1, max=20, help="Turns of each simulated child, in place of its own number.")
+    ] = None,
     allow_variable: AllowVariableOption = None,
     by: ByOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
@@ -111,6 +117,8 @@ def run(
         profile=profile,
         concurrency=concurrency,
         timeout=timeout,
+        child=child,
+        turns=turns,
         allowed_variables=tuple(allow_variable or ()),
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)

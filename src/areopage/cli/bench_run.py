@@ -232,22 +232,30 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         typer.echo(f"rules (applies_to) leave out {pairs} of case and criterion: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"plan: {_plan_of(sizes)}", err=True)
+    typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)
 
 
-def _plan_of(sizes: Sequence[Estimate]) -> str:
+def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
     """The size of runs that share their judges: a model is loaded once for all of them."""
     prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
     costs: dict[str, float] = {}
     for currency, amount in (pair for size in sizes for pair in size.costs.items()):
         costs[currency] = costs.get(currency, 0.0) + amount
     cost = report_locale("en").costs(costs)
-    calls = (
-        f"{counted(sum(size.calls for size in sizes), 'call')} ({counted(sum(size.answer_calls for size in sizes), 'answer')})"
-    )
+    calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
     loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
     tokens = f"about {prompts:,} prompt and {answers:,} answer tokens"
     return f"{calls}, {tokens}{f', about {cost}' if cost else ''}, {counted(loads, 'model load')}"
+
+
+def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
+    """The calls to targets, and those to the child's model where there are conversations."""
+    answers = counted(sum(size.answer_calls for size in sizes), "answer")
+    if not (conversations := sum(size.conversations for size in sizes)):
+        return answers
+    calls = counted(sum(size.child_calls for size in sizes), "call")
+    child = f", at most {calls} to the child {spec.child.reference}" if spec.child else ""
+    return f"at most {answers}, {counted(conversations, 'conversation')}{child}"
 
 
 def ask_to_send(asked: Sequence[Contact]) -> bool:

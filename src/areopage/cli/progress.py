@@ -23,9 +23,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from areopage.bench.children import CHILD_SOURCE
 from areopage.bench.context import Observer
 from areopage.bench.spec import RunSpec
-from areopage.bench.target_phase import TARGET_PHASE
+from areopage.bench.target_phase import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress
@@ -140,8 +141,9 @@ class Tally:
 
     def __init__(self, spec: RunSpec) -> None:
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
-        if spec.target is not None and spec.target.price is not None:
-            self.prices[TARGET_PHASE] = spec.target.price
+        for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
+            if asked is not None and asked.price is not None:
+                self.prices[name] = asked.price
         self.outcomes: Counter[str] = Counter()
         self.tokens = 0
         self.cost = 0.0
@@ -153,6 +155,10 @@ class Tally:
     def add(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
         self.outcomes[outcome] += 1
+        self.spend(name, record)
+
+    def spend(self, name: str, record: Answer | Judgment) -> None:
+        """Count what a call took."""
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
             self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
@@ -175,8 +181,11 @@ class _Counting:
         self.began, self.done = 0.0, 0
 
     def answered(self, answer: Answer) -> None:
-        """Count a finished call."""
-        self.advance(TARGET_PHASE, answer.state, answer)
+        """Count a finished call. The texts of the child's model cost something, and are no answers."""
+        if answer.source.startswith(CHILD_SOURCE):
+            self.tally.spend(CHILD_PHASE, answer)
+        else:
+            self.advance(TARGET_PHASE, answer.state, answer)
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Count a finished call."""

@@ -137,7 +137,7 @@ def print_view(view: RunView, folder: Path) -> None:
     print_table(console, _health_table(view))
     for told in _failed_calls(view):
         console.print(Text(told), soft_wrap=True)
-    for note in view.long_answers:
+    for note in view.notes:
         console.print(Text(visible(str(note)), style="bold"), soft_wrap=True)
     if view.addressing:
         console.print(Text(f"cases that address the judge, read them: {name_list(view.addressing)}", style="bold"))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, select, update
+from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, update
 
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
@@ -52,6 +52,16 @@ class CaseAnswer(Struct, frozen=True):
     answer_id: str
 
 
+class CallTotals(Struct, frozen=True):
+    """Calls to one model: how many, their tokens as far as they are known, and their seconds together."""
+
+    source: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+
+
 Record = Answer | Judgment | Link | CaseAnswer
 
 
@@ -80,6 +90,31 @@ class Answers:
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return {row.position: answer_of(row) for row in connection.execute(query)}
+
+    def given_in(self, run_id: str, positions: Sequence[int]) -> dict[int, Answer]:
+        """Return the answers of cases of a run, by case position; erased ones are left out."""
+        query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
+        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
+        found: dict[int, Answer] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks(positions):
+                for row in connection.execute(query.where(run_cases.c.position.in_(part))):
+                    found[row.position] = answer_of(row)
+        return found
+
+    def last_number(self) -> int:
+        """Return the number of the answer that was appended last; 0 if there is none."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return int(connection.execute(select(func.max(answers.c.number))).scalar() or 0)
+
+    def calls_of(self, run_id: str) -> list[CallTotals]:
+        """Return what the calls of a run to its target and to the model that plays children took, by source."""
+        columns = answers.c
+        sums = [func.sum(func.coalesce(one, 0)) for one in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)]
+        query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(query.group_by(columns.source).order_by(columns.source)).all()
+        return [CallTotals(source, calls, int(prompt), int(given), float(took)) for source, calls, prompt, given, took in rows]
 
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""

@@ -53,7 +53,8 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
 
     With them go the texts of the cases of runs that they answer, the notes of labels, the text of a release, items of the review
     queue, the texts of alerts, and what judges wrote; judgments that another answer shares stay until that one goes. An answer
-    that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused.
+    that waits to be evaluated is not evaluated any more; a held answer that waits for people is refused. With a turn of one of
+    the benchmark's conversations all turns of conversations with the same target and beginning are erased.
 
     Args:
         and_wipe: overwrite the bytes too, before this returns; see `wipe`.
@@ -62,7 +63,8 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
         How many answers had texts.
     """
     with storage_errors(ledger.place), exclusive(ledger) as connection:
-        erased = sum(_erase_portion(connection, part) for part in chunks([storable(id) for id in ids]))
+        named = _with_other_turns(connection, [storable(id) for id in ids])
+        erased = sum(_erase_portion(connection, part) for part in chunks(named))
     if erased and and_wipe:
         wipe(ledger)
     return erased
@@ -208,6 +210,18 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
     _seal_erased(connection, [{"number": row.number, "id": row.id} for row in rows])
     return len(rows)
+
+
+def _with_other_turns(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """The ids, and those of the other turns of the benchmark's conversations among them."""
+    of_bench = select(answers.c.id, answer_texts.c.session).join(answer_texts, answer_texts.c.answer == answers.c.number)
+    of_bench = of_bench.where(answers.c.origin == "bench", answer_texts.c.session != "")
+    found = dict.fromkeys(ids)
+    for part in chunks(ids):
+        sessions = {row.session for row in connection.execute(of_bench.where(answers.c.id.in_(part)))}
+        for some in chunks(sorted(sessions)):
+            found |= dict.fromkeys(connection.execute(of_bench.where(answer_texts.c.session.in_(some))).scalars())
+    return list(found)
 
 
 def _seal_erased(connection: Connection, erased: Sequence[RowValues]) -> None:

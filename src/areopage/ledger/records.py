@@ -19,6 +19,9 @@ REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
 NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
 """The target was reached, and the user gets no whole answer."""
 
+WITHHELD = "withheld"
+"""The finish reason of a reply whose text is withheld: a marker is its response."""
+
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate"]
 
@@ -76,6 +79,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         variant: its side of an A/B test.
         language: of the response; "" where it is not known.
         delivered: what the user read in place of the response; "" where that is not known, or nothing else.
+        session: the client's id of the conversation; of the benchmark's conversations what all their turns share.
         thinking: what a model under test wrote in a think-block before its response.
         api_key: the name of the API key under which it came.
         received_at: when it arrived; `answered_at` when it was given.

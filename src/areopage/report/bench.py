@@ -271,7 +271,7 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
-    noted = (*view.spec.remarks, *view.long_answers, *view.scores.warnings)
+    noted = (*view.spec.remarks, *view.notes, *view.scores.warnings)
     remarks = [note.told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 import areopage
 from areopage.bench.results import RunView, outcome_for
-from areopage.bench.spec import RunSpec
+from areopage.bench.spec import RunSpec, Target
 from areopage.cases.records import Case
 from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
@@ -186,7 +186,6 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
 
 def _run_metadata(view: RunView) -> RunMetadata:
     run, spec, tree = view.run, view.spec, view.scores.tree
-    target = spec.target
     return RunMetadata(
         areopage_version=areopage.__version__,
         run_id=run.id,
@@ -199,15 +198,10 @@ def _run_metadata(view: RunView) -> RunMetadata:
         complete=view.complete,
         created_at=run.created_at,
         finished_at=run.finished_at,
-        target=None
-        if target is None
-        else TargetDetail(
-            model=str(target.reference),
-            digest=target.digest,
-            options=target.options,
-            single_prompt=target.single_prompt,
-            system_prompt=target.system_prompt,
-        ),
+        target=_target_detail(spec.target),
+        child=_target_detail(spec.child),
+        conversations=view.conversations,
+        target_calls=view.calls,
         judges=tuple(
             JudgeEntry(
                 name=judge.name,
@@ -255,9 +249,21 @@ def _run_metadata(view: RunView) -> RunMetadata:
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
         missing=view.missing,
-        remarks=tuple(map(str, (*spec.remarks, *view.long_answers))),
+        remarks=tuple(map(str, (*spec.remarks, *view.notes))),
         digests=_digests(spec),
         ledger_heads=view.heads,
+    )
+
+
+def _target_detail(target: Target | None) -> TargetDetail | None:
+    if target is None:
+        return None
+    return TargetDetail(
+        model=str(target.reference),
+        digest=target.digest,
+        options=target.options,
+        single_prompt=target.single_prompt,
+        system_prompt=target.system_prompt,
     )
 
 

@@ -9,11 +9,13 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from areopage.bench.compared import RunHistory
+from areopage.bench.conversations import ConversationEnds
 from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
+from areopage.ledger.answers import CallTotals
 from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.failures import Failures, GroupFailures
@@ -282,6 +284,10 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
 
     Args:
         target: null where every response came with the dataset.
+        child: the model that plays the children of conversations; null where none does.
+        conversations: how conversations with simulated children ended; null where there are none.
+        target_calls: what the calls took that this run made to its target and to the model that plays the children, by source;
+            calls that the ledger knew are not among them. Each turn of a conversation is a call.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
@@ -311,6 +317,9 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     created_at: datetime
     finished_at: datetime | None
     target: TargetDetail | None
+    child: TargetDetail | None
+    conversations: ConversationEnds | None
+    target_calls: tuple[CallTotals, ...]
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from areopage.cases.records import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
 from areopage.models.providers import BUILT_IN
 from areopage.models.reference import ModelReference
@@ -230,6 +231,24 @@ class ExecutionSection(Section):
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
 
 
+class ChildModelSection(ModelSection):
+    """The model that plays simulated children."""
+
+    options: OptionValues = {}
+    price: PriceSection | None = None
+
+
+class ConversationsSection(Section):
+    """How conversations with simulated children are held; a case's child says the rest.
+
+    `turns` and `plan` stand in place of those of every child. Without `child` a conversation ends after the child's script.
+    """
+
+    turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] | None = None
+    plan: ChildPlan | None = None
+    child: ChildModelSection | None = None
+
+
 class OutputSection(Section):
     """V1.1's section of outputs; each of its keys is named as idle."""
 
@@ -323,6 +342,7 @@ class SuiteConfig(Section):
     paths: PathsSection = PathsSection()
     test_modes: TestModesSection = TestModesSection()
     execution: ExecutionSection = ExecutionSection()
+    conversations: ConversationsSection = ConversationsSection()
     output: OutputSection = OutputSection()
     logging: LoggingSection = LoggingSection()
     validation: ValidationSection = ValidationSection()

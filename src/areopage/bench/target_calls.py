@@ -1,0 +1,93 @@
+"""One call to the target, or to the model that plays a child, and the ledger's record of it."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from areopage.bench.keys import AnswerCall
+from areopage.bench.target_prompts import to_single_prompt
+from areopage.errors import CallError, CallRejected, CallTimedOut
+from areopage.jury.parsing import split_thinking
+from areopage.ledger.records import WITHHELD, Answer, AnswerState
+from areopage.models.port import Completion, LanguageModel, Message, Options
+from areopage.text.withholding import MARKERS, withheld_content
+
+
+async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language: str) -> Answer:
+    """Make one call.
+
+    In a conversation a reply with sexual content or means of self-harm is withheld: a marker takes its place before it is stored.
+
+    Args:
+        language: of the speakers' names, for models that are sent one text.
+
+    Raises:
+        CallUnreachable, CallRejected: no call can succeed any more.
+    """
+    messages: Sequence[Message] = call.messages
+    if call.target.single_prompt:
+        messages = [Message("user", to_single_prompt(call.messages, language))]
+    options: Options = call.target.options
+    try:
+        completion = await model.generate(messages, options, case=call.case)
+    except CallError as fault:
+        if fault.hopeless:
+            raise
+        return record_of(call, run_id, None, _state_after(fault), str(fault))
+    thinking, text = ("", completion.text) if call.target.judge_thinking else split_thinking(completion.text)
+    completion = msgspec.structs.replace(completion, text=text.strip() if thinking else text)
+    state, reason = _state_of(completion)
+    if call.conversation and (found := withheld_content(completion.text)):
+        thinking, state, reason = "", "answered", f"withheld: {found}"
+        completion = msgspec.structs.replace(completion, text=MARKERS[found], finish_reason=WITHHELD)
+    elif call.conversation and withheld_content(thinking):
+        thinking = ""
+    return record_of(call, run_id, completion, state, reason, thinking)
+
+
+def record_of(
+    call: AnswerCall, run_id: str, completion: Completion | None, state: AnswerState, reason: str, thinking: str = ""
+) -> Answer:
+    """The ledger's record of a call."""
+    now, target = datetime.now(UTC), str(call.target.reference)
+    given = completion or Completion(text="", finish_reason="")
+    return Answer(
+        id=secrets.token_hex(16),
+        origin="bench",
+        case=msgspec.structs.replace(call.case, response=None if completion is None else completion.text),
+        state=state,
+        reason=reason,
+        finish_reason=given.finish_reason,
+        thinking=thinking,
+        key=call.key,
+        run_id=run_id,
+        source=call.source or target,
+        model=target,
+        session=call.conversation,
+        received_at=now,
+        answered_at=now,
+        prompt_tokens=given.prompt_tokens,
+        completion_tokens=given.completion_tokens,
+        seconds=given.seconds,
+    )
+
+
+def _state_of(completion: Completion) -> tuple[AnswerState, str]:
+    """The state of a reply, without its thinking, and what is to be said of it."""
+    if completion.finish_reason == "content_filter":
+        return "filtered", "a content filter ended the answer"
+    if not completion.text.strip():
+        limit = " before the limit of tokens" if completion.finish_reason == "length" else ""
+        return "empty", f"no text came{limit}"
+    if completion.finish_reason == "length":
+        return "cut", "the limit of tokens ended the answer"
+    return "answered", "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
+
+
+def _state_after(fault: CallError) -> AnswerState:
+    """The state after a failed call to the target."""
+    if isinstance(fault, CallTimedOut):
+        return "timed_out"
+    return "refused" if isinstance(fault, CallRejected) else "unreachable"
