@@ -198,6 +198,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     calls = answer_calls(spec, there)
     by_key = Answers(ledger).by_key([call.key for call in calls])
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
+    answers |= _given_answers(ledger, there)
     judged = judged_cases(spec, there, calls, by_key)
     places = {
         (call.case.id, criterion.id, call.judge.name, call.pass_index): call.key
@@ -230,6 +231,13 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
     )
+
+
+def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
+    """The answers of an earlier run that are judged again, by case."""
+    ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
+    held = Answers(ledger).by_id(list(ids.values()))
+    return {case_id: held[id] for case_id, id in ids.items() if id in held}
 
 
 def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:

@@ -50,10 +50,22 @@ class Labels(Struct, frozen=True, kw_only=True):
 
 
 class RunCase(Struct, frozen=True, kw_only=True):
-    """A case with the ids of its criteria."""
+    """A case with the ids of its criteria.
+
+    Args:
+        answer_id: of the stored answer that is judged again; "" where the target is asked, or the response comes with the case.
+    """
 
     case: Case
     criteria: tuple[str, ...]
+    answer_id: str = ""
+
+
+class Reassessed(Struct, frozen=True, kw_only=True):
+    """The run whose answers are judged again, and the target that gave them; "" where they came with its dataset."""
+
+    run: str
+    target: str = ""
 
 
 class RunSpec(Panel, frozen=True, kw_only=True):
@@ -69,6 +81,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         release: the floors of the release verdict; None: there is no verdict.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
+        reassessed: where the answers are from; None: the target is asked, or responses come with the cases.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
 
@@ -92,6 +105,14 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""
     max_response_length: int = 0
+    reassessed: Reassessed | None = None
+
+    @property
+    def answered_by(self) -> str:
+        """The target, of this run or of the one whose answers it judges again; "" where answers came with the dataset."""
+        if self.target is not None:
+            return str(self.target.reference)
+        return self.reassessed.target if self.reassessed is not None else ""
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

@@ -195,6 +195,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
             single_prompt=target.single_prompt,
             system_prompt=target.system_prompt,
         ),
+        reassessed=spec.reassessed,
         judges=tuple(
             JudgeEntry(
                 name=judge.name,

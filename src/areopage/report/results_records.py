@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
+from areopage.bench.spec import Reassessed
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
@@ -269,6 +270,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
+        reassessed: the run whose answers are judged again; null where the target was asked, or responses came with the dataset.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
@@ -291,6 +293,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     created_at: datetime
     finished_at: datetime | None
     target: TargetDetail | None
+    reassessed: Reassessed | None
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale
