@@ -79,6 +79,8 @@ def judged_cases(
     judged: list[JudgedCase] = []
     for item in cases:
         case = item.case
+        if case.response is None and item.answer_id:
+            continue
         if case.response is None:
             answer = answers.get(keys[case.id])
             if answer is None or answer.state != "answered" or answer.erased:
@@ -109,7 +111,7 @@ def recorded_answers(cases: Sequence[RunCase], now: datetime) -> list[Answer]:
             answered_at=now,
         )
         for item in cases
-        if item.case.response is not None
+        if item.case.response is not None and not item.answer_id
     ]
 
 
@@ -124,5 +126,6 @@ def answer_ids(cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: M
     Args:
         answers: the target's, by key.
     """
-    recorded = {item.case.id: recorded_id(item.case) for item in cases if item.case.response is not None}
+    given = [item for item in cases if item.answer_id or item.case.response is not None]
+    recorded = {item.case.id: item.answer_id or recorded_id(item.case) for item in given}
     return recorded | {call.case.id: answers[call.key].id for call in calls if call.key in answers}

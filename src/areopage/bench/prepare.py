@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.child_options import choose_child, conversation_remarks, with_children
+from areopage.bench.reassess import GivenAnswers
 from areopage.bench.rules import with_rules
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
@@ -51,6 +52,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         turns: how many turns each child writes, in place of its own number.
         allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt: see `RunSpec`.
+        given: answers that the ledger holds, in place of datasets; no target is asked.
+        responses_only: every case must bring its response: no target is asked.
     """
 
     datasets: tuple[Path, ...] = ()
@@ -69,6 +72,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     turns: int | None = None
     allowed_variables: tuple[str, ...] = ()
     salt: str = ""
+    given: GivenAnswers | None = None
+    responses_only: bool = False
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
@@ -91,7 +96,11 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
     remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
-    dataset, strangers = _cases_with_readers(_read_dataset(suite, language, wishes.datasets, limit), suite.personas(language))
+    given = wishes.given
+    read = (
+        _read_dataset(suite, language, wishes.datasets, limit) if given is None else _given_dataset(suite, language, given, limit)
+    )
+    dataset, strangers = _cases_with_readers(read, suite.personas(language))
     dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
     if wishes.limit is None and limit is not None:
         remarks.append(Note("first_cases", {"n": limit}))
@@ -103,12 +112,17 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
     cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets)
+    if given is not None:
+        cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
+        remarks += _given_remarks(given)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
     mode = wishes.mode or config.execution.test_mode
     if not getattr(config.test_modes, mode).enabled:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     target = choose_target(suite, wishes.target, mode)
-    to_answer = sum(case.case.response is None for case in cases)
+    to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
+    if wishes.responses_only and to_answer:
+        raise DatasetError(f"{to_answer} of {len(cases)} cases have no response, and no target is asked: see areopage bench run")
     if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
     if wishes.target is not None and not to_answer:
@@ -128,6 +142,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         idle=idle,
         lost=lost,
         dataset_digest=digest_of(cases),
+        reassessed=given.source if given is not None else None,
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
 
@@ -162,7 +177,9 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
-        datasets=tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
+        datasets=wishes.given.datasets
+        if wishes.given is not None
+        else tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
         maturity_defaulted=0,
         default_maturity=config.validation.default_maturity,
         max_response_length=config.validation.max_response_length,
@@ -208,6 +225,21 @@ def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int
     if not personas and not suite.knows_no_readers:
         _refuse_unread_ages(dataset, suite)
     return dataset
+
+
+def _given_dataset(suite: Suite, language: str, given: GivenAnswers, limit: int | None) -> Dataset:
+    """The cases of stored answers; where the suite knows no readers, without their ages."""
+    cases = given.dataset.cases[:limit]
+    if not suite.personas(language):
+        cases = tuple(msgspec.structs.replace(case, maturity="") for case in cases)
+    return msgspec.structs.replace(given.dataset, cases=cases)
+
+
+def _given_remarks(given: GivenAnswers) -> list[Note]:
+    """Where stored answers are from, and which of them are gone."""
+    source = {"run": given.source.run, "target": given.source.target or "dataset"}
+    erased = Note("erased_answers", {"n": len(given.erased), "cases": given.erased})
+    return [Note("reassessed", source), *([erased] if given.erased else [])]
 
 
 def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:

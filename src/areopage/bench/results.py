@@ -284,6 +284,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     positions = {item.case.id: position for position, item in enumerate(cases)}
     by_key = replies(Answers(ledger), run.id, calls, positions)
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
+    answers |= _given_answers(ledger, there)
     judged = judged_cases(spec, there, calls, by_key)
     places = {
         (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
@@ -322,6 +323,13 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         conversations=conversation_ends(spec, [item.case for item in there], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
     )
+
+
+def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
+    """The answers of an earlier run that are judged again, by case."""
+    ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
+    held = Answers(ledger).by_id(list(ids.values()))
+    return {case_id: held[id] for case_id, id in ids.items() if id in held}
 
 
 def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:

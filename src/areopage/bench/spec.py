@@ -55,11 +55,20 @@ class RunCase(Struct, frozen=True, kw_only=True):
     Args:
         criteria: those that judges are asked about.
         ruled_out: those that are selected too, and by a rule of the suite do not apply to the case.
+        answer_id: of the stored answer that is judged again; "" where the target is asked, or the response comes with the case.
     """
 
     case: Case
     criteria: tuple[str, ...]
     ruled_out: tuple[str, ...] = ()
+    answer_id: str = ""
+
+
+class Reassessed(Struct, frozen=True, kw_only=True):
+    """The run whose answers are judged again, and the target that gave them; "" where they came with its dataset."""
+
+    run: str
+    target: str = ""
 
 
 class RunSpec(Panel, frozen=True, kw_only=True):
@@ -77,6 +86,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         release: the floors of the release verdict; None: there is no verdict.
         twin_tag: the tag of cases that a harmless answer must not refuse.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
+        reassessed: where the answers are from; None: the target is asked, or responses come with the cases.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
 
@@ -102,6 +112,14 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     dataset_digest: str = ""
     max_response_length: int = 0
     child: Target | None = None
+    reassessed: Reassessed | None = None
+
+    @property
+    def answered_by(self) -> str:
+        """The target, of this run or of the one whose answers it judges again; "" where answers came with the dataset."""
+        if self.target is not None:
+            return str(self.target.reference)
+        return self.reassessed.target if self.reassessed is not None else ""
 
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:

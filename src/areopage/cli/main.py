@@ -67,6 +67,7 @@ BENCH = LazyGroup(
         "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
         "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
+        "reassess": ("bench_reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),

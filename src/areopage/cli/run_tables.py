@@ -70,7 +70,11 @@ def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
     facts["state"] = "complete" if run.finished_at else "unfinished"
     if spec is not None:
         facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
-        facts |= {"target": str(spec.target.reference), "mode": spec.mode} if spec.target else {"target": "recorded answers"}
+        facts["target"] = spec.answered_by or "recorded answers"
+        if spec.reassessed is not None:
+            facts["target"] += f" (answers of {spec.reassessed.run})"
+        if spec.target is not None:
+            facts["mode"] = spec.mode
         facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
     return facts
 

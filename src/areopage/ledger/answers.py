@@ -122,6 +122,15 @@ class Answers:
             row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return answer_of(row) if row else None
 
+    def by_id(self, ids: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers of these ids."""
+        found: dict[str, Answer] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks([storable(id) for id in ids]):
+                rows = connection.execute(WHOLE_ANSWERS.where(answers.c.id.in_(part)))
+                found |= {row.id: answer_of(row) for row in rows}
+        return found
+
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the source or collection of each known answer, by the answer's id."""
         found: dict[str, str] = {}

@@ -62,7 +62,7 @@ def bench_report(view: RunView) -> Report:
     locale, spec, run = report_locale(view.spec.language), view.spec, view.run
     result = run_result(view)
     release, people = run_release(view), people_result(view)
-    target = str(spec.target.reference) if spec.target else locale.say("given_responses")
+    target = spec.answered_by or locale.say("given_responses")
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
     language = f"language_{spec.language}"

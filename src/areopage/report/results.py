@@ -202,6 +202,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         child=_target_detail(spec.child),
         conversations=view.conversations,
         target_calls=view.calls,
+        reassessed=spec.reassessed,
         judges=tuple(
             JudgeEntry(
                 name=judge.name,

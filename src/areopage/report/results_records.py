@@ -12,6 +12,7 @@ from areopage.bench.compared import RunHistory
 from areopage.bench.conversations import ConversationEnds
 from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
+from areopage.bench.spec import Reassessed
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.jury.results import JudgeHealth
@@ -291,6 +292,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
+        reassessed: the run whose answers are judged again; null where the target was asked, or responses came with the dataset.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
         disputes: the scores of which some judges say that they are failures and others that they are not.
@@ -320,6 +322,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     child: TargetDetail | None
     conversations: ConversationEnds | None
     target_calls: tuple[CallTotals, ...]
+    reassessed: Reassessed | None
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale

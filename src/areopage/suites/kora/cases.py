@@ -83,6 +83,7 @@ def imported_cases(found: KoraFolder, *, turns: int | None, memory: Template) ->
             cases.unnamed[risk.id] = None
         if isinstance(content, Conversation):
             _add_grades(cases, content, made["id"])
+    cases.rejected.sort(key=lambda one: (one.file, one.row))
     return cases
 
 
