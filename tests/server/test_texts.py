@@ -87,7 +87,7 @@ COMMANDS_WITH_TEXTS: dict[str, tuple[str, ...]] = {
 WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
-    *(f"bench {name}" for name in ("run", "resume", "list", "show", "rescore", "export")),
+    *(f"bench {name}" for name in ("run", "resume", "list", "show", "rescore", "league", "trend", "export")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),
     # figures, states and keys
