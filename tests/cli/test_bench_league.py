@@ -2,6 +2,7 @@
 
 import csv
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -116,14 +117,16 @@ def test_runs_of_another_panel_or_other_cases_are_not_mixed(command: Command, ta
     assert "two runs or more" in command("bench", "league", first, first).refused()
 
 
-def test_after_kill_9_the_same_command_pays_no_call_twice(command: Command, targets: FakeServer, suite: Path) -> None:
+def test_after_kill_9_and_ctrl_c_the_same_command_pays_no_call_twice(command: Command, targets: FakeServer, suite: Path) -> None:
     targets.latency = 0.05
     run = ("bench", "run", "--suite", suite, *BOTH, "--yes")
-    for moment in (8, 60):
+    for moment, stop in ((8, signal.SIGKILL), (60, signal.SIGINT)):
         process = command.begin(*run)
         targets.wait_for_calls(len(targets.calls) + moment)
-        process.kill()
-        process.communicate()
+        process.send_signal(stop)
+        stopped = ended(process)
+    assert stopped.code == 130 and "what has arrived is kept" in stopped.err
+    assert stopped.err.count("areopage bench resume small-") == 2 and "then: areopage bench league small-" in stopped.err
     targets.latency = 0.0
     done = ended(command.begin(*run))
     assert done.code == 0, done.err

@@ -98,7 +98,10 @@ COMMANDS_WITH_TEXTS: dict[str, tuple[str, ...]] = {
 WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
-    *(f"bench {name}" for name in ("run", "resume", "reassess", "list", "show", "rescore", "export", "review", "sign")),
+    *(
+        f"bench {name}"
+        for name in ("run", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export", "review", "sign")
+    ),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),

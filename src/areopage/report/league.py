@@ -12,6 +12,7 @@ from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, count_cell, report_locale, rows
 from areopage.report.league_text import (
+    ANSWER_STATES,
     beside,
     conclusion,
     count_notes,
@@ -48,8 +49,6 @@ from areopage.scoring.fold import MIN_CASES
 
 SHOWN_VALUES = 40
 """Of a column; the CSV file has all."""
-
-_STATES = ("answered", "empty", "cut", "filtered", "refused", "timed_out", "unreachable", "erased", "not_run")
 
 
 def league_report(league: League, folder: Path, reports: Mapping[str, Path], language: str = "") -> Report:
@@ -220,7 +219,7 @@ def _count(count: FailureCount, locale: Locale) -> Cell:
 
 
 def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
-    shown = [state for state in _STATES if any(state in entry.answer_states for entry in league.entries)]
+    shown = [state for state in ANSWER_STATES if any(state in entry.answer_states for entry in league.entries)]
     if not shown:
         return None
     heads = columns(*(sentence_case(locale.say(f"said_{state}")) for state in shown), first=locale.say("target"))

@@ -8,18 +8,17 @@ from areopage.bench.league import Entry, League
 from areopage.ledger.connection import make_folder
 from areopage.report.elements import report_locale
 from areopage.report.league import league_report
-from areopage.report.league_text import target_names
+from areopage.report.league_text import ANSWER_STATES, target_names
 from areopage.report.render import write_report
 from areopage.report.run_files import write_table
 
 PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"
 DIFFERENCES, SLICES = "league_differences.csv", "league_slices.csv"
 
-_STATES = ("answered", "empty", "cut", "filtered", "refused", "timed_out", "unreachable", "erased", "not_run")
 LEAGUE_COLUMNS = (
     *("rank", "target", "run", "verdict", "reason", "failed", "failures_of", "cases", "not_applicable"),
     *("failed_share_low", "failed_share_high", "weakest_criterion", "weakest_score", "score", "score_low", "score_high"),
-    *("coverage", "not_separable_from", *(f"answers_{state}" for state in _STATES)),
+    *("coverage", "not_separable_from", *(f"answers_{state}" for state in ANSWER_STATES)),
     *("answer_calls", "answer_seconds", "answer_prompt_tokens", "answer_completion_tokens", "answer_cost"),
     *("judge_calls", "judge_seconds", "judge_prompt_tokens", "judge_completion_tokens", "judge_cost", "unfit_judges"),
 )
@@ -71,7 +70,7 @@ def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]
             *(entry.weakest or (None, None)),
             *(entry.score, entry.interval and entry.interval.low, entry.interval and entry.interval.high, entry.coverage),
             ", ".join(names[id] for id in league.level_with(entry)),
-            *(entry.answer_states.get(state, 0) for state in _STATES),
+            *(entry.answer_states.get(state, 0) for state in ANSWER_STATES),
             *(own.calls, own.seconds, own.prompt_tokens, own.completion_tokens, _money(own.costs)),
             *(judging.calls, judging.seconds, judging.prompt_tokens, judging.completion_tokens, _money(judging.costs)),
             ", ".join(entry.unfit),

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import get_args
 from urllib.parse import quote
 
 from areopage.bench.league import Entry, League, Pair, Standing
+from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.model import Badge
 from areopage.report.results import criterion_label
 from areopage.scoring.compare import PairedDifference
 from areopage.scoring.failures import FailureCount
+
+ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
+"""The states that answers are counted by, whole ones first."""
 
 
 def target_names(league: League, locale: Locale) -> dict[str, str]:
