@@ -201,3 +201,22 @@ def test_the_trend_of_a_target_connects_only_runs_of_one_panel(command: Command,
     assert "Not comparable with group 1. Different: judges." in page
     assert GOOD in command("bench", "trend", "--target", "ollama:other").refused()
     assert "latest" not in command("bench", "trend", "--lang", "fr").out
+
+
+def test_answers_that_come_with_the_cases_are_compared_by_the_ids_of_the_cases(
+    command: Command, targets: FakeServer, suite: Path
+) -> None:
+    for name in ("fake-good", "fake-bad"):
+        rows = [{"id": f"c{n}", "prompt": text, "response": f"{name} says {n}."} for n, text in enumerate(QUESTIONS)]
+        dataset = write_cases(command.folder / f"{name}.csv", rows)
+        assert command("bench", "run", "--suite", suite, "--dataset", dataset, "--yes").code == 0
+    ids = [folder.name for folder in command.run_folders()]
+    done = command("bench", "league", *ids)
+    assert done.code == 0, done.err
+    rows = table(league_folder(command) / "league.csv")
+    assert [(row["target"], row["failed"]) for row in rows] == [
+        (f"Responses of the dataset ({ids[0]})", "0"),
+        (f"Responses of the dataset ({ids[1]})", "2"),
+    ]
+    both = ("bench", "run", "--suite", suite, "--dataset", command.folder / "fake-bad.csv", *BOTH, "--answers", "dataset")
+    assert "no target is asked" in command(*both).refused()

@@ -222,8 +222,8 @@ def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
 
 def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
     resumed = [places.resume_command(member.run.id, ledger) for member in members if member.run.finished_at is None]
-    ids = " ".join(member.run.id for member in members)
-    return f"Go on with the same command without --fresh, or with: {'; '.join(resumed)}; then: areopage bench league {ids}"
+    league = places.league_command([member.run.id for member in members], ledger)
+    return f"Go on with the same command without --fresh, or with: {'; '.join(resumed)}; then: {league}"
 
 
 def compare_runs(names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str) -> int:

@@ -45,10 +45,17 @@ class Places(Struct, frozen=True, kw_only=True):
 
     def resume_command(self, run_id: str, ledger: Ledger) -> str:
         """The command that resumes a run, without a database's password."""
+        allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
+        return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
+        """The command that compares runs, without a database's password."""
+        return shlex.join(self._command("league", run_ids, ledger))
+
+    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
         named = ["--config", str(self.config)] if self.config else []
         named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
-        named += [part for name in self.allowed_variables for part in ("--allow-variable", name)]
-        return shlex.join(["areopage", "bench", "resume", run_id, "--out", str(self.out), *named])
+        return ["areopage", "bench", name, *run_ids, "--out", str(self.out), *named]
 
 
 @contextmanager

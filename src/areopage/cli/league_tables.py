@@ -9,7 +9,15 @@ from areopage.cli.options import visible
 from areopage.cli.run_tables import print_table, text_console
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.elements import report_locale
-from areopage.report.league_text import conclusion, failed_text, percent_difference, score_difference, target_names, weakest_text
+from areopage.report.league_text import (
+    conclusion,
+    failed_text,
+    p_text,
+    percent_difference,
+    score_difference,
+    target_names,
+    weakest_text,
+)
 from areopage.report.trend import group_title, version_text
 
 SHOWN_VALUES = 20
@@ -108,7 +116,7 @@ def _told(pair: Pair, names: dict[str, str], locale: Locale) -> str:
     failures, score = pair.failures, pair.score
     told = f"{names[pair.first]} against {names[pair.second]}: {conclusion(pair, names, locale)}"
     alone = f"only one fails {len(failures.first)} / {len(failures.second)}"
-    p = "" if failures.p_value is None else f", p = {failures.p_value:.3f}"
+    p = "" if failures.p_value is None else f", {p_text(failures.p_value, locale)}"
     lone = len(score.only_first) + len(score.only_second)
     sides = f", {lone} cases scored on one side only" if lone else ""
     shares, scores = percent_difference(failures.difference, locale), score_difference(score, locale)

@@ -16,13 +16,12 @@ from areopage.report.league_text import (
     beside,
     conclusion,
     count_notes,
-    doubt_notes,
     failed_text,
     interval_notes,
     p_text,
     percent_difference,
     score_difference,
-    standing_badge,
+    standing_cell,
     target_names,
     uncounted,
     weakest_text,
@@ -121,7 +120,7 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         shown = Span(name, "link", links[entry.run.id]) if links.get(entry.run.id) else Span(name, "strong")
         cells = (
             Cell(text=(f"{place}. " if entry.is_ranked else f"{MISSING} ", shown), under=tuple(under)),
-            Cell(text="", under=(standing_badge(entry.standing, locale), *doubt_notes(entry, locale))),
+            standing_cell(entry, locale),
             Cell(text=failed_text(entry.failures, locale), under=tuple(uncounted(entry.failures, locale))),
             MISSING if entry.failures.high is None else locale.percent(entry.failures.high),
             weakest_text(entry, locale),
@@ -154,7 +153,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
     def row(pair: Pair) -> Row:
         failures, score = pair.failures, pair.score
         alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
-        p = [] if failures.p_value is None else [locale.say("p_value", p=p_text(failures.p_value, locale))]
+        p = [] if failures.p_value is None else [p_text(failures.p_value, locale)]
         cells = (
             Cell(
                 text=locale.say("against", one=names[pair.first], other=names[pair.second]), under=tuple(_pairing(pair, locale))

@@ -5,16 +5,18 @@ from pathlib import Path
 from typing import get_args
 from urllib.parse import quote
 
-from areopage.bench.league import Entry, League, Pair, Standing
+from areopage.bench.league import Entry, League, Pair
 from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.model import Badge
+from areopage.report.model import Badge, Cell, Span
 from areopage.report.results import criterion_label
 from areopage.scoring.compare import PairedDifference
 from areopage.scoring.failures import FailureCount
 
 ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
 """The states that answers are counted by, whole ones first."""
+
+_TINY = 0.001
 
 
 def target_names(league: League, locale: Locale) -> dict[str, str]:
@@ -24,9 +26,13 @@ def target_names(league: League, locale: Locale) -> dict[str, str]:
     return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 
 
-def standing_badge(standing: Standing, locale: Locale) -> Badge:
-    """A verdict beside a name."""
-    return Badge(text=locale.say(f"standing_{standing}"), alarm=standing == "FAIL")
+def standing_cell(entry: Entry, locale: Locale) -> Cell:
+    """The verdict of a run, with why it settles nothing."""
+    told = locale.say(f"standing_{entry.standing}")
+    doubt = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
+    if entry.standing == "FAIL":
+        return Cell(text="", under=(Badge(text=told, alarm=True), *doubt))
+    return Cell(text=Span(told, "strong"), under=doubt)
 
 
 def weakest_text(entry: Entry, locale: Locale) -> str:
@@ -78,18 +84,15 @@ def score_difference(found: PairedDifference, locale: Locale) -> str:
 
 def p_text(value: float, locale: Locale) -> str:
     """A p-value; a tiny one as a bound."""
-    return f"< {locale.number(0.001, 3)}" if value < 0.001 else locale.number(value, 3)
+    if value < _TINY:
+        return locale.say("p_value_under", p=locale.number(_TINY, 3))
+    return locale.say("p_value", p=locale.number(value, 3))
 
 
 def count_notes(count: FailureCount, locale: Locale) -> tuple[str, ...]:
     """The upper bound of a count, and what it leaves out."""
     high = [] if count.high is None else [locale.say("slice_up_to", high=locale.percent(count.high, 0))]
     return (*high, *uncounted(count, locale))
-
-
-def doubt_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:
-    """Why a run settles nothing."""
-    return (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
 
 
 def interval_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from areopage.ledger.connection import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report.charts import Series
 from areopage.report.elements import report_locale
-from areopage.report.league_text import beside, count_notes, doubt_notes, failed_text, interval_notes, standing_badge
+from areopage.report.league_text import beside, count_notes, failed_text, interval_notes, standing_cell
 from areopage.report.model import Block, Cell, Column, Heading, Paragraph, Report, Row, Section, Span, Table, TrendChart
 from areopage.report.render import write_report
 from areopage.report.run_files import write_table
@@ -126,7 +126,7 @@ def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table
         begun, link = locale.moment(entry.run.created_at), links.get(entry.run.id, "")
         cells = (
             Cell(text=Span(begun, "link", link) if link else begun, under=(entry.run.id,)),
-            Cell(text="", under=(standing_badge(entry.standing, locale), *doubt_notes(entry, locale))),
+            standing_cell(entry, locale),
             Cell(text=failed_text(entry.failures, locale), under=count_notes(entry.failures, locale)),
             Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
             locale.percent(entry.coverage),
