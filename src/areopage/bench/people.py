@@ -12,7 +12,7 @@ from areopage.bench.results import RunView
 from areopage.digest import digest_of
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.labels import SAMPLE, ReviewQueue
 from areopage.ledger.records import ReviewItem, SignedState, SignOff
 from areopage.ledger.run_people import SignOffs, digest_of_signoff
 from areopage.ledger.store import Ledger
@@ -20,7 +20,7 @@ from areopage.scoring.reduce import CriterionScore
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-WHY: Mapping[Kind, str] = {"random": "sample", "disputed": "disagreement"}
+WHY: Mapping[Kind, str] = {"random": SAMPLE, "disputed": "disagreement"}
 """The reason that the queue keeps, where it is not the kind's name."""
 
 SPREAD = 0.4
@@ -126,8 +126,8 @@ def queue_answers(
 
     # an order that tells nothing of why an answer is there
     items = [item(id, chosen[id]) for id in sorted(chosen, key=lambda id: _rank("order", id))]
-    queue.draw([one for one in items if one.why == "sample"])
-    queue.add([one for one in items if one.why != "sample"])
+    queue.draw([one for one in items if one.why == SAMPLE])
+    queue.add([one for one in items if one.why != SAMPLE])
     drawn: dict[Kind, int] = {kind: list(chosen.values()).count(kind) for kind in KINDS}
     return Queued(
         found={kind: len(ids) for kind, ids in found.items()}, drawn=drawn, known=len(known), new=len(chosen) - len(known)

@@ -19,6 +19,7 @@ from areopage.cli.bench_run import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
+from areopage.ledger.labels import SAMPLE
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.report.agreement import agreement_text, table
@@ -66,6 +67,8 @@ def review(
         view = view_run(opened.run(run), opened)
         if status:
             _print_status(view)
+            again = shlex.join(["areopage", "bench", "resume", view.run.id, "--out", str(out)])
+            typer.echo(f"report with these figures: {again}")
         else:
             now = datetime.now(UTC)
             done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
@@ -205,7 +208,7 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
 
 
 def _in_queue(item: ReviewItem) -> tuple[bool, int]:
-    return item.why != "sample", item.number
+    return item.why != SAMPLE, item.number
 
 
 def _is_unique(name: str, paths: Sequence[str]) -> bool:

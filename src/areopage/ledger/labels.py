@@ -28,7 +28,10 @@ from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
 
-FIRST = ("sample", "held")
+SAMPLE = "sample"
+"""Why an answer is in the queue that was drawn at random."""
+
+FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 
 
@@ -80,13 +83,14 @@ class ReviewQueue:
         return found
 
     def draw(self, items: Sequence[ReviewItem]) -> None:
-        """Queue a random sample; items that are queued for another reason count as drawn from now on."""
+        """Queue a random sample; items of the same run that are queued for another reason count as drawn from now on."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             insert_items(connection, items)
-            for item in items:
-                one = review_items.c
-                same = update(review_items).where(one.answer_id == storable(item.answer_id), one.run_id == item.run_id)
-                connection.execute(same.values(why=item.why))
+            for run_id in {item.run_id for item in items}:
+                drawn = [storable(item.answer_id) for item in items if item.run_id == run_id]
+                for part in chunks(drawn):
+                    same = update(review_items).where(review_items.c.run_id == run_id, review_items.c.answer_id.in_(part))
+                    connection.execute(same.values(why=SAMPLE))
 
     def count_open(self) -> int:
         """Count the open items."""

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from areopage.bench.people import SignedRun, signed_runs
 from areopage.bench.results import RunView
+from areopage.ledger.labels import SAMPLE
 from areopage.review.agreement import RunReview, run_review
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.chance_agreement import Alpha
@@ -94,7 +95,7 @@ def run_reviewed(view: RunView, language: str, *, sample_only: bool) -> RunRevie
 
 def drawn_ids(view: RunView) -> set[str]:
     """The ids of the answers of the run's random sample."""
-    return {id for id, item in view.people.items.items() if item.why == "sample"}
+    return {id for id, item in view.people.items.items() if item.why == SAMPLE}
 
 
 def people_result(view: RunView) -> PeopleResult | None:

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
 from areopage.ledger.answers import Answers
-from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.labels import SAMPLE, Labels, ReviewQueue
 from areopage.ledger.records import GROUNDED, GROUNDING, Label
 from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
@@ -17,7 +17,6 @@ from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import reduce_judge
 from areopage.text.personal import Policy, stored_text
 
-SAMPLE = "sample"
 EVERY = "all"
 EXCERPT = 200
 GROUNDING_NAMES = {"en": "Grounding", "fr": "Ancrage"}
