@@ -13,7 +13,19 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 
 Part = Literal[
-    "suite", "language", "mode", "judges", "criteria", "personas", "scale", "weights", "profile", "failures", "floors", "cases"
+    "suite",
+    "language",
+    "mode",
+    "judges",
+    "criteria",
+    "personas",
+    "scale",
+    "weights",
+    "profile",
+    "failures",
+    "floors",
+    "cases",
+    "child",
 ]
 
 _LONGEST_VALUE = 80
@@ -64,6 +76,7 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         "failures": (spec.failures, ""),
         "floors": ([spec.release, spec.min_coverage], ""),
         "cases": (asked, f"{len(cases)}"),
+        "child": (spec.child, str(spec.child.reference) if spec.child else ""),
     }
     if spec.target is None:
         del named["mode"]

@@ -168,7 +168,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
 
     heads = (
         Column(heading=locale.say("compared_pair"), kind="text"),
-        *(Column(heading=locale.say(key)) for key in ("shared_cases", "fails_alone", "failure_difference", "score_difference")),
+        *(Column(heading=locale.say(key)) for key in ("shared_cases", "fails_alone", "failure_difference", "score_paired")),
         Column(heading=locale.say("conclusion"), kind="text"),
     )
     blocks = (
