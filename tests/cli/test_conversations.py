@@ -210,7 +210,7 @@ def test_erasing_an_answer_erases_all_turns_of_its_conversation(
     assert erase(ledger, [last.id]) == 5
     assert all(answer.erased for answer in each_answer(ledger))
     assert command("bench", "show").code == 0
-    assert command("ledger", "verify").code == 0
+    assert command("verify").code == 0
     before = len(talking.calls)
     assert command("bench", "resume").code == 0
     assert len(talking.calls) == before
