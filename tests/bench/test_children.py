@@ -71,7 +71,7 @@ def test_the_childs_prompt_has_persona_plan_and_the_fenced_conversation(language
 
 
 def test_both_languages_say_the_same_things() -> None:
-    texts = yaml.safe_load(Path(children.__file__).with_name("child_words.yml").read_text(encoding="utf-8"))["languages"]
+    texts = yaml.safe_load(Path(children.__file__).with_name("children.yml").read_text(encoding="utf-8"))["languages"]
     assert set(texts) == {"en", "fr"}
     assert {name: sorted(value) for name, value in texts["en"].items() if isinstance(value, dict)} == {
         name: sorted(value) for name, value in texts["fr"].items() if isinstance(value, dict)

@@ -23,7 +23,7 @@ CHILD_SOURCE = "child:"
 TRIES = 2
 """How often a model is asked for one turn: once more where its text cannot be used."""
 
-_WORDS_FILE = Path(__file__).with_name("child_words.yml")
+_WORDS_FILE = Path(__file__).with_name("children.yml")
 _LONGEST = 600  # characters of a turn
 _LABEL = re.compile(
     r"^\W{0,3}(?:the\s)?(?:child|kid|boy|girl|user|student|me|l['’]enfant|enfant|garçon|fille|utilisateur)[*_\s]{0,4}:[*_\s]{0,4}",
