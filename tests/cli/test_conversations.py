@@ -210,7 +210,7 @@ def test_erasing_an_answer_erases_all_turns_of_its_conversation(
     assert erase(ledger, [last.id]) == 5
     assert all(answer.erased for answer in each_answer(ledger))
     assert command("bench", "show").code == 0
-    assert command("ledger", "verify").code == 0
+    assert command("verify").code == 0
     before = len(talking.calls)
     assert command("bench", "resume").code == 0
     assert len(talking.calls) == before
@@ -224,3 +224,28 @@ def test_the_plan_says_the_most_calls_and_what_ends_early(command: Command, talk
     assert "at most 4 answers, 2 conversations)" in scripted.err
     played = command(*common, "--child", CHILD, "--turns", "4")
     assert f"at most 8 answers, 2 conversations, at most 8 calls to the child {CHILD})" in played.err
+
+
+def test_an_exported_conversation_is_replayed_turn_by_turn(command: Command, talking: FakeServer, suite: Path) -> None:
+    dataset = cases(command.folder, turns=3, script=["Second?", "Third?"])
+    first = run(command, suite, dataset)
+    assert command("bench", "export", "--format", "jsonl", "--file", "talk.jsonl").code == 0
+    asked = len(talking.target_calls)
+    again = command(
+        "bench",
+        "run",
+        "--suite",
+        suite,
+        "--dataset",
+        dataset,
+        "--judge",
+        "alpha",
+        "--passes",
+        "1",
+        "--target",
+        "replay:talk.jsonl",
+    )
+    assert again.code == 0, again.err
+    assert len(talking.target_calls) == asked
+    replayed = command.results(command.run_folders()[-1])["records"][0]["metadata"]
+    assert (replayed["prompt"], replayed["response"]) == (first["metadata"]["prompt"], first["metadata"]["response"])

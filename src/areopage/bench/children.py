@@ -23,17 +23,17 @@ CHILD_SOURCE = "child:"
 TRIES = 2
 """How often a model is asked for one turn: once more where its text cannot be used."""
 
-_WORDS_FILE = Path(__file__).with_name("child_words.yml")
+_WORDS_FILE = Path(__file__).with_name("children.yml")
 _LONGEST = 600  # characters of a turn
 _LABEL = re.compile(
-    r"^\W{0,3}(?:the\s)?(?:child|kid|boy|girl|user|student|me|l['’]enfant|enfant|garçon|fille|utilisateur)\W{0,4}:\W{0,3}\s*",
+    r"^\W{0,3}(?:the\s)?(?:child|kid|boy|girl|user|student|me|l['’]enfant|enfant|garçon|fille|utilisateur)[*_\s]{0,4}:[*_\s]{0,4}",
     re.IGNORECASE,
 )
 _OTHER_SPEAKER = re.compile(r"\n\W{0,3}(?:assistant|ai|bot|chatbot|system|ia|assistante|système)\W{0,4}:", re.IGNORECASE)
 _STAGE = re.compile(r"^\s*(?:\*[^*\n]{1,120}\*|\([^()\n]{1,120}\))\s*")
 _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
 _OUT_OF_ROLE = re.compile(
-    r"\b(?:as\s(?:an?\s)?(?:ai|artificial|large\slanguage|language\smodel|assistant)|language\smodel|i['’]?m\s(?:an?\s)?ai\b|i\sam\s(?:an?\s)?ai\b"
+    r"\b(?:as\san?\s(?:ai|artificial|large\slanguage|language\smodel|assistant)|language\smodel|i['’]?m\s(?:an?\s)?ai\b|i\sam\s(?:an?\s)?ai\b"
     r"|i\s(?:can['’]?t|cannot|won['’]?t|am\snot\sable\sto|am\sunable\sto|['’]m\snot\sable\sto)\s(?:\w+\s)?(?:assist|help\swith|role-?play|play\sthe|comply|continue\sth|write\sth|generate|fulfil)"
     r"|en\stant\squ['’](?:ia|intelligence|assistant|modèle)|modèle\sde\slangage|je\ssuis\sune\s(?:ia|intelligence\sartificielle)"
     r"|je\sne\speux\spas\s(?:\w+\s)?(?:jouer|incarner|simuler|répondre\sà\scette\sdemande|continuer\sce|générer|vous\saider))\b",

@@ -176,8 +176,15 @@ class ConversationEnds(Struct, frozen=True, kw_only=True):
 
     def notes(self) -> tuple[Note, ...]:
         """A remark on conversations that ended before the child had written all its turns, by how they ended."""
-        early = {name: n for name, n in self.ends.items() if name != "complete"}
-        return tuple(Note(f"conversations_{name}", {"n": n, "cases": self.cases}) for name, n in early.items())
+        withheld, script, child = (self.ends.get(name, 0) for name in ("withheld", "script", "child"))
+        left = self.cases - self.ends.get("complete", 0) - withheld - script - child
+        told = (
+            Note("conversations_withheld", {"n": withheld, "cases": self.cases}),
+            Note("conversations_script", {"n": script, "cases": self.cases}),
+            Note("conversations_child", {"n": child, "cases": self.cases}),
+            Note("conversations_without_answer", {"n": left, "cases": self.cases}),
+        )
+        return tuple(note for note in told if note.values["n"])
 
 
 def conversation_ends(spec: RunSpec, cases: Sequence[Case], answers: Mapping[str, Answer]) -> ConversationEnds | None:

@@ -228,8 +228,20 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
     judges = {judge.name: judge for judge in view.spec.judges}
     for case_id, answer in view.answers.items():
         if answer.state == "answered":
+            turns = answer.case.turns
+            for place, turn in enumerate(turns):
+                if turn.role == "assistant" and answer.session:
+                    so_far = msgspec.structs.replace(answer.case, prompt=turns[:place] if place > 1 else turns[0].content)
+                    yield {
+                        "case_id": case_id,
+                        "prompt": so_far.prompt_text,
+                        "asked": "target",
+                        "model": target,
+                        "text": turn.content,
+                    }
             yield {
                 "case_id": case_id,
+                **({"prompt": answer.case.prompt_text} if answer.session else {}),
                 "asked": "target",
                 "criterion": "",
                 "pass_index": 1,
