@@ -41,7 +41,6 @@ _TEXTS = Path(__file__).with_name("texts.yml")
 _CONFIG = Path(__file__).with_name("config.yml")
 _VERSION = "__v1_0"
 _SELECTION = "full_evaluation"
-# Criteria of one response judge the conversation, too: its turns are in the prompt.
 _SCOPE = {"scope": "conversation"}
 
 
@@ -144,6 +143,8 @@ def _write_suite(made: Path, name: str, cases: ImportedCases, languages: Sequenc
     paths, own = SuiteConfig().criteria, languages[0]
     mechanisms = cases.mechanisms or dict.fromkeys(texts[own].mechanisms, False)
     risks = sorted(cases.risks.values(), key=lambda risk: (risk.category, risk.id))
+    # A criterion on conversations concerns no single answer: where one was recorded, the criteria are on responses.
+    scope = _SCOPE if all(len(row["prompt"]) > 1 for row in cases.recorded.values()) else {}
     entries: dict[str, dict[str, Any]] = {}
     files: dict[Path, str] = {}
     for risk in risks:
@@ -151,7 +152,7 @@ def _write_suite(made: Path, name: str, cases: ImportedCases, languages: Sequenc
         entries[criterion_of(risk) + _VERSION] |= {
             "label": risk.name,
             "description": {one: Template(texts[one].risk.description).substitute(name=risk.name) for one in languages},
-            **_SCOPE,
+            **scope,
             "applies_to": {"subcategory": [f"{risk.category}.{risk.id}"]},
         }
     for mechanism, waived in mechanisms.items():
@@ -161,7 +162,7 @@ def _write_suite(made: Path, name: str, cases: ImportedCases, languages: Sequenc
         entries[path + _VERSION] |= {
             "label": {one: text.name if text else plain_name(mechanism) for one, text in known.items()},
             "description": {one: text.text if text else texts[one].mechanism.unknown for one, text in known.items()},
-            **_SCOPE,
+            **scope,
             "may_not_apply": waived or any(text is None or bool(text.occasion) for text in known.values()),
         }
     for file, text in files.items():
