@@ -21,6 +21,7 @@ from areopage.suites.kora.cases import (
     CONVERSATION,
     MECHANISMS,
     SAFETY,
+    ChildOptions,
     ImportedCases,
     criterion_of,
     imported_cases,
@@ -97,11 +98,11 @@ class Import(Struct, frozen=True, kw_only=True):
     rejected: tuple[RejectedRow, ...]
 
 
-def import_kora(folder: Path, suite: Path, *, turns: int | None = None, language: str = "en") -> Import:
+def import_kora(folder: Path, suite: Path, *, options: ChildOptions = ChildOptions(), language: str = "en") -> Import:
     """Make a suite of a KORA folder; nothing is written unless all of it can be.
 
     Args:
-        turns: of every simulated child; None: as the folder's taxonomy says, else 3.
+        options: of every simulated child.
         language: the suite's own, that of judges' prompts; they are written in the other one, too.
 
     Raises:
@@ -115,7 +116,7 @@ def import_kora(folder: Path, suite: Path, *, turns: int | None = None, language
     languages = (language, *(one for one in LANGUAGES if one != language))
     texts = {one: text for one, text in _all_texts().items() if one in languages}
     found = read_folder(folder)
-    cases = imported_cases(found, turns=turns, memory=Template(texts[language].memory))
+    cases = imported_cases(found, options, Template(texts[language].memory))
     if not cases.scenarios and not cases.recorded:
         told = "; ".join(dict.fromkeys(f"{one.file} row {one.row}: {one.reason}" for one in cases.rejected[:3]))
         raise DatasetError(f"{folder}: no row is usable ({len(cases.rejected)} rejected): {told or 'the files are empty'}")
