@@ -98,7 +98,7 @@ class Import(Struct, frozen=True, kw_only=True):
     rejected: tuple[RejectedRow, ...]
 
 
-def import_kora(folder: Path, suite: Path, *, options: ChildOptions = ChildOptions(), language: str = "en") -> Import:
+def import_kora(folder: Path, suite: Path, *, options: ChildOptions | None = None, language: str = "en") -> Import:
     """Make a suite of a KORA folder; nothing is written unless all of it can be.
 
     Args:
@@ -116,7 +116,7 @@ def import_kora(folder: Path, suite: Path, *, options: ChildOptions = ChildOptio
     languages = (language, *(one for one in LANGUAGES if one != language))
     texts = {one: text for one, text in _all_texts().items() if one in languages}
     found = read_folder(folder)
-    cases = imported_cases(found, options, Template(texts[language].memory))
+    cases = imported_cases(found, options or ChildOptions(), Template(texts[language].memory))
     if not cases.scenarios and not cases.recorded:
         told = "; ".join(dict.fromkeys(f"{one.file} row {one.row}: {one.reason}" for one in cases.rejected[:3]))
         raise DatasetError(f"{folder}: no row is usable ({len(cases.rejected)} rejected): {told or 'the files are empty'}")
