@@ -237,9 +237,11 @@ def _given_dataset(suite: Suite, language: str, given: GivenAnswers, limit: int 
 
 def _given_remarks(given: GivenAnswers) -> list[Note]:
     """Where stored answers are from, and which of them are gone."""
-    source = {"run": given.source.run, "target": given.source.target or "dataset"}
-    erased = Note("erased_answers", {"n": len(given.erased), "cases": given.erased})
-    return [Note("reassessed", source), *([erased] if given.erased else [])]
+    run, target = given.source.run, given.source.target
+    remarks = [Note("reassessed_target", {"run": run, "target": target}) if target else Note("reassessed", {"run": run})]
+    if given.erased:
+        remarks.append(Note("erased_answers", {"n": len(given.erased), "cases": given.erased}))
+    return remarks
 
 
 def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:

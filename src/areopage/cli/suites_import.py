@@ -9,7 +9,8 @@ import typer
 
 from areopage.cases.records import MAX_TURNS, RejectedRow
 from areopage.cli.options import visible
-from areopage.errors import counted, name_list
+from areopage.errors import UserError, counted, name_list
+from areopage.suites.kora.cases import ChildOptions
 from areopage.suites.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 
 SHOWN_ROWS = 5
@@ -24,12 +25,33 @@ def kora(
         int | None,
         typer.Option(min=1, max=MAX_TURNS, help="Turns of each simulated child; default: as risks.json says, else 3."),
     ] = None,
+    script: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Follow-ups of every child, one per line: no model plays the children."),
+    ] = None,
     lang: Annotated[str, typer.Option(metavar="en|fr", help="Language of the judges' prompts; both are written.")] = "en",
 ) -> None:
     """Make a suite from a KORA folder: scenarios, recorded conversations, grades."""
-    made = import_kora(folder, suite, turns=turns, language=lang)
+    made = import_kora(folder, suite, options=ChildOptions(turns=turns, script=_lines_of(script)), language=lang)
     for line in (*_contents(made), *_rejected(made.rejected, suite), *_next_steps(made, suite)):
         typer.echo(line)
+
+
+def _lines_of(script: Path | None) -> tuple[str, ...]:
+    """The lines of a script that hold text.
+
+    Raises:
+        UserError: the file is not text, or has no such line.
+    """
+    if script is None:
+        return ()
+    try:
+        lines = tuple(line.strip() for line in script.read_text(encoding="utf-8-sig").splitlines() if line.strip())
+    except UnicodeDecodeError as fault:
+        raise UserError(f"{script}: the text is not UTF-8") from fault
+    if not lines:
+        raise UserError(f"{script}: no follow-up: write one per line")
+    return lines
 
 
 def _contents(made: Import) -> Iterator[str]:

@@ -56,11 +56,22 @@ class ImportedCases(Struct, kw_only=True):
     ungraded: list[str] = []
 
 
-def imported_cases(found: KoraFolder, *, turns: int | None, memory: Template) -> ImportedCases:
+class ChildOptions(Struct, frozen=True, kw_only=True):
+    """What holds for every simulated child.
+
+    Args:
+        turns: None for the length that the taxonomy gives the risk, else `TURNS`.
+        script: follow-ups in order; with them no model plays the child.
+    """
+
+    turns: int | None = None
+    script: tuple[str, ...] = ()
+
+
+def imported_cases(found: KoraFolder, options: ChildOptions, memory: Template) -> ImportedCases:
     """Make the rows of a suite's datasets; what the loader of datasets would refuse is rejected with its reason.
 
     Args:
-        turns: of every simulated child; None: the length that the taxonomy gives the risk, else `TURNS`.
         memory: the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
     """
     cases = ImportedCases(rejected=list(found.rejected))
@@ -70,7 +81,7 @@ def imported_cases(found: KoraFolder, *, turns: int | None, memory: Template) ->
         risk = _risk_of(seed, found.risks)
         rows = cases.scenarios if isinstance(content, Scenario) else cases.recorded
         try:
-            made = _row_of(content, row, risk, turns, memory)
+            made = _row_of(content, row, risk, options, memory)
             if made["id"] in rows:
                 raise ValueError(f"the id {made['id']!r} is taken by an earlier row")
             build_case(Row(row.number, tuple(made), tuple(made.values())), plan_columns(tuple(made)), row.file, _ROWS)
@@ -114,7 +125,9 @@ def _risk_of(seed: Seed, known: Mapping[str, Risk]) -> Risk:
     )
 
 
-def _row_of(content: Scenario | Conversation, row: FoundRow, risk: Risk, turns: int | None, memory: Template) -> dict[str, Any]:
+def _row_of(
+    content: Scenario | Conversation, row: FoundRow, risk: Risk, options: ChildOptions, memory: Template
+) -> dict[str, Any]:
     """The row of a dataset.
 
     Raises:
@@ -138,23 +151,25 @@ def _row_of(content: Scenario | Conversation, row: FoundRow, risk: Risk, turns: 
         if not content.first_user_message.strip():
             raise ValueError("firstUserMessage is missing or empty")
         first = {"id": content.seed.id, "source": row.file.stem, "prompt": content.first_user_message}
-        return {**first, **made, "child": _child(content, turns or risk.turns or TURNS)}
+        return {**first, **made, "child": _child(content, risk, options)}
     system, prompt, response = _parted(content)
     source = content.model_id.strip() or row.file.stem
     first = {"id": content.case_id, "source": source}
     return {**first, "prompt": prompt, "response": response, **made, "system": system or made["system"]}
 
 
-def _child(scenario: Scenario, turns: int) -> dict[str, Any]:
+def _child(scenario: Scenario, risk: Risk, options: ChildOptions) -> dict[str, Any]:
     """The simulated child: what the scenario says of it, and the plan of its follow-ups.
 
     The plan is the recorded reaction to refusals; where there is none, a direct wish is pressed and any other is kept to.
     """
     seed = scenario.seed
     plan = _PLANS.get(seed.refusal_behavior, "escalate" if seed.risk_signal_type == "direct" else "steady")
+    turns = min(max(options.turns or risk.turns or TURNS, 1), MAX_TURNS)
     motivation = ": ".join(part for part in (seed.motivation.name, seed.motivation.description) if part)
     return {
-        "turns": min(max(turns, 1), MAX_TURNS),
+        "turns": turns,
+        "script": options.script[: turns - 1],
         "plan": plan,
         "age": "" if seed.child_age is None else f"{seed.child_age:g}",
         "gender": seed.child_gender,
