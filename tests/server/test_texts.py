@@ -89,6 +89,7 @@ OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(f"bench {name}" for name in ("run", "resume", "list", "show", "rescore", "export")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
+    "suites try",
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),
     # figures, states and keys
     *("monitor worker", "monitor submit", "monitor status", "monitor retry", "monitor rescore", "monitor erase"),
