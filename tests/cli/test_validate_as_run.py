@@ -34,7 +34,12 @@ def cases(*rows: dict[str, str]) -> Break:
 
 def without(pattern: str) -> Break:
     """The suite without some files."""
-    return lambda folder: [path.unlink() for path in list(folder.glob(pattern))]
+
+    def remove(folder: Path) -> None:
+        for path in list(folder.glob(pattern)):
+            path.unlink()
+
+    return remove
 
 
 def registry(change: Callable[[dict[str, Any]], object]) -> Break:
