@@ -104,6 +104,7 @@ OTHER_COMMANDS = {
     ),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
+    "suites try",
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),
     # figures, states and keys
     *("monitor worker", "monitor submit", "monitor status", "monitor retry", "monitor rescore", "monitor erase"),

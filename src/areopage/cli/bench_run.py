@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import typer
@@ -101,6 +102,23 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
         return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+
+
+def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
+    """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched.
+
+    Raises:
+        UserError: the suite or a model cannot be used.
+        ServerDown: a server gave out half way.
+    """
+    own = find_config(config, None).section
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else _agree)
+    _print_plan(prepared.spec, prepared.cases, verbose=False)
+    _confirm(prepared.spec, yes=yes)
+    with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
+        run, _ = begin_run(prepared, ledger, Path(place))
+        with _ended_like_ctrl_c(), progress(prepared.spec) as display:
+            return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
 def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:

@@ -99,6 +99,7 @@ SUITES = LazyGroup(
         "list": ("suites:list_suites", "List the bundled suites."),
         "show": ("suites:show_suite", "Show the contents of a suite."),
         "validate": ("suites:validate_suite", "List every fault in a suite."),
+        "try": ("suites_try:try_suite", "Run a suite on a few rows and show what each judge says; nothing is stored."),
         "new": ("suites:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
     },
 )

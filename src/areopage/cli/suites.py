@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from areopage.bench.dry_run import dry_run
 from areopage.cases.records import Case
 from areopage.cli.exit_codes import FAILED
+from areopage.cli.options import visible
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
@@ -97,20 +99,32 @@ def _listed(names: str) -> list[str]:
 
 
 def _report_faults(suite: str) -> None:
-    faults = folder_faults(suite)
+    faults, notes = _found(suite)
     for fault in faults:
         typer.echo(fault)
+    for note in notes:
+        typer.echo(f"note: {visible(note)}", err=True)
     if faults:
         typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
         raise typer.Exit(FAILED)
     loaded = load_suite(suite)
-    for warning in loaded.warnings:
-        typer.echo(f"note: {warning}", err=True)
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
     typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, no faults", err=True)
     raise typer.Exit(0)
+
+
+def _found(named: str) -> tuple[list[str], list[str]]:
+    """The faults of a suite, those that a run would name among them, and notes."""
+    faults = folder_faults(named)
+    try:
+        loaded = load_suite(named)
+    except UserError as fault:  # likely one of those that are named; a run says it in these words
+        return faults or [str(fault)], []
+    tried = dry_run(loaded)
+    told = "\n".join(faults)
+    return [*faults, *(fault for fault in tried.faults if fault not in told)], [*loaded.warnings, *tried.notes]
 
 
 def _unselected(suite: Suite, outside: Sequence[str]) -> str:

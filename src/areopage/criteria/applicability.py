@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct, convert, structs
 
 from areopage.cases.records import MATURITIES, Case
 from areopage.errors import ConfigError
@@ -82,12 +82,12 @@ def read_rules(raw: Any, document: YamlDocument, *place: str | int) -> tuple[tup
     for position, one in enumerate(raw if several else [raw]):
         here = (*place, position) if several else place
         if not isinstance(one, dict) or _NOT not in one:
-            rules.append(CaseRule(**_names(one, document, here, faults)))
+            rules.append(convert(_names(one, document, here, faults), CaseRule))
             continue
-        excluded = CaseMatch(**_names(one[_NOT], document, (*here, _NOT), faults))
+        excluded = convert(_names(one[_NOT], document, (*here, _NOT), faults), CaseMatch)
         others = {key: value for key, value in one.items() if key != _NOT}
         wanted = _names(others, document, here, faults) if others else {}
-        rules.append(structs.replace(CaseRule(**wanted), excluded=excluded))
+        rules.append(structs.replace(convert(wanted, CaseRule), excluded=excluded))
     if several and not raw:
         faults.append(document.error(_WANTED, *place))
     return tuple(rules), faults
