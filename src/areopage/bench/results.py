@@ -23,6 +23,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
+from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, count_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import RunAgreement, run_agreement
@@ -79,6 +80,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+
+    @cached_property
+    def drifts(self) -> dict[str, RunDrift]:
+        """The drift of each criterion that is judged reply by reply, by its id."""
+        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
+        return run_drifts(self.scores.criteria, self.spec.scale, limits)
 
     @cached_property
     def agreement(self) -> RunAgreement:

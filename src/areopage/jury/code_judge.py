@@ -28,7 +28,13 @@ class CodeJudge:
     max_concurrency: int | None = None
 
     def __init__(
-        self, reference: ModelReference, function: JudgeFunction, *, digest: str, criteria: tuple[str, ...] = (), scopes: tuple[Scope, ...] = REPLY
+        self,
+        reference: ModelReference,
+        function: JudgeFunction,
+        *,
+        digest: str,
+        criteria: tuple[str, ...] = (),
+        scopes: tuple[Scope, ...] = REPLY,
     ) -> None:
         """Args:
         digest: changes with everything that can move a score: the version of the code and its parameters.

@@ -13,6 +13,7 @@ from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
+from areopage.report.bench_conversations import conversations_section
 from areopage.report.bench_failures import failures_line, failures_notice, failures_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
 from areopage.report.bench_release import release_notice, release_section
@@ -66,6 +67,7 @@ def bench_report(view: RunView) -> Report:
         release_section(view, release, locale) if release else None,
         scores_section(view, locale),
         ages_section(view, locale),
+        conversations_section(view, locale),
         _judges(view, locale),
         agreement_section(view, locale),
         worst_section(view, locale),
