@@ -162,6 +162,8 @@ def test_the_report_shows_failing_conversations_turn_by_turn_with_texts_escaped(
     assert 'id="conversations"' in page and "<script>5" not in page and "&lt;script&gt;5" in page
     section = page.split('id="conversations"')[1].split("<section")[0]
     assert "2 · assistant" in section and "(fails)" in section and "by reply 3: 1 of 1" in section
+    whole = run_view(_folder(tmp_path, "whole"), conversation("a", "5", "1"), criteria=(scoped("careful", "conversation"),))
+    assert "2 · assistant" in render_html(bench_report(whole)) and not whole.drifts
     plain = render_html(bench_report(view_of(_folder(tmp_path, "plain"))))
     assert 'id="conversations"' not in plain
 

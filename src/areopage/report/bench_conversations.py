@@ -33,16 +33,19 @@ TITLE = 160
 
 
 def conversations_section(view: RunView, locale: Locale) -> Section | None:
-    """Build the section; None where no criterion judges conversations reply by reply."""
+    """Build the section; None where no criterion judges conversations."""
     found = {id: one for id, one in view.drifts.items() if one.by_turn}
-    if not found:
+    failing = tuple(_failing(view, locale))
+    if not found and not failing:
         return None
-    blocks: list[Block] = [Paragraph(text=locale.say("conversations_lead"), look="soft"), _summary(view, found, locale)]
-    if any(len(one.by_turn) > 1 for one in found.values()):
-        blocks.append(_chart(view, found, locale))
-    blocks += (_by_turn(view, id, one, locale) for id, one in found.items())
-    blocks.append(Paragraph(text=locale.say("conversations_note"), look="note"))
-    return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *_failing(view, locale)))
+    blocks: list[Block] = [Paragraph(text=locale.say("conversations_lead" if found else "conversations_whole"), look="soft")]
+    if found:
+        blocks.append(_summary(view, found, locale))
+        if any(len(one.by_turn) > 1 for one in found.values()):
+            blocks += (Heading(text=locale.say("conversations_chart")), _chart(view, found, locale))
+        blocks += (_by_turn(view, id, one, locale) for id, one in found.items())
+        blocks.append(Paragraph(text=locale.say("conversations_note"), look="note"))
+    return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *failing))
 
 
 def _label(view: RunView, criterion: str) -> str:
