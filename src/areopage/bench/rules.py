@@ -56,7 +56,7 @@ def _may_apply(entry: RegistryEntry, case: Case) -> bool:
 
 def unknown_names(registry: Registry, cases: Sequence[Case]) -> list[str]:
     """One line for each category, sub-category and tag that a rule names and no case has, with the nearest name that one has."""
-    known = {
+    known: dict[str, set[str]] = {
         "category": {case.category for case in cases} | {entry.category for entry in registry.entries.values()},
         "subcategory": {name for case in cases for name in (case.subcategory, f"{case.category}.{case.subcategory}")}
         | {name for entry in registry.entries.values() for name in (entry.subcategory, f"{entry.category}.{entry.subcategory}")},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases.records import MATURITIES, Case
 from areopage.errors import ConfigError
@@ -86,7 +86,8 @@ def read_rules(raw: Any, document: YamlDocument, *place: str | int) -> tuple[tup
             continue
         excluded = CaseMatch(**_names(one[_NOT], document, (*here, _NOT), faults))
         others = {key: value for key, value in one.items() if key != _NOT}
-        rules.append(CaseRule(**(_names(others, document, here, faults) if others else {}), excluded=excluded))
+        wanted = _names(others, document, here, faults) if others else {}
+        rules.append(structs.replace(CaseRule(**wanted), excluded=excluded))
     if several and not raw:
         faults.append(document.error(_WANTED, *place))
     return tuple(rules), faults
