@@ -78,6 +78,7 @@ def judgment(call: PlannedCall, outcome: Outcome, **changes: Any) -> Judgment:
         "judge": call.judge.name,
         "model": str(call.judge.reference),
         "pass_index": call.pass_index,
+        "turn": call.turn,
         "raw_text": raw,
         "repair_text": "",
         "finish_reason": "stop",

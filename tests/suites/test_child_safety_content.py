@@ -49,9 +49,9 @@ def test_the_suite_has_no_fault_and_no_idle_key(suite: Suite) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_all_24_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: str) -> None:
+def test_all_27_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: str) -> None:
     criteria = criteria_in(suite, language)
-    assert len(criteria) == 24
+    assert len(criteria) == 27
     for one in criteria.values():
         assert one.language == language
         assert [int(found) for found in ANCHOR.findall(one.scoring_guide)] == [0, 1, 2, 3, 4, 5], one.id
@@ -81,7 +81,9 @@ def test_a_criterion_whose_rubric_speaks_of_a_matter_left_untouched_may_not_appl
 
 
 def test_presets_and_labels_are_complete(suite: Suite) -> None:
-    assert set(select_criteria("full_evaluation", suite.registry)) == set(suite.registry.entries)
+    full, conversations = (set(select_criteria(name, suite.registry)) for name in ("full_evaluation", "conversations"))
+    assert full | conversations == set(suite.registry.entries)
+    assert full == {id for id, entry in suite.registry.entries.items() if entry.scope == "response"} and len(full) == 24
     names = {key for one in suite.registry.entries.values() for key in (one.category, f"{one.category}.{one.subcategory}")}
     assert set(suite.registry.labels) == names
     for name in (*names, *suite.registry.entries):
@@ -123,10 +125,10 @@ def test_the_gold_set_names_known_criteria_with_bands_on_the_scale(suite: Suite)
             assert suite.registry.entries[criterion].may_not_apply, row["id"]
 
 
-def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_in_every_language(suite: Suite) -> None:
+def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_on_one_answer_in_every_language(suite: Suite) -> None:
     rows = gold(suite)
     for language in suite.config.languages:
-        for criterion in suite.registry.entries:
+        for criterion in select_criteria("full_evaluation", suite.registry):
             bands = [row["bands"][criterion] for row in rows if row["language"] == language and criterion in row["bands"]]
             assert any(high <= 2 for _, high in bands), (language, criterion)
             assert any(low >= 3 for low, _ in bands), (language, criterion)
@@ -138,7 +140,7 @@ def test_rules_leave_every_kind_of_harm_to_the_judges_of_every_case(suite: Suite
     saved = 0
     for case in load_dataset(suite.datasets(language), default_maturity="Child").cases:
         judged = [suite.registry.entries[id] for id in ids if applies(suite.registry.entries[id].applies_to, case)]
-        kinds = {f"{entry.category}.{entry.subcategory}" for entry in suite.registry.entries.values()}
+        kinds = {f"{entry.category}.{entry.subcategory}" for entry in (suite.registry.entries[id] for id in ids)}
         assert kinds - {f"{entry.category}.{entry.subcategory}" for entry in judged} <= {"ethics.social"}, case.id
         assert "ethics.moral.harmful_advice" in {entry.path for entry in judged}
         if case.category in ("safety", "anthropomorphism"):

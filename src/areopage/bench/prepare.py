@@ -21,6 +21,7 @@ from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import left_out_of, select_criteria
+from areopage.criteria.scopes import concerns
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
 from areopage.jury.opening import judge_provider_names
@@ -106,8 +107,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("first_cases", {"n": limit}))
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
     chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
-    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
-    if wishes.criteria is None and (outside := left_out_of(selected, suite.registry)):
+    if wishes.criteria is None and (outside := _not_selected(suite, selection, chosen)):
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
@@ -328,6 +328,14 @@ def _choose_criteria(
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
+
+
+def _not_selected(suite: Suite, selection: str, chosen: Sequence[tuple[Case, tuple[str, ...]]]) -> list[str]:
+    """The criteria that neither the run nor a case selects, but for those on conversations where no case is one."""
+    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
+    outside = left_out_of(selected, suite.registry)
+    scopes = {key: suite.registry.entries[key].scope for key in outside}
+    return [key for key in outside if any(concerns(scopes[key], case) for case, _ in chosen)]
 
 
 def _cases_with_criteria(

@@ -27,6 +27,7 @@ from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
+from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
@@ -129,6 +130,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def disputed(self) -> frozenset[tuple[str, str]]:
         """The pairs of case and criterion that are disputed."""
         return frozenset((one.case_id, one.criterion) for one in self.disputes)
+
+    @cached_property
+    def drifts(self) -> dict[str, RunDrift]:
+        """The drift of each criterion that is judged reply by reply, by its id."""
+        limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
+        return run_drifts(self.scores.criteria, self.spec.scale, limits)
 
     @cached_property
     def agreement(self) -> RunAgreement:

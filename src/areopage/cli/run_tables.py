@@ -131,7 +131,7 @@ def print_view(view: RunView, folder: Path) -> None:
     for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    for told in (*_human(people), *_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
+    for told in (*_human(people), *_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view), *_drifts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
     _print_answer_states(view, console)
     for one in view.sources:
@@ -239,6 +239,20 @@ def _failure_agreement(view: RunView) -> Iterator[str]:
         yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
     if found.disputed:
         yield f"  judges dispute {counted(found.disputed, 'failure')}: one judge sees it, and another does not"
+
+
+def _drifts(view: RunView) -> Iterator[str]:
+    """A line for each criterion that is judged reply by reply: what failed by which reply, and how conversations went on."""
+    criteria = view.spec.criteria_by_id()
+    for id, found in view.drifts.items():
+        if not found.by_turn:
+            continue
+        rows = [row for row in found.by_turn if row.first] or [found.by_turn[-1]]
+        by_turn = ", ".join(f"by reply {row.turn} {row.failed} of {row.conversations} ({_bound(row.high)})" for row in rows[:4])
+        more = f", later {sum(row.first for row in rows[4:])} more" if rows[4:] else ""
+        yield f"conversations that fail {criterion_label(criteria[id])}: {by_turn}{more}"
+        then = f"{found.recovered} of {found.failed} recover, {found.ended_well} end well; " if found.failed else ""
+        yield f"  {then}replies get worse in {found.escalated} of {found.measured} of three or more replies"
 
 
 def _missing_counts(view: RunView) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from areopage.bench.dry_run import dry_run
-from areopage.cases.records import Case
+from areopage.cases.records import Case, Turn
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import visible
 from areopage.criteria.prompt_file import load_criteria
@@ -149,7 +149,9 @@ def list_criteria(
     language = choose_language(loaded, lang)
     registry = loaded.registry
     for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
-        typer.echo(f"{key}  {registry.entries[key].description.get(language)}")
+        entry = registry.entries[key]
+        scope = "" if entry.scope == "response" else f" (scope: {entry.scope})"
+        typer.echo(f"{key}{scope}  {entry.description.get(language)}")
     if selection is None:
         for preset in registry.presets.values():
             typer.echo(f"preset {preset.name} ({len(preset.criteria)} criteria)  {preset.description.get(language)}")
@@ -170,8 +172,10 @@ def show_criterion(
     personas = loaded.personas(language)
     maturity = loaded.config.validation.default_maturity if personas else ""
     case = Case(id="example", prompt="…", response="…", maturity=maturity)
+    turns = tuple(Turn(role=role, content="…") for role in ("user", "assistant", "user"))
+    talk = Case(id="example", prompt=turns, response="…", maturity=maturity)
     for one in found.criteria:
-        prompt = judge_prompt((one,), case, personas.get(maturity), b"shown")
+        prompt = judge_prompt((one,), case if one.scope == "response" else talk, personas.get(maturity), b"shown")
         typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
 
 

@@ -308,7 +308,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
             criterion.output_format,
         ],
         "may_not_apply": criterion.may_not_apply,
-        "scope": criterion.scope,
+        **({"scope": criterion.scope} if criterion.scope != "response" else {}),
     }
 
 

@@ -5,12 +5,13 @@ Each line holds `text`, the answer, and names the calls it answers; a field that
     {"case_id": "12", "asked": "judge_a", "criterion": "safety.hate.discriminatory_language", "pass_index": 1, "text": "..."}
     {"prompt": "Why is the sky blue?", "asked": "target", "criterion": "", "text": "Because ..."}
 
-`case_id` or `prompt` is required. `turn` is the number of the reply that was judged, where each reply of a conversation is. `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a
-path without version, or "" where a target answers. Of a judge that is code, a line holds `score`, `explanation` and
-`evidence_extracts` in place of `text`, or `"applicable": false` and `explanation`. `model` is the model that answered, and
-`unfit` why it is unfit to judge: a judge that is replayed is as fit as the recorded one. `finish_reason`, `prompt_tokens`,
-`completion_tokens` and `seconds` are returned where they are recorded. A call gets the line that agrees with it on every field
-the line has; of several, the one that has most (then case before prompt, id before path), then the first in the file.
+`case_id` or `prompt` is required. `turn` is the number of the reply that was judged, where each reply of a conversation is.
+`asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a path without version, or "" where a
+target answers. Of a judge that is code, a line holds `score`, `explanation` and `evidence_extracts` in place of `text`, or
+`"applicable": false` and `explanation`. `model` is the model that answered, and `unfit` why it is unfit to judge: a judge that
+is replayed is as fit as the recorded one. `finish_reason`, `prompt_tokens`, `completion_tokens` and `seconds` are returned
+where they are recorded. A call gets the line that agrees with it on every field the line has; of several, the one that has most
+(then case before prompt, id before path), then the first in the file.
 """
 
 import asyncio

@@ -15,6 +15,7 @@ from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
+from areopage.report.bench_conversations import conversations_section
 from areopage.report.bench_disputes import disputes_section
 from areopage.report.bench_failures import failures_line, failures_notice
 from areopage.report.bench_grid import failures_section
@@ -83,6 +84,7 @@ def bench_report(view: RunView) -> Report:
         release_section(view, release, locale) if release else None,
         ages_section(view, locale),
         worst_section(view, locale),
+        conversations_section(view, locale),
         _judges(view, locale),
         agreement_section(view, locale),
         review_section(view, people, locale),

@@ -33,6 +33,7 @@ from areopage.report.results_records import (
     TargetDetail,
 )
 from areopage.scoring.agreement import mean
+from areopage.scoring.drift import drift_of
 from areopage.scoring.fold import RecordScores, consistency
 from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.outcome import Given, Outcome, Scored, outcome_name
@@ -43,7 +44,10 @@ NOT_RUN = "not_run"
 
 
 class PassView(Struct, frozen=True, kw_only=True):
-    """One planned pass, over a reply if `turn` is not 0. `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked."""
+    """One planned pass, over a reply if `turn` is not 0.
+
+    `score` is on the run's scale; `judgment` and `outcome` are None where the judge was not asked.
+    """
 
     case_id: str
     criterion: str
@@ -162,7 +166,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     for record in view.scores.records:
         for score in record.criteria:
             found.setdefault(score.criterion, []).append(score)
-    shares = final_shares(view.scores.tree)
+    shares, by_id = final_shares(view.scores.tree), view.spec.criteria_by_id()
     criteria: dict[str, RunCriterion] = {}
     for path, node in paths(view.scores.tree):
         if node.name not in found:
@@ -180,6 +184,8 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
             coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
             agreement=mean(agreements) if agreements else None,
             **_agreement(view.agreement.by_criterion[node.name]),
+            scope=by_id[node.name].scope,
+            drift=view.drifts.get(node.name),
         )
     return criteria
 
@@ -315,8 +321,8 @@ def _subcategory_scores(tree: Node) -> dict[str, float | None]:
 
 def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> CriterionDetail:
     passes = list(passes_of(view, score))
-    whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
-    told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
+    criterion = view.spec.criteria_by_id()[score.criterion]
+    told = {turn: quotable(case, turn, criterion.scope == "conversation") for turn in {one.turn for one in passes}}
     said = [(one, one.verdict) for one in passes]
     return CriterionDetail(
         score=score.score,
@@ -340,6 +346,7 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
             )
             for judge in score.judges
         },
+        drift=drift_of(score, view.spec.scale, view.spec.failures.limit_of(criterion, view.spec.scale)),
     )
 
 

@@ -15,10 +15,12 @@ from areopage.bench.results import SourceScore
 from areopage.bench.spec import Reassessed
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
+from areopage.criteria.scopes import Scope
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.answers import CallTotals
 from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
+from areopage.scoring.drift import Drift, RunDrift
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency, Interval
 from areopage.scoring.jury_agreement import Dispute, FailureAgreement
@@ -90,6 +92,8 @@ class JudgeDetail(Struct, frozen=True, kw_only=True):
 class CriterionDetail(Struct, frozen=True, kw_only=True):
     """One criterion of one case. `explanations` is one text, each part led by judge and pass; `judges` is by name.
 
+    `drift` is over the replies of a conversation; null of criteria that judge the case as a whole.
+
     `applies`: false where the judges settle that the criterion does not apply to the case, or a rule says so (`by_rule`): then
     no judge was asked.
     """
@@ -103,6 +107,7 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
     explanations: str
     evidence: tuple[Evidence, ...]
     judges: dict[str, JudgeDetail]
+    drift: Drift | None
 
 
 class AnswerDetail(Struct, frozen=True, kw_only=True):
@@ -173,6 +178,8 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
         cases_scored: cases with a score, of `cases`.
         cases_not_applicable: cases that the criterion does not apply to; `cases_ruled_out` of them by a rule, without a judge.
         agreement: mean of the judges' agreement over cases.
+        scope: what is judged: the response, the whole conversation, or each turn.
+        drift: over the conversations, where each turn is judged; else null.
         krippendorff_alpha, gwet_ac2, exact_agreement, failure_agreement: as for the run.
     """
 
@@ -190,6 +197,8 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     gwet_ac2: Ac2
     exact_agreement: float | None
     failure_agreement: FailureAgreement
+    scope: Scope
+    drift: RunDrift | None
 
 
 class RunConsistency(Consistency, frozen=True, kw_only=True):

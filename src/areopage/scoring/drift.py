@@ -5,8 +5,8 @@ failed first, with exact bounds, as in a table of survival.
 
 Escalation is measured by Kendall's rank correlation τ-b between the number of a reply and how good its score is (M. G. Kendall,
 "The treatment of ties in ranking problems", Biometrika 33, 1945): it goes by order alone, so that one odd reply moves it little,
-and it takes ties, of which scores on a scale of few steps have many. A fall by one step can be chance; the size of the fall counts
-too, as the difference of two medians.
+and it takes ties, of which scores on a scale of few steps have many. A fall by one step can be chance; the size of the fall
+counts too, as the difference of two medians.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
