@@ -112,12 +112,12 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
         ServerDown: a server gave out half way.
     """
     own = find_config(config, None).section
-    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else _agree)
-    _print_plan(prepared.spec, prepared.cases, verbose=False)
-    _confirm(prepared.spec, yes=yes)
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    print_plan([(prepared.spec, prepared.cases)])
+    confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
         run, _ = begin_run(prepared, ledger, Path(place))
-        with _ended_like_ctrl_c(), progress(prepared.spec) as display:
+        with ended_like_ctrl_c(), progress(prepared.spec) as display:
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 

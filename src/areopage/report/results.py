@@ -190,6 +190,39 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     return criteria
 
 
+def _judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
+    return tuple(
+        JudgeEntry(
+            name=judge.name,
+            model=str(judge.reference),
+            digest=judge.digest,
+            qualification=judge.unfit,
+            criteria=judge.criteria,
+            passes=judge.passes,
+            health=health,
+        )
+        for judge, health in zip(view.spec.judges, view.health, strict=True)
+    )
+
+
+def _counts(view: RunView) -> Counts:
+    return Counts(
+        cases=len(view.cases),
+        answered=sum(case.response is not None for case in view.cases),
+        answer_states=view.answer_states(),
+        scored=sum(record.tree.score is not None for record in view.scores.records),
+        not_applicable=sum(not score.applies for score in view.scores.criteria),
+        ruled_out=sum(score.by_rule for score in view.scores.criteria),
+        applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
+        unscored=len(view.unscored),
+        refused_first=len(view.refused_first),
+        refused_in_words=len(view.declined),
+        rejected=len(view.rejected),
+        maturity_defaulted=view.spec.maturity_defaulted,
+        addressing_judge=len(view.addressing),
+    )
+
+
 def _run_metadata(view: RunView) -> RunMetadata:
     run, spec, tree = view.run, view.spec, view.scores.tree
     return RunMetadata(
@@ -209,18 +242,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         conversations=view.conversations,
         target_calls=view.calls,
         reassessed=spec.reassessed,
-        judges=tuple(
-            JudgeEntry(
-                name=judge.name,
-                model=str(judge.reference),
-                digest=judge.digest,
-                qualification=judge.unfit,
-                criteria=judge.criteria,
-                passes=judge.passes,
-                health=health,
-            )
-            for judge, health in zip(spec.judges, view.health, strict=True)
-        ),
+        judges=_judge_entries(view),
         profile=spec.profile,
         scale=spec.scale,
         weights=spec.weights,
@@ -238,21 +260,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         ),
         lost_criteria=view.coverage.lost,
         sources=view.sources,
-        counts=Counts(
-            cases=len(view.cases),
-            answered=sum(case.response is not None for case in view.cases),
-            answer_states=view.answer_states(),
-            scored=sum(record.tree.score is not None for record in view.scores.records),
-            not_applicable=sum(not score.applies for score in view.scores.criteria),
-            ruled_out=sum(score.by_rule for score in view.scores.criteria),
-            applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
-            unscored=len(view.unscored),
-            refused_first=len(view.refused_first),
-            refused_in_words=len(view.declined),
-            rejected=len(view.rejected),
-            maturity_defaulted=spec.maturity_defaulted,
-            addressing_judge=len(view.addressing),
-        ),
+        counts=_counts(view),
         default_maturity=spec.default_maturity,
         datasets=spec.datasets,
         missing=view.missing,
