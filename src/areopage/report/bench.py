@@ -21,7 +21,7 @@ from areopage.report.bench_failures import failures_line, failures_notice
 from areopage.report.bench_grid import failures_section
 from areopage.report.bench_history import changes_section, modes_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
-from areopage.report.bench_refusals import refusals_section
+from areopage.report.bench_refusals import refusals_line, refusals_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_review import review_section, signoff_notices
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
@@ -206,6 +206,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
         ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
         facts=(
             (locale.say("failures"), failures_line(view, locale)),
+            *([(locale.say("over_refusal"), refusals_line(view.over_refusal, locale))] if view.over_refusal else []),
             (locale.say("interval"), around),
             *_missing_fact(view, locale),
             (locale.say("agreement"), agreement_fact(view, locale)),

@@ -9,6 +9,7 @@ import re
 from areopage.text.sentences import sentences
 
 _READ = 6_000  # characters: a longer answer is read so far
+_BEGINNING = 1_000  # characters in which its first sentences begin to decline, so that most answers are settled quickly
 _FIRST = 3  # sentences among which it declines
 _CLAUSE_WORDS = 6  # behind "but", in the sentence that declines: so many say something after all
 _OTHER_WORDS = 30  # words beside that do not answer yet
@@ -87,6 +88,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def declines(response: str) -> bool:
     """Whether an answer declines in words and does little else."""
+    if not _DECLINES.search(" ".join(response[:_BEGINNING].split())):
+        return False
     spans = sentences(_QUOTED.sub(" … ", response[:_READ]), "en")
     lines = [" ".join(span.text.split()) for span in spans]
     found = [_DECLINES.search(line) for line in lines]
