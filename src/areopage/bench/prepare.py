@@ -111,7 +111,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = _usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
-    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets)
+    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets and given is None)
     if given is not None:
         cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
         remarks += _given_remarks(given)

@@ -327,7 +327,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         heads=tuple(map(str, ledger.heads())),
         answer_ids=ids,
         people=people_of(ledger, run.id, list(ids.values())),
-        conversations=conversation_ends(spec, [item.case for item in there], answers),
+        conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
     )
 
