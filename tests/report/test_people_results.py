@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def say(call: PlannedCall) -> Judgment:
     return judgment(call, Scored(score=1.0 if fails else 4.0))
 
 
-def labelled(folder: Path, labels: Sequence[tuple[str, str, str, float, bool]], sample: int = 0, **changes: str) -> RunView:
+def labelled(folder: Path, labels: Sequence[tuple[str, str, str, float, bool]], sample: int = 0, **changes: Any) -> RunView:
     """The run with a queue, and labels: case, rater, criterion, score, blind."""
     view = view_of(folder, cases=CASES, say=say, **changes)
     with Ledger.open(folder / "ledger.db") as ledger:

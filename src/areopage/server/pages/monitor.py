@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import SAMPLE
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import GoldenRuns, Workers, state_of
 from areopage.ledger.queries import Filters
@@ -25,7 +26,7 @@ from areopage.report.agreement import figure_text, name_of, range_text, remarks,
 from areopage.report.charts import STYLES, Series
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
-from areopage.review.agreement import EVERY, SAMPLE
+from areopage.review.agreement import EVERY
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
 from areopage.server.access import Form, Reader, Writer, note, note_shown
