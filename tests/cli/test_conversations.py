@@ -55,7 +55,8 @@ def run(command: Command, suite: Path, dataset: Path, *more: str) -> dict[str, A
     done = command("bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--passes", "1", *more)
     assert done.code == 0, done.err
     (record,) = command.results()["records"]
-    return record
+    found: dict[str, Any] = record
+    return found
 
 
 def test_a_scripted_conversation_is_judged_as_its_turns_and_the_last_reply(
