@@ -20,6 +20,7 @@ from playwright.sync_api import sync_playwright
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
+from areopage.bench.history import with_history
 from areopage.bench.results import view_run
 from areopage.report.run_files import write_run_files
 from areopage.suites.loader import load_suite
@@ -95,7 +96,7 @@ def write_files(runs: Path) -> None:
     """Read the newest run and write its files, in this process; print what that took."""
     with open_ledger(find_config(None, str(runs / "ledger.db"))) as ledger:
         began = time.perf_counter()
-        view = view_run(ledger.run("latest"), ledger)
+        view = with_history(view_run(ledger.run("latest"), ledger), ledger)
         read, held = time.perf_counter() - began, _peak()
         files = write_run_files(view, runs / "files")
     took = {"read_s": round(read, 1), "write_s": round(time.perf_counter() - began - read, 1)}

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.compared import RunHistory
 from areopage.bench.coverage import RunCoverage, run_coverage
+from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
@@ -30,10 +31,6 @@ from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scor
 from areopage.scoring.outcome import Outcome, PlannedPass
 
 PassKey = tuple[str, str, str, int]
-
-Dimension = Literal["maturity", "category", "language", "mode"]
-DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
-"""What failures are counted by; a dataset's columns `language` and `mode` replace those of the run."""
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -62,6 +59,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         complete: no pass is left that another try could bring.
         variant: how this view differs from the run as it was carried out; empty where it does not.
         heads: of the ledger's hash chains.
+        history: other runs that it is compared with; None where it is not compared.
     """
 
     run: Run
@@ -78,6 +76,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     complete: bool
     variant: tuple[Note, ...]
     heads: tuple[str, ...]
+    history: RunHistory | None = None
 
     @cached_property
     def failures(self) -> Failures:
@@ -90,17 +89,9 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         spec, scores = self.spec, list(self.scores.criteria)
         found: dict[str, dict[str, GroupFailures]] = {}
         for dimension in DIMENSIONS:
-            groups = {case.id: self._group(case, dimension) for case in self.cases}
+            groups = {case.id: case_group(case, spec, dimension) for case in self.cases}
             found[dimension] = group_failures(scores, spec.criteria, spec.scale, spec.failures, groups)
         return found
-
-    def _group(self, case: Case, dimension: Dimension) -> str:
-        if dimension == "maturity":
-            return case.maturity
-        if dimension == "category":
-            return case.category
-        own = case.metadata.get(dimension)
-        return own if isinstance(own, str) and own else str(getattr(self.spec, dimension))
 
     @cached_property
     def disputes(self) -> tuple[Dispute, ...]:

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from areopage.bench.blocks import block_calls
 from areopage.bench.context import Observer, RunContext, Silent
+from areopage.bench.history import with_history
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
 from areopage.bench.run import carry_out
@@ -150,7 +151,7 @@ def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger
     asyncio.run(carry_out(context, cases, folder))
     view = view_run(ledger.run(run.id), ledger)
     store_evaluations(view, ledger)
-    return view
+    return with_history(view, ledger)
 
 
 def run_folder(run: Run, out: Path, named: str = "") -> Path:

@@ -130,13 +130,14 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
 
 def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Show what a run measures, its scores and the health of its judges."""
+    from areopage.bench.history import with_history
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.run_tables import print_facts, print_view
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        view = view_run(found, opened)
+        view = with_history(view_run(found, opened), opened)
         print_facts(view)
         print_view(view, Path(found.folder))
 

@@ -18,7 +18,9 @@ from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
+from areopage.report.bench_history import history_lines
 from areopage.report.bench_release import floor_lines, release_text
+from areopage.report.case_index import CaseIndex
 from areopage.report.elements import report_locale
 from areopage.report.results import criterion_label
 from areopage.report.run_files import REJECTED, REPORT
@@ -117,8 +119,9 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
-    for told in _lost(view):
-        console.print(Text(told, style="bold red"))
+    told_first = [(visible(told), "") for told in (*_ages(view), *history_lines(view, report_locale("en")))]
+    for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
+        console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
     for told in (*_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view)):
         console.print(Text(told, style="bold"), soft_wrap=True)
@@ -160,6 +163,14 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
+
+
+def _ages(view: RunView) -> Iterator[str]:
+    """Failures by age on one line; nothing where no case states an age."""
+    index, groups = CaseIndex(view=view), view.failure_groups["maturity"]
+    counts = [(age or "not stated", groups[age].first) for age in index.ages]
+    if counts:
+        yield f"failures by age: {', '.join(f'{age} {count.failed}/{count.scored}' for age, count in counts)}"
 
 
 def unscored_first(view: RunView) -> Iterator[str]:

@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import structs
+
 from areopage import __version__
 from areopage.bench.release import run_release
 from areopage.bench.results import RECORDED, RunView, SourceScore
@@ -13,8 +15,10 @@ from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
+from areopage.report.bench_disputes import disputes_section
 from areopage.report.bench_failures import failures_line, failures_notice
 from areopage.report.bench_grid import failures_section
+from areopage.report.bench_history import changes_section, modes_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
@@ -22,6 +26,7 @@ from areopage.report.bench_worst import worst_section
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.model import (
     Badge,
+    Blanks,
     Cell,
     Column,
     Facts,
@@ -43,6 +48,9 @@ from areopage.scoring.outcome import OUTCOME_NAMES
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
 DEFAULT_OUT = "outputs"
+ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
+"""The sections of the summary that is printed, on two pages."""
+
 RETRIED = ("not_run", "timed_out", "unreachable")
 
 
@@ -64,17 +72,21 @@ def bench_report(view: RunView) -> Report:
     ]
     sections = (
         failures_section(view, locale),
-        release_section(view, release, locale) if release else None,
         scores_section(view, locale),
+        changes_section(view, locale),
+        modes_section(view, locale),
+        disputes_section(view, locale),
+        release_section(view, release, locale) if release else None,
         ages_section(view, locale),
+        worst_section(view, locale),
         _judges(view, locale),
         agreement_section(view, locale),
-        worst_section(view, locale),
         unanswered_section(view, locale),
         missing_section(view, locale),
         _rejected(view, locale),
         _remarks(view, locale),
         _method(view, target, locale),
+        _signatures(view, locale),
     )
     return Report(
         locale=locale,
@@ -88,10 +100,21 @@ def bench_report(view: RunView) -> Report:
             *_notices(view, locale),
         ),
         headline=_headline(view, locale),
-        sections=tuple(section for section in sections if section is not None),
+        sections=tuple(_placed(section) for section in sections if section is not None),
         footer=(f"areopage {__version__}", run.id),
         figures={"release": release, "run": result},
     )
+
+
+def _placed(section: Section) -> Section:
+    """A section that is left out on paper, unless it belongs to the summary that is printed."""
+    return section if section.id in ON_PAPER else structs.replace(section, place="screen")
+
+
+def _signatures(view: RunView, locale: Locale) -> Section:
+    names = tuple(locale.say(f"sign_{key}") for key in ("name", "role", "date", "hand"))
+    blocks = (Paragraph(text=locale.say("sign_lead", run=view.run.id), look="small"), Blanks(lines=(names, names)))
+    return Section(id="sign", title=locale.say("sign"), blocks=blocks, place="paper")
 
 
 def _unfit(view: RunView) -> list[JudgeHealth]:

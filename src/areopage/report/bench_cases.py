@@ -110,7 +110,7 @@ def _choices(index: CaseIndex, locale: Locale) -> Choices:
 def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
     """What the cells of the report's tables lead to."""
     view, criteria = index.view, index.view.spec.criteria_by_id()
-    places: dict[tuple[str, ...], None] = {}
+    places: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(KINDS)))
     for case in view.cases:
         for id in view.failures.by_case.get(case.id, ()):
             for failed in (index.criterion_class(id), index.category_class(criteria[id].category)):
@@ -122,6 +122,7 @@ def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
     labels = view.spec.labels
     names = {index.criterion_class(one.id): criterion_label(one) for one in view.spec.criteria}
     names |= {index.category_class(one.category): labels.get(one.category) for one in view.spec.criteria}
+    names |= {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(KINDS)}
     names |= {index.age_class(age): audience(locale, age) for age in index.ages}
     names |= {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}
     for classes in places:

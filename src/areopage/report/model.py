@@ -16,7 +16,7 @@ Style = Literal["soft", "strong", "code", "mark", "failed", "link"]
 
 
 class Span(Struct, frozen=True):
-    """A part of a line that looks different. A link has an address in the report's own files, never one from outside."""
+    """A part of a line that looks different; on a page it is a link where `href` is a relative address."""
 
     text: str
     style: Style

@@ -215,6 +215,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         failures=view.failures,
         failure_groups=view.failure_groups,
         disputes=view.disputes,
+        history=view.history,
         final_interval=view.scores.interval,
         if_missing=view.scores.if_missing,
         coverage=Coverage(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from areopage.bench.compared import RunHistory
 from areopage.bench.missing import MissingVerdict
 from areopage.bench.results import SourceScore
 from areopage.cases.records import Turn
@@ -272,6 +273,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
         disputes: the scores of which some judges say that they are failures and others that they are not.
+        history: the run before it and the run in the other mode, and what changed; null for a rescored run.
         final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         missing: what has no score, case by case.
@@ -302,6 +304,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     failures: Failures
     failure_groups: dict[str, dict[str, GroupFailures]]
     disputes: tuple[Dispute, ...]
+    history: RunHistory | None
     final_interval: Interval | None
     if_missing: tuple[float, float] | None
     coverage: Coverage

@@ -1,0 +1,104 @@
+"""What determines a run's scores beside its target: runs are compared only where all of it is the same."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.cases.columns import field_named, fold_name
+from areopage.cases.records import Case
+from areopage.digest import digest_of, short_digest
+from areopage.errors import UserError, name_list
+
+Part = Literal[
+    "suite", "language", "mode", "judges", "criteria", "personas", "scale", "weights", "profile", "failures", "floors", "cases"
+]
+
+_LONGEST_VALUE = 80
+_COLUMNS = ("maturity", "category", "subcategory", "source")
+
+
+class PanelPart(Struct, frozen=True):
+    """One part: a digest of it, and what it says of itself."""
+
+    digest: str
+    told: str
+
+
+PanelParts = Mapping[Part, PanelPart]
+
+
+class PartDifference(Struct, frozen=True, kw_only=True):
+    """A part that two runs do not share."""
+
+    part: Part
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.part} ({self.first} / {self.second})" if self.first != self.second else self.part
+
+
+def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
+    """The parts of a run; prices, responses and the remarks of datasets play no part.
+
+    A run whose answers come with the cases has no mode.
+    """
+    judges = [msgspec.structs.replace(judge, price=None) for judge in spec.judges]
+    asked = [
+        (msgspec.structs.replace(one.case, response=None, source="", metadata={}, criteria_selection=""), one.criteria)
+        for one in cases
+    ]
+    named = {
+        "suite": ([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
+        "language": (spec.language, spec.language),
+        "mode": (spec.mode, spec.mode),
+        "judges": (judges, name_list(_judge(judge.name, str(judge.reference), len(judge.passes)) for judge in spec.judges)),
+        "criteria": (spec.criteria, f"{len(spec.criteria)}"),
+        "personas": (spec.personas, f"{len(spec.personas)}"),
+        "scale": (spec.scale, f"{spec.scale.min:g} to {spec.scale.max:g}"),
+        "weights": (spec.weights, ""),
+        "profile": ([spec.profile, spec.quorum], spec.profile.name),
+        "failures": (spec.failures, ""),
+        "floors": ([spec.release, spec.min_coverage], ""),
+        "cases": (asked, f"{len(cases)}"),
+    }
+    if spec.target is None:
+        del named["mode"]
+    return {part: PanelPart(digest_of(content), told) for part, (content, told) in named.items()}  # type: ignore[misc]
+
+
+def _judge(name: str, reference: str, passes: int) -> str:
+    return f"{name}: {short_digest(reference)} × {passes}"
+
+
+def part_differences(first: PanelParts, second: PanelParts) -> tuple[PartDifference, ...]:
+    """What two runs do not share."""
+    return tuple(
+        PartDifference(part=part, first=first[part].told, second=second[part].told)
+        for part in first
+        if part in second and first[part].digest != second[part].digest
+    )
+
+
+def case_column(cases: Sequence[Case], column: str) -> dict[str, str]:
+    """The value of each case in a column, by the case's id: a field by any of its names ("age"), else a column of the dataset.
+
+    Raises:
+        UserError: no case has it; those that there are are named.
+    """
+    field = field_named(column)
+    known = {fold_name(name): name for case in cases for name in case.metadata}
+    if field in _COLUMNS:
+        return {case.id: _short(getattr(case, field)) for case in cases}
+    if column not in known.values() and fold_name(column) not in known:
+        raise UserError(f"the cases have no column {column!r}: there are {name_list([*_COLUMNS, *known.values()])}")
+    name = column if column in known.values() else known[fold_name(column)]
+    return {case.id: _short(case.metadata.get(name)) for case in cases}
+
+
+def _short(value: object) -> str:
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
