@@ -47,7 +47,7 @@ class Grid(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.inside:
-            self.rows[-1][-1] += data
+            self.rows[-1][-1] += data.replace("\u202f", " ")
 
 
 def mixed_view(folder: Path, **changes: Any) -> RunView:
