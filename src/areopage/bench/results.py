@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -108,17 +107,9 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         spec, scores = self.spec, list(self.scores.criteria)
         found: dict[str, dict[str, GroupFailures]] = {}
         for dimension in DIMENSIONS:
-            groups = {case.id: self._group(case, dimension) for case in self.cases}
+            groups = {case.id: case_group(case, spec, dimension) for case in self.cases}
             found[dimension] = group_failures(scores, spec.criteria, spec.scale, spec.failures, groups)
         return found
-
-    def _group(self, case: Case, dimension: Dimension) -> str:
-        if dimension == "maturity":
-            return case.maturity
-        if dimension == "category":
-            return case.category
-        own = case.metadata.get(dimension)
-        return own if isinstance(own, str) and own else str(getattr(self.spec, dimension))
 
     @cached_property
     def disputes(self) -> tuple[Dispute, ...]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from areopage.bench.results import Dimension, RunView
+from areopage.bench.groups import Dimension
+from areopage.bench.results import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_case import audience
 from areopage.report.case_index import CaseIndex
@@ -114,8 +115,7 @@ def _cell(view: RunView, count: FailureCount, address: str, locale: Locale) -> C
     few = count.scored < _few(view)
     told = f"{locale.whole(count.failed)}/{locale.whole(count.scored)}{'*' if few else ''}"
     css = next((css for least, css in _SHADES if count.failed > least * count.scored), "")
-    under = [locale.say("at_most", high=locale.percent(max(count.high, 0.01), 0))] if count.high is not None else []
-    if count.scored < count.cases:
-        under.append(locale.count("without_score", count.cases - count.scored))
+    high = "" if count.high is None else locale.say("at_most", high=locale.percent(max(count.high, 0.01), 0))
+    missing = f"+{locale.whole(count.cases - count.scored)}?" if count.scored < count.cases else ""
     text = Span(told, "link", address) if count.failed and address else told
-    return Cell(text=text, under=tuple(under), css=" ".join(filter(None, (css, "few" if few else ""))))
+    return Cell(text=text, under=(f"{high} {missing}".strip(),), css=" ".join(filter(None, (css, "few" if few else ""))))
