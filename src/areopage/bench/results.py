@@ -10,6 +10,7 @@ from msgspec import Struct
 from areopage.bench.compared import RunHistory
 from areopage.bench.conversations import ConversationEnds, conversation_ends, replies
 from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
+from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
@@ -36,10 +37,6 @@ from areopage.text.declining import declines
 
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
-
-Dimension = Literal["maturity", "category", "language", "mode"]
-DIMENSIONS: tuple[Dimension, ...] = ("maturity", "category", "language", "mode")
-"""What failures are counted by; a dataset's columns `language` and `mode` replace those of the run."""
 
 TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
