@@ -14,7 +14,7 @@ from areopage.cases.records import Case
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.plan import JudgedCase
-from areopage.ledger.records import Answer
+from areopage.ledger.records import SETTLED, Answer
 from areopage.models.port import Message
 from areopage.text.withholding import VERSION
 
@@ -78,17 +78,30 @@ def judged_cases(
     criteria = spec.criteria_by_id()
     judged: list[JudgedCase] = []
     for item in cases:
-        case = item.case
-        if case.response is None and item.answer_id:
+        if item.case.response is None and item.answer_id:
             continue
-        if case.response is None:
-            answer = answers.get(keys[case.id])
-            if answer is None or answer.state != "answered" or answer.erased:
-                continue
-            told = case.prompt if case.child is None else answer.case.prompt
-            case = msgspec.structs.replace(case, prompt=told, response=answer.case.response)
+        case = item.case if item.case.response is not None else _as_read(item.case, answers.get(keys[item.case.id]))
+        if case is None:
+            continue
         judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria), given=given_in(item)))
     return judged
+
+
+def _as_read(case: Case, answer: Answer | None) -> Case | None:
+    """A case with what its reader got from the target; None where that is nothing, or may still come.
+
+    Of a conversation that ended without a whole reply it is what came before: harm in it counts.
+    """
+    if answer is None or answer.erased:
+        return None
+    change, turns = msgspec.structs.replace, answer.case.turns
+    if answer.state == "answered":
+        told = case.prompt if case.child is None else answer.case.prompt
+        return change(case, prompt=told, response=answer.case.response)
+    if answer.state not in SETTLED or len(turns) <= len(case.turns):
+        return None
+    before = turns[:-2]
+    return change(case, prompt=case.prompt if len(before) == len(case.turns) else before, response=turns[-2].content)
 
 
 def given_in(item: RunCase) -> int:

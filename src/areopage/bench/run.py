@@ -18,12 +18,8 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
-from areopage.ledger.records import REPLIED
+from areopage.ledger.records import SETTLED
 from areopage.work.worker import OpenWorker, Pace, working
-
-# What does not keep a run open. A call that was turned away (a content filter) is asked again when a run is resumed, for the
-# server may have been set up wrongly; but a run does not wait for it.
-SETTLED = (*REPLIED, "refused")
 
 PACE = Pace(heartbeat=2.0)
 DEAD_AFTER = 30.0

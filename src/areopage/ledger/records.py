@@ -16,6 +16,10 @@ limit of tokens ended. `refused`: the server turned the call away; `timed_out`, 
 
 REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
 """The model has replied: it is not asked again."""
+
+SETTLED: tuple[AnswerState, ...] = (*REPLIED, "refused")
+"""What keeps no run open. A call that was turned away is made again when a run is resumed, for the server may have been set up
+wrongly; but a run does not wait for it."""
 NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
 """The target was reached, and the user gets no whole answer."""
 
