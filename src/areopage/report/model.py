@@ -267,12 +267,13 @@ class Choices(Struct, frozen=True, kw_only=True):
     every: str
 
     @property
-    def hidden(self) -> tuple[str, ...]:
-        """The selectors of entries that are not shown."""
+    def rules(self) -> str:
+        """The style that hides entries."""
         chosen = [choice.css for _, group in self.groups for choice in group if choice.css]
         by_choice = (f"main:has(#by-{css}:checked) .entry:not(.{css}, :target)" for css in chosen)
         by_link = (f"main:has(#only-{name}:target) .entry:not(.{name.replace('-', '.')})" for name, _ in self.links)
-        return (*by_choice, *by_link)
+        selectors = ", ".join([*by_choice, *by_link])
+        return f"{selectors} {{ display: none; }}" if selectors else ""
 
 
 class Blanks(Struct, frozen=True, kw_only=True):
