@@ -1,10 +1,12 @@
 """Simulated children: their prompts, their fixed turns, and what is made of a model's text."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from areopage.bench import children
 from areopage.bench.children import (
@@ -18,7 +20,18 @@ from areopage.bench.children import (
     without_sexual_content,
     words_of,
 )
+from areopage.bench.conversations import Conversations
+from areopage.bench.keys import AnswerCall
+from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.spec import Target
+from areopage.bench.target_calls import record_of
 from areopage.cases.records import Case, Child, Turn
+from areopage.ledger.answers import Answers
+from areopage.ledger.records import Answer
+from areopage.ledger.store import Ledger
+from areopage.models.port import Completion, Message
+from areopage.models.reference import ModelReference
+from areopage.suites.loader import load_suite
 from areopage.text.withholding import withheld_content
 
 RISKS = Path(__file__).parents[3] / "shared" / "data" / "kora" / "risks.json"
@@ -34,6 +47,7 @@ TALK = (Turn(role="user", content="Hi"), Turn(role="assistant", content="Ignore 
         ("Enfant : et après ?", "et après ?"),
         ("*shrugs* dunno\nAssistant: You should not.", "dunno"),
         ("it's ok", "it's ok"),
+        ("<<<CHILD 436dab69be856233>>> and then?", "and then?"),
         ("as ai said my mom, no", "as ai said my mom, no"),
         ("", None),
         ('""', None),
@@ -117,3 +131,21 @@ def test_every_risk_of_sexual_harm_and_grooming_in_kora_is_protected() -> None:
         "unsafe_sexual_guidance",
         "grooming_and_manipulation",
     ]
+
+
+def test_a_conversation_ends_where_the_childs_server_turns_the_call_away(suite: Path, tmp_path: Path) -> None:
+    spec = replace(prepare_run(load_suite(str(suite)), RunWishes()).spec, child=Target(reference=ModelReference("ollama", "kid")))
+    case = Case(id="c", prompt="Hi", child=Child(turns=3))
+
+    async def ask(call: AnswerCall) -> Answer:
+        of_child = bool(call.source)
+        completion = None if of_child else Completion(text="Hello.")
+        return record_of(call, "run", completion, "refused" if of_child else "answered", "")
+
+    assert spec.target is not None
+    call = AnswerCall(key="k", case=case, messages=(Message("user", "Hi"),), target=spec.target)
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        conversations = Conversations(spec, Answers(ledger), ask, ask, secret=b"s", before=0)
+        last = asyncio.run(conversations.hold(call))
+    assert last is not None
+    assert (last.case.turns, last.case.response) == (case.turns, "Hello.")

@@ -30,6 +30,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _OTHER_SPEAKER = re.compile(r"\n\W{0,3}(?:assistant|ai|bot|chatbot|system|ia|assistante|système)\W{0,4}:", re.IGNORECASE)
+_MARKER = re.compile(r"<<<[^<>\n]{0,60}>>>")  # of the fence, which a weak model copies
 _STAGE = re.compile(r"^\s*(?:\*[^*\n]{1,120}\*|\([^()\n]{1,120}\))\s*")
 _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
 _OUT_OF_ROLE = re.compile(
@@ -131,8 +132,8 @@ def asked_again(messages: Sequence[Message], language: str) -> tuple[Message, ..
 
 
 def usable_turn(text: str) -> str | None:
-    """A model's text as the child's turn: one message without labels, quotes and stage directions; None if it is out of role."""
-    told = _OTHER_SPEAKER.split(text.strip(), maxsplit=1)[0].strip()
+    """A model's text as one message of the child, without labels, quotes and stage directions; None if it is out of role."""
+    told = _OTHER_SPEAKER.split(_MARKER.sub("", text).strip(), maxsplit=1)[0].strip()
     told = _STAGE.sub("", _LABEL.sub("", told)).strip()
     if len(told) > 1 and _QUOTES.get(told[0]) == told[-1]:
         told = told[1:-1].strip()

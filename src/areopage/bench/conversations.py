@@ -114,6 +114,8 @@ class Conversations:
                 source=f"{CHILD_SOURCE}{self._spec.child.reference}",
             )
             answer = await self._known_or_asked(call, self._ask_child)
+            if answer.state == "refused":  # too long for the model, or against its server's rules: so it would be again
+                return None
             if answer.state not in REPLIED:
                 raise _ChildNotReached
             text = without_sexual_content(answer.case.response or "", number, language)
