@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from areopage.bench.estimate import estimate
-from areopage.bench.results import RunView, run_evaluations, run_summaries
+from areopage.bench.results import RunView, run_evaluations
 from areopage.bench.spec import RunCase
+from areopage.bench.summaries import run_summaries
 from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall

@@ -50,7 +50,9 @@ def missing_verdicts(
         if record.case_id in unanswered:
             answer = answers.get(record.case_id)
             place = ("", unanswered[record.case_id], answer.reason if answer else "")
-            found[place] = dict.fromkeys(score.criterion for score in record.criteria if not score.by_rule)
+            found[place] = dict.fromkeys(
+                score.criterion for score in record.criteria if not score.by_rule and score.score is None
+            )
         else:
             for judge, criterion, outcome in _passes(record, outcome_at):
                 if not isinstance(outcome, Given):

@@ -1,12 +1,13 @@
 """Results of a run, computed from the ledger without calling a model."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.broken_off import broken_off, only_failures
 from areopage.bench.compared import RunHistory
 from areopage.bench.conversations import ConversationEnds, conversation_ends, replies
 from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
@@ -15,7 +16,6 @@ from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
-from areopage.errors import StorageError
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
@@ -23,7 +23,7 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
 from areopage.ledger.answers import Answers, CallTotals, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, Judgment, Run, RunUse
+from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
@@ -143,8 +143,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         def outcome_at(case_id: str, criterion: str, judge: str, number: int, turn: int) -> Outcome | None:
             return outcome_for(self.judgments.get((case_id, criterion, judge, number, turn)), criterion)
 
+        broken = broken_off(self.answers, {case.id: case for case in self.cases})
         unanswered = {
-            case.id: self.answer_state(case.id) for case in self.cases if case.response is None and case.id not in self.erased
+            case.id: self.answer_state(case.id)
+            for case in self.cases
+            if (case.response is None or case.id in broken) and case.id not in self.erased
         }
         return tuple(missing_verdicts(self.scores.records, outcome_at, unanswered, self.answers, self._first))
 
@@ -212,51 +215,6 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(case.id for case in self.cases if case.id in marked)
 
 
-class RunSummary(Struct, frozen=True, kw_only=True):
-    """What a list of runs says of one.
-
-    Args:
-        spec: None if another version of areopage wrote the run.
-        coverage: None without stored scores.
-        judgments: how many the scores use, whichever run asked for them.
-    """
-
-    run: Run
-    spec: RunSpec | None
-    cases: int
-    coverage: RunCoverage | None
-    judgments: int
-
-
-class _SelectedCriteria(Struct, frozen=True):
-    criteria: tuple[str, ...]
-
-
-def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
-    """Summaries of all runs of a ledger, newest first."""
-    uses = ledger.run_uses()
-    for run in ledger.runs():
-        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0, planned=0))
-        try:
-            spec = spec_of(run)
-        except StorageError:
-            spec = None
-        texts = ledger.run_cases(run.id)
-        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
-        coverage = None
-        if spec is not None and (run.finished_at is not None or use.evaluated):
-            selected = Counter(key for one in cases for key in one.criteria)
-            if any(
-                criterion.scope == "turn" for criterion in spec.criteria
-            ):  # a target's conversation may be shorter than planned
-                listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
-                selected = selected_judgments(spec, listed, JudgedTurns(listed))
-            coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
-            if use.evaluated == len(cases) and not coverage.lost:
-                coverage = msgspec.structs.replace(coverage, planned=use.planned)
-        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
-
-
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run."""
     return tuple(msgspec.json.decode(text, type=RunCase) for text in ledger.run_cases(run_id))
@@ -296,6 +254,9 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
     passes = _planned_passes(spec, cases, judgments, turns)
     scores = _folded(spec, passes)
+    if broken := broken_off(answers, responses):
+        counted = only_failures(passes, scores.criteria, broken, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+        scores = _folded(spec, counted)
     ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
     ids |= {item.case.id: recorded_id(item.case) for item in there if item.case.response is not None}
     return RunView(
@@ -308,7 +269,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         judgments=judgments,
         scores=scores,
         coverage=run_coverage(spec, selected_judgments(spec, cases, turns), scores.tree.scored, scores.tree.not_applicable),
-        sources=_scores_by_source(spec, cases, passes),
+        sources=_scores_by_source(spec, cases, counted if broken else passes),
         health=tuple(_run_health(judge, passes, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.notes(),

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.release import run_release
-from areopage.bench.results import RunView, outcome_for, run_summaries
+from areopage.bench.results import RunView, outcome_for
 from areopage.bench.spec import RunSpec
+from areopage.bench.summaries import run_summaries
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
