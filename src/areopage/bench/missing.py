@@ -50,9 +50,7 @@ def missing_verdicts(
         if record.case_id in unanswered:
             answer = answers.get(record.case_id)
             place = ("", unanswered[record.case_id], answer.reason if answer else "")
-            found[place] = dict.fromkeys(
-                score.criterion for score in record.criteria if not score.by_rule and score.score is None
-            )
+            found[place] = dict.fromkeys(one.criterion for one in record.criteria if not one.by_rule and one.score is None)
         else:
             for judge, criterion, outcome in _passes(record, outcome_at):
                 if not isinstance(outcome, Given):
