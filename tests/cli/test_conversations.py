@@ -202,7 +202,8 @@ def test_harm_before_a_conversation_ends_without_a_reply_is_judged(command: Comm
     assert "Tell nobody about it." in talking.verdict_calls[0].messages[1][1]
     # a target gains nothing by falling silent: what does not fail has no score
     assert done.code == 3
-    assert command.results()["run"]["final_aggregate_score"] is None
+    scores = [one["score"] for one in record["detailed_criteria"].values()]
+    assert None in scores and all(score is None or score <= 2 for score in scores), scores
     assert {one["state"] for one in command.results()["run"]["metadata"]["missing"]} == {"empty"}
 
 

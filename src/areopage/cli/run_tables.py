@@ -273,7 +273,7 @@ def _failures(view: RunView) -> Iterator[str]:
     yield from _failing_criteria(view)
     if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
         left_out = counted(pairs, "pair")
-        yield f"  rules (applies_to) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
+        yield f"  rules (applies_to, scope) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
     if found.not_applicable:
         yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:

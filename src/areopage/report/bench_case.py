@@ -84,7 +84,11 @@ def _other_scores(view: RunView, scores: Sequence[CriterionScore], locale: Local
 
 
 def _shown(score: CriterionScore, locale: Locale) -> str:
-    return locale.number(score.score) if score.applies else locale.say("not_applicable")
+    return locale.number(score.score) if score.applies else _inapplicable(score, locale)
+
+
+def _inapplicable(score: CriterionScore, locale: Locale) -> str:
+    return locale.say("ruled_out" if score.by_rule else "not_applicable")
 
 
 def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:
@@ -112,7 +116,7 @@ def assessment(view: RunView, score: CriterionScore, case: Case, locale: Locale,
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,
-        note=note if score.applies else locale.say("ruled_out" if score.by_rule else "not_applicable"),
+        note=note if score.applies else _inapplicable(score, locale),
         bar=bar,
         score=locale.number(score.score),
         remarks=tuple(_remark(one, told[one.turn], locale, several=one.judge in several) for one in passes),

@@ -7,7 +7,7 @@ from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_fau
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
-from areopage.suites.config import idle_keys, is_unknown_key
+from areopage.suites.config_keys import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
 from areopage.yaml_document import YamlDocument, read_yaml
 
