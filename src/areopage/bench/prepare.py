@@ -11,7 +11,7 @@ from areopage.bench.child_options import choose_child, conversation_remarks, wit
 from areopage.bench.reassess import GivenAnswers
 from areopage.bench.rules import with_rules
 from areopage.bench.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
-from areopage.bench.spec import Labels, RunCase, RunSpec, Target
+from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.columns import field_named
 from areopage.cases.loader import load_dataset
@@ -312,8 +312,8 @@ def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_
         first = min(rejected, key=lambda row: (row.file, row.row))
         place = {"file": first.file, "row": str(first.row), "reason": first.reason}
         remarks.append(Note("rejected_rows", {**place, "n": len(rejected)}))
-    if dataset.unread_columns:
-        remarks.append(Note("unread_columns", {"columns": tuple(dataset.unread_columns)}))
+    if unread := tuple(name for name in dataset.unread_columns if name != TWIN_OF):
+        remarks.append(Note("unread_columns", {"columns": unread}))
     return remarks
 
 

@@ -14,7 +14,7 @@ from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, sele
 from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
-from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
@@ -37,8 +37,6 @@ from areopage.text.declining import declines
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 
-TWIN_OF = "twin_of"
-"""The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
