@@ -196,7 +196,7 @@ def test_numbers_and_dates_are_french_in_a_french_report(tmp_path: Path) -> None
     assert "4,20 sur 5" in page.text
     assert "21 novembre 2026" in page.text
     assert "100 %" in page.text
-    assert "aucun : quels que soient les cas tirés, le score est le même" in page.text
+    assert "les mêmes juges, le score serait très probablement dans cet intervalle" in page.text
     mixed = report(
         tmp_path / "mixed",
         language="fr",

@@ -1,6 +1,5 @@
 """Runs of several targets by one panel on the same cases: who fails less, by how much, and whether the cases can tell."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.panels import PanelParts, case_column, panel_parts
+from areopage.bench.panels import PanelParts, case_clusters, case_column, panel_parts
 from areopage.bench.release import Doubt, doubt_about, run_release
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
@@ -18,7 +17,7 @@ from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
 from areopage.scoring.compare import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.failures import FailureCount, failing_cases, group_failures
-from areopage.scoring.fold import MIN_CASES, Interval
+from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.reduce import CriterionScore
 
 Standing = Literal["PASS", "NO_FLOORS", "INCONCLUSIVE", "FAIL"]
@@ -176,7 +175,7 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
     """
     ranked = sorted(entries, key=_rank)
     cases = ranked[0].cases
-    together = _clusters(cases, cluster)
+    together = case_clusters(cases, cluster)
     return League(
         entries=tuple(ranked),
         pairs=tuple(_pair(first, second, together) for first, second in combinations(ranked, 2)),
@@ -310,14 +309,6 @@ def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
         is_higher = (score.difference or 0.0) > 0
         by, better = "score", first.run.id if is_higher == scale.higher_is_better else second.run.id
     return Pair(first=first.run.id, second=second.run.id, failures=failures, score=score, better=better, by=by)
-
-
-def _clusters(cases: Sequence[Case], column: str) -> dict[str, str]:
-    """What each case has in common with others: its value in a column, else its prompt where others have the same."""
-    if column:
-        return {id: value for id, value in case_column(cases, column).items() if value}
-    prompts = Counter(case.prompt_text for case in cases)
-    return {case.id: case.prompt_text for case in cases if prompts[case.prompt_text] > 1}
 
 
 def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Slices:

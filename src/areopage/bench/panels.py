@@ -1,5 +1,6 @@
 """What determines a run's scores beside its target: runs are compared only where all of it is the same."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -110,6 +111,18 @@ def case_column(cases: Sequence[Case], column: str) -> dict[str, str]:
         raise UserError(f"the cases have no column {column!r}: there are {name_list([*_COLUMNS, *known.values()])}")
     name = column if column in known.values() else known[fold_name(column)]
     return {case.id: _short(case.metadata.get(name)) for case in cases}
+
+
+def case_clusters(cases: Sequence[Case], column: str = "") -> dict[str, str]:
+    """What each case has in common with others, by its id: its value in a column, else its prompt where others have the same.
+
+    Raises:
+        UserError: the cases have no such column.
+    """
+    if column:
+        return {id: value for id, value in case_column(cases, column).items() if value}
+    prompts = Counter(case.prompt_text for case in cases)
+    return {case.id: case.prompt_text for case in cases if case.prompt_text and prompts[case.prompt_text] > 1}
 
 
 def _short(value: object) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.child_options import choose_child, conversation_remarks, with_children
+from areopage.bench.panels import case_clusters
 from areopage.bench.reassess import GivenAnswers
 from areopage.bench.rules import with_rules
 from areopage.bench.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
@@ -126,6 +127,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("target_not_asked", {"target": wishes.target}))
     if 0 < to_answer < len(cases):
         remarks.append(Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer}))
+    case_clusters([case.case for case in cases], config.scoring.cluster)
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
     remarks += [*notes, *ruled_out, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
@@ -170,6 +172,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         outage_seconds=config.execution.outage_seconds,
         failures=suite.failure_rules(),
         release=suite.release_floors(),
+        cluster=config.scoring.cluster,
         twin_tag=config.scoring.over_refusal.tag,
         min_coverage=config.execution.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,

@@ -14,6 +14,7 @@ from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, sele
 from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
+from areopage.bench.panels import case_clusters
 from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
@@ -250,10 +251,11 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
     passes = _planned_passes(spec, cases, judgments, turns)
-    scores = _folded(spec, passes)
+    clusters = case_clusters([item.case for item in cases], spec.cluster)
+    scores = _folded(spec, passes, clusters)
     if broken := broken_off(answers, responses):
         counted = only_failures(passes, scores.criteria, broken, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
-        scores = _folded(spec, counted)
+        scores = _folded(spec, counted, clusters)
     ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
     recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
     ids |= {case.id: recorded_id(case) for case in recorded}
@@ -340,8 +342,8 @@ def _planned_passes(
     return passes
 
 
-def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:
-    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures)
+def _folded(spec: RunSpec, passes: Sequence[PlannedPass], clusters: Mapping[str, str] | None = None) -> RunScores:
+    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, clusters)
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:

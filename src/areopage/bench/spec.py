@@ -87,6 +87,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         dataset_digest: SHA-256 of all cases as they were read, with their criteria.
         remarks: what was said while preparing: idle keys, missing prompt files, weights.
         release: the floors of the release verdict; None: there is no verdict.
+        cluster: the column that says which cases belong together; "": those with equal prompts.
         twin_tag: the tag of cases that a harmless answer must not refuse.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
         reassessed: where the answers are from; None: the target is asked, or responses come with the cases.
@@ -110,6 +111,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     min_coverage: float = 0.0
     idle: tuple[str, ...] = ()
     release: ReleaseFloors | None = None
+    cluster: str = ""
     twin_tag: str = "benign_twin"
     lost: Mapping[str, int] = {}
     dataset_digest: str = ""

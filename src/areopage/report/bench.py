@@ -47,7 +47,6 @@ from areopage.report.model import (
 from areopage.report.people_results import people_result
 from areopage.report.qualification import judge_reason
 from areopage.report.results import run_result
-from areopage.scoring.fold import MIN_CASES
 from areopage.scoring.outcome import OUTCOME_NAMES
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
@@ -184,8 +183,7 @@ def _source(one: SourceScore, locale: Locale) -> str:
 
 def _headline(view: RunView, locale: Locale) -> Headline:
     tree, scale, interval, unfit = view.scores.tree, view.spec.scale, view.scores.interval, bool(_unfit(view))
-    few = len({record.case_id for record in view.scores.records if record.tree.score is not None}) < MIN_CASES
-    around: Line = locale.say("no_interval" if few else "no_interval_equal")
+    around: Line = locale.say("no_interval")
     if interval is not None:
         note = Span(f"– {locale.count('interval_cases', interval.cases)}", "soft")
         around = line(locale.interval(interval.low, interval.high), note)

@@ -15,7 +15,7 @@ from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, T
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
 from areopage.scoring.counts import Moments
-from areopage.scoring.fold import MIN_CASES, Interval
+from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.tree import Node, NodePath, final_shares, paths
 

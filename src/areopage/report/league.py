@@ -44,7 +44,7 @@ from areopage.report.model import (
 )
 from areopage.report.results import criterion_label
 from areopage.scoring.failures import FailureCount
-from areopage.scoring.fold import MIN_CASES
+from areopage.scoring.intervals.scores import MIN_CASES
 
 SHOWN_VALUES = 40
 """Of a column; the CSV file has all."""

@@ -22,7 +22,8 @@ from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.drift import Drift, RunDrift
 from areopage.scoring.failures import Failures, GroupFailures
-from areopage.scoring.fold import Consistency, Interval
+from areopage.scoring.fold import Consistency
+from areopage.scoring.intervals.scores import Interval
 from areopage.scoring.jury_agreement import Dispute, FailureAgreement
 from areopage.scoring.over_refusal import OverRefusal
 from areopage.scoring.reduce import Profile

@@ -5,136 +5,18 @@ The tree is applied per record; the run averages each criterion over its cases, 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import nan
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.locales import Note
 from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failures import FailureRules
+from areopage.scoring.intervals.scores import Interval, score_intervals
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
-from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, paths, score_tree
-
-Column = NDArray[np.float64]
-
-MIN_CASES = 5
-_DRAWN_AT_ONCE = 4_000_000  # cases, over all resamples that are held in memory together
-
-
-class Interval(Struct, frozen=True, kw_only=True):
-    """A 95 % interval, in units of the suite's scale; `cases` is how many cases it rests on."""
-
-    low: float
-    high: float
-    cases: int
-
-
-def score_intervals(
-    scores: Sequence[CriterionScore], tree: Node, *, resamples: int = 1000, seed: int = 0
-) -> dict[NodePath, Interval]:
-    """The intervals of a run's scores by their paths in the tree, () that of the final score: a bootstrap over cases and judges.
-
-    Each resample draws cases, and draws judges among those that judge the same criteria; it is averaged per criterion and weighed
-    as the tree does. Both are drawn, for other cases and other judges would have given another score.
-
-    Args:
-        scores: every criterion's score of every case.
-        tree: the run's tree, whose weights are used.
-        resamples: bootstrap resamples.
-        seed: seed of the bootstrap.
-
-    Returns:
-        Nothing for a score of under five cases: an interval from so few would promise too much.
-    """
-    scored = [score for score in scores if score.score is not None]
-    cases = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score in scored))}
-    if len(cases) < MIN_CASES:
-        return {}
-    columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score in scores))}
-    tables = _JudgeDraws(scored, cases, columns)
-    random = np.random.default_rng(seed)
-    means = np.full((resamples, len(columns)), np.nan)
-    for some in np.array_split(means, -(-resamples * len(cases) // _DRAWN_AT_ONCE)):
-        times = random.multinomial(len(cases), np.full(len(cases), 1 / len(cases)), len(some)).astype(float)
-        for judges, drawn in tables.draws(random, len(some)):  # few judges are drawn in few ways: a product of matrices for each
-            values, known = tables.table(judges)
-            counts = times[drawn] @ known
-            some[drawn] = np.divide(times[drawn] @ values, counts, out=np.full_like(counts, np.nan), where=counts > 0)
-    by_criterion = {criterion: means[:, column] for criterion, column in columns.items()}
-    cases_of: dict[str, set[str]] = {}
-    for score in scored:
-        cases_of.setdefault(score.criterion, set()).add(score.case_id)
-    found: dict[NodePath, Interval] = {}
-    for path, node in paths(tree):
-        below = set().union(*(cases_of.get(leaf.name, ()) for leaf in leaves_of(node)))
-        draws = _weighed(node, by_criterion)
-        draws = draws[~np.isnan(draws)]  # resamples that drew nothing that weighs
-        if node.score is not None and len(below) >= MIN_CASES and draws.size:
-            low, high = np.quantile(draws, [0.025, 0.975])
-            found[path] = Interval(low=float(low), high=float(high), cases=len(below))
-    return found
-
-
-class _JudgeDraws:
-    """The scores of cases by criteria, as other draws of judges would have given them."""
-
-    def __init__(self, scored: Sequence[CriterionScore], cases: Mapping[str, int], columns: Mapping[str, int]) -> None:
-        scopes: dict[str, set[str]] = {}
-        for score in scored:
-            for one in score.judges:
-                scopes.setdefault(one.judge, set()).add(score.criterion)
-        self._judges = sorted(scopes)
-        alike: dict[frozenset[str], list[int]] = {}
-        for number, judge in enumerate(self._judges):
-            alike.setdefault(frozenset(scopes[judge]), []).append(number)
-        self._groups = [np.array(group) for group in alike.values()]
-        self._table = np.full((len(cases), len(columns)), np.nan)
-        self._by_judge = np.full((len(self._judges), len(cases), len(columns)), np.nan)
-        numbers = {judge: number for number, judge in enumerate(self._judges)}
-        for score in scored:
-            place = cases[score.case_id], columns[score.criterion]
-            self._table[place] = score.score
-            for one in score.judges:
-                if one.score is not None:
-                    self._by_judge[(numbers[one.judge], *place)] = one.score
-        self._known = ~np.isnan(self._by_judge)
-        self._values = np.where(self._known, self._by_judge, 0.0)
-
-    def draws(self, random: np.random.Generator, resamples: int) -> Iterator[tuple[Column, NDArray[np.bool_]]]:
-        """Each way in which judges were drawn, as how often each judge was, with the resamples that drew them so."""
-        times = np.zeros((resamples, len(self._judges)))
-        for group in self._groups:
-            times[:, group] = random.multinomial(len(group), np.full(len(group), 1 / len(group)), resamples)
-        ways, numbers = np.unique(times, axis=0, return_inverse=True)
-        for number, way in enumerate(ways):
-            yield way, numbers.reshape(-1) == number
-
-    def table(self, times: Column) -> tuple[Column, Column]:
-        """The scores for one way of drawing judges, 0 where there is none, and 1 where there is one.
-
-        They are the scores as they stand where no judge can be exchanged for another.
-        """
-        if all(len(group) < 2 for group in self._groups):
-            known = ~np.isnan(self._table)
-            return np.where(known, self._table, 0.0), known.astype(float)
-        counts = np.tensordot(times, self._known, axes=1)
-        sums = np.tensordot(times, self._values, axes=1)
-        return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0), (counts > 0).astype(float)
-
-
-def _weighed(node: Node, means: Mapping[str, Column]) -> Column:
-    """`weighted_mean` down the tree for all resamples at once; NaN where nothing that weighs has a score."""
-    if not node.parts:
-        return means[node.name]
-    parts = np.stack([_weighed(part, means) for part in node.parts])
-    weights = np.where(np.isnan(parts), 0.0, np.array([part.weight for part in node.parts])[:, None])
-    totals = weights.sum(axis=0)
-    sums = (np.nan_to_num(parts) * weights).sum(axis=0)
-    finals: Column = np.divide(sums, totals, out=np.full_like(totals, np.nan), where=totals > 0)
-    return finals
+from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, score_tree, weighted_mean
 
 
 class Consistency(Struct, frozen=True, kw_only=True):
@@ -186,13 +68,14 @@ class RecordScores(Struct, frozen=True, kw_only=True):
 
 
 class RunScores(Struct, frozen=True, kw_only=True, dict=True):
-    """The scores of a run, on `scale`."""
+    """The scores of a run, on `scale`. `clusters` says what a case has in common with others, by its id."""
 
     tree: Node
     scale: Scale
     consistency: Consistency
     records: tuple[RecordScores, ...]
     warnings: tuple[Note, ...]
+    clusters: Mapping[str, str] = {}
 
     @property
     def criteria(self) -> Iterator[CriterionScore]:
@@ -201,12 +84,8 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def intervals(self) -> dict[NodePath, Interval]:
-        """Those of all scores by their paths; computed when they are first read: a bootstrap takes a while.
-
-        None where all resamples are equal: an interval without width would promise certainty.
-        """
-        found = score_intervals(list(self.criteria), self.tree)
-        return {path: interval for path, interval in found.items() if interval.low < interval.high}
+        """Those of all scores by their paths, computed when they are first read."""
+        return score_intervals(list(self.criteria), self.tree, self.scale, clusters=self.clusters)
 
     @property
     def interval(self) -> Interval | None:
@@ -237,8 +116,15 @@ def _with_missing_at(end: float, scores: Sequence[CriterionScore], node: Node) -
     for score in scores:
         if score.applies:
             found[score.criterion].append(end if score.score is None else score.score)
-    means = {criterion: np.array([mean(values) if values else np.nan]) for criterion, values in found.items()}
-    return float(_weighed(node, means)[0])
+    means = {criterion: mean(values) if values else None for criterion, values in found.items()}
+    whole = _weighed(node, means)
+    return nan if whole is None else whole
+
+
+def _weighed(node: Node, means: Mapping[str, float | None]) -> float | None:
+    if not node.parts:
+        return means[node.name]
+    return weighted_mean([(_weighed(part, means), part.weight) for part in node.parts])
 
 
 def fold(
@@ -248,6 +134,7 @@ def fold(
     weights: Weights,
     profile: Profile,
     failures: FailureRules,
+    clusters: Mapping[str, str] | None = None,
 ) -> RunScores:
     """Fold planned passes into the scores of each record and of the run.
 
@@ -258,6 +145,7 @@ def fold(
         weights: the weights of the three levels.
         profile: the rules for failed passes, quorum and outliers.
         failures: which scores are failures.
+        clusters: what a case has in common with others, by its id; a case without an entry stands alone.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
     scores = reduce_passes(
@@ -284,6 +172,7 @@ def fold(
         consistency=consistency(scores),
         records=records,
         warnings=warnings,
+        clusters=clusters or {},
     )
 
 

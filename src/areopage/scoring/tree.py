@@ -123,7 +123,7 @@ def criterion_shares(tree: Node) -> dict[str, float]:
     return {path[-1]: share for path, share in final_shares(tree).items() if len(path) == _CRITERION_DEPTH}
 
 
-def _weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
+def weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
     """Σ w·score / Σ w over the (score, weight) pairs that have a score.
 
     None where nothing that weighs is scored: a part of weight 0 does not stand in for those that failed.
@@ -136,7 +136,7 @@ def _weighted_mean(parts: Sequence[tuple[float | None, float]]) -> float | None:
 def _join(name: str, weight: float, parts: Sequence[Node]) -> Node:
     return Node(
         name=name,
-        score=_weighted_mean([(part.score, part.weight) for part in parts]),
+        score=weighted_mean([(part.score, part.weight) for part in parts]),
         weight=weight,
         scored=sum(part.scored for part in parts),
         planned=sum(part.planned for part in parts),

@@ -274,12 +274,16 @@ class OverRefusalSection(Section):
 
 
 class ScoringSection(Section):
-    """How judgments become scores, which scores are failures, and which cases must not be refused."""
+    """How judgments become scores, which scores are failures, and which cases must not be refused.
+
+    `cluster` is the column that says which cases belong together, such as their source: intervals count them as one.
+    """
 
     profile: Literal["default", "v1_1"] = "default"
     scale: ScaleSection = ScaleSection()
     failures: FailuresSection = FailuresSection()
     over_refusal: OverRefusalSection = OverRefusalSection()
+    cluster: str = ""
 
 
 class ReleaseSection(Section):

@@ -1,0 +1,168 @@
+"""The intervals of a run's scores: of each criterion, and of everything that the tree of weights makes of them.
+
+The run averages each criterion over its cases, then weighs the means. To first order such a score is a mean over cases, whatever
+the weights and however many criteria each case has: a case's value is the score, plus what the case adds to the deviation of
+each mean from its criterion (the delta method; L. A. Jaeckel, "The infinitesimal jackknife", 1972). The interval is that of the
+mean of these values.
+
+It speaks of other cases of the same kind, judged by the same judges in as many passes: what passes add to the spread of the
+cases' scores is in it, and what other judges would say is not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.criteria.records import Scale
+from areopage.scoring.intervals.means import LEVEL, Column, Matrix, mean_intervals
+from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.tree import Node, NodePath, paths
+
+MIN_CASES = 5
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """A 95 % interval, in units of the suite's scale.
+
+    Args:
+        cases: how many cases it rests on.
+        clusters: how many groups of cases that belong together; as many as cases where none do.
+    """
+
+    low: float
+    high: float
+    cases: int
+    clusters: int
+
+
+class CaseValues(Struct, frozen=True, kw_only=True):
+    """The scores of the nodes of a tree as means of one value for each cluster of cases.
+
+    Args:
+        nodes: the paths of the nodes that have a score.
+        values: shape (nodes, clusters); on the scale of the scores.
+        known: 1 where a cluster has a case that counts for the node, else 0. Same shape.
+        low, high: the ends of the ranges of the values; shape (nodes,).
+        cases: how many cases count for each node.
+        ends: of the scale, and of scores beyond it.
+    """
+
+    nodes: tuple[NodePath, ...]
+    values: Matrix
+    known: Matrix
+    low: Column
+    high: Column
+    cases: tuple[int, ...]
+    ends: tuple[float, float]
+
+
+def score_intervals(
+    scores: Sequence[CriterionScore],
+    tree: Node,
+    scale: Scale,
+    *,
+    clusters: Mapping[str, str] | None = None,
+    level: float = LEVEL,
+) -> dict[NodePath, Interval]:
+    """The intervals of a run's scores by their paths in the tree, () that of the final score.
+
+    Args:
+        scores: every criterion's score of every case.
+        tree: the run's tree, whose weights are used.
+        scale: that of the scores.
+        clusters: what a case has in common with others, by its id; a case without an entry stands alone.
+        level: in (0.5, 1).
+
+    Returns:
+        Nothing for a score of under five cases: an interval from so few would say next to nothing.
+    """
+    found = case_values(scores, tree, scale, clusters=clusters)
+    if not found.nodes:
+        return {}
+    lows, highs = mean_intervals(found.values, found.known, found.low, found.high, level=level)
+    return {
+        path: Interval(
+            low=float(lows[row].clip(found.ends[0], found.ends[1])),
+            high=float(highs[row].clip(found.ends[0], found.ends[1])),
+            cases=found.cases[row],
+            clusters=int(found.known[row].sum()),
+        )
+        for row, path in enumerate(found.nodes)
+        if found.cases[row] >= MIN_CASES
+    }
+
+
+def case_values(
+    scores: Sequence[CriterionScore], tree: Node, scale: Scale, *, clusters: Mapping[str, str] | None = None
+) -> CaseValues:
+    """What each cluster of cases adds to each score of a tree; arguments as of `score_intervals`.
+
+    The range of a node's values ends where a case with the criteria that move the score most would have the worst score on all of
+    them, and the best one: where all cases have all criteria, these are the ends of the scale.
+    """
+    scored = [(score, score.score) for score in scores if score.score is not None]
+    rows = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score, _ in scored))}
+    columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score, _ in scored))}
+    table = np.full((len(rows), len(columns)), np.nan)
+    for score, value in scored:
+        table[rows[score.case_id], columns[score.criterion]] = value
+    shares = {path: _leaf_shares(node) for path, node in paths(tree) if node.score is not None}
+    weights = np.array([[own.get(criterion, 0.0) for criterion in columns] for own in shares.values()])
+    weights = weights.reshape(len(shares), len(columns))
+    ends = (min([scale.min, *(value for _, value in scored)]), max([scale.max, *(value for _, value in scored)]))
+    numbers = cluster_numbers(rows, clusters or {})
+    return _values_of(tuple(shares), table, weights, numbers, ends)
+
+
+def _values_of(
+    nodes: tuple[NodePath, ...], table: Matrix, weights: Matrix, numbers: NDArray[np.intp], ends: tuple[float, float]
+) -> CaseValues:
+    """The values of nodes.
+
+    Args:
+        table: the scores of cases by criteria, NaN where there is none.
+        weights: of the criteria in each node's score.
+        numbers: of each case's cluster.
+    """
+    is_scored = ~np.isnan(table)
+    counts = np.maximum(is_scored.sum(axis=0), 1)
+    means = np.where(is_scored, table, 0.0).sum(axis=0) / counts
+    moved = np.where(is_scored, table - means, 0.0) / counts @ weights.T
+    worst = is_scored * (means - ends[0]) / counts @ weights.T
+    best = is_scored * (ends[1] - means) / counts @ weights.T
+    counting = (is_scored @ (weights.T > 0)).astype(bool)
+    known, sums = (np.zeros((int(numbers.max(initial=-1)) + 1, len(nodes))) for _ in range(2))
+    np.add.at(known, numbers, counting)
+    np.add.at(sums, numbers, moved)
+    known = (known > 0).astype(np.float64).T
+    centre, cases = weights @ means, counting.sum(axis=0)
+    return CaseValues(
+        nodes=nodes,
+        values=centre[:, None] + known.sum(axis=1, keepdims=True) * sums.T,
+        known=known,
+        low=centre - cases * worst.max(axis=0, initial=0.0),
+        high=centre + cases * best.max(axis=0, initial=0.0),
+        cases=tuple(map(int, cases)),
+        ends=ends,
+    )
+
+
+def cluster_numbers(cases: Iterable[str], clusters: Mapping[str, str]) -> NDArray[np.intp]:
+    """The number of each case's cluster, from 0; a case without an entry stands alone."""
+    numbers: dict[tuple[bool, str], int] = {}
+    return np.array([numbers.setdefault((id in clusters, clusters.get(id, id)), len(numbers)) for id in cases], dtype=np.intp)
+
+
+def _leaf_shares(node: Node) -> dict[str, float]:
+    """The share of each criterion in a node's score; those without a score leave theirs to the others."""
+    if not node.parts:
+        return {node.name: 1.0}
+    known = [part for part in node.parts if part.score is not None and part.weight > 0]
+    total = sum(part.weight for part in known)
+    shares: dict[str, float] = {}
+    for part in known:
+        for criterion, share in _leaf_shares(part).items():
+            shares[criterion] = shares.get(criterion, 0.0) + share * part.weight / total
+    return shares
