@@ -4,18 +4,18 @@
     python benchmarks/correction.py --splits 200
 
 The data lie in ../shared/data beside the repository and are not part of it; without them the reason is printed instead. Each set
-has labels of several people and of six judges on the same items; an item's label is the mean, or the most frequent category, of its
-people. In each split, labels are drawn at random without replacement, the rest of the set stays unlabelled, and only sets of at
-least four times the labels are used. Accuracy and errors are over the items without a label.
+has labels of several people and of six judges on the same items; an item's label is the mean, or the most frequent category, of
+its people. In each split, labels are drawn at random without replacement, the rest of the set stays unlabelled, and only sets of
+at least four times the labels are used. Accuracy and errors are over the items without a label.
 
-- means (summeval, 10k_prompts): how often 95 % intervals cover the mean of all labels of the set; the share of the labels that the
-  correction saves, by the variance of its estimates over the splits (`saved`) and by the squares of the intervals' widths
+- means (summeval, 10k_prompts): how often 95 % intervals cover the mean of all labels of the set; the share of the labels that
+  the correction saves, by the variance of its estimates over the splits (`saved`) and by the squares of the intervals' widths
   (`saved_by_width`), against the labels' mean.
 - shares (framing, lgbteen, cebab_aspects): the same for the share of each category; the jury's verdict is its majority's.
-- scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of the
-  jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
-- categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the majority,
-  and of confusion matrices anchored to the labels, without and with each item's criterion.
+- scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of
+  the jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
+- categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the
+  majority, and of confusion matrices anchored to the labels, without and with each item's criterion.
 
 The difference to the better of best judge and mean has an interval over items: the standard deviation over items of the mean
 difference (over the splits in which the item had no label), by 1.96 / √items.
@@ -80,8 +80,8 @@ def categories_of(name: str) -> tuple[list[str], Codes, Codes, Codes]:
     names = sorted({label for label, _, _ in kept} | {vote for _, votes, _ in kept for vote in votes})
     number = {value: at for at, value in enumerate(names)}
     labels = np.array([number[label] for label, _, _ in kept])
-    votes = np.array([[number[vote] for vote in own] for _, own, _ in kept])
-    return names, labels, votes, codes_of([group for _, _, group in kept])
+    table = np.array([[number[vote] for vote in own] for _, own, _ in kept])
+    return names, labels, table, codes_of([group for _, _, group in kept])
 
 
 class Tally:
