@@ -1,0 +1,283 @@
+"""What people's labels do for a jury's scores, on recorded juries and people. One JSON line.
+
+    python benchmarks/correction.py
+    python benchmarks/correction.py --splits 200
+
+The data lie in ../shared/data beside the repository and are not part of it; without them the reason is printed instead. Each set
+has labels of several people and of six judges on the same items; an item's label is the mean, or the most frequent category, of
+its people. In each split, labels are drawn at random without replacement, the rest of the set stays unlabelled, and only sets of
+at least four times the labels are used. Accuracy and errors are over the items without a label.
+
+- means (summeval, 10k_prompts): how often 95 % intervals cover the mean of all labels of the set; the share of the labels that
+  the correction saves, by the variance of its estimates over the splits (`saved`) and by the squares of the intervals' widths
+  (`saved_by_width`), against the labels' mean.
+- shares (framing, lgbteen, cebab_aspects): the same for the share of each category; the jury's verdict is its majority's.
+- scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of
+  the jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
+- categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the
+  majority, and of confusion matrices anchored to the labels, without and with each item's criterion.
+
+The difference to the better of best judge and mean has an interval over items: the standard deviation over items of the mean
+difference (over the splits in which the item had no label), by 1.96 / √items.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
+from areopage.scoring.correction.maps import choose_map
+from areopage.scoring.correction.means import corrected_mean
+from areopage.scoring.correction.shares import corrected_share
+from areopage.scoring.correction.weights import cross_fitted, fit_weights
+from areopage.scoring.correlation import Column, Matrix
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
+SCALES = ("summeval", "10k_prompts")
+CATEGORIES = ("lgbteen", "framing", "cebab_aspects", "mtbench")
+LABELS = (50, 100, 200)
+LEAST = 4
+SEED = 0
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    with (DATA / f"{name}.jsonl").open(encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def codes_of(values: list[str]) -> Codes:
+    """A number for each different value, in order."""
+    found: Codes = np.unique(values, return_inverse=True)[1]
+    return found
+
+
+def criterion_of(row: dict[str, Any], name: str) -> str:
+    """The dimension or question of an item; 10k_prompts and mtbench have none."""
+    return str(row["item"]).rsplit("__", 1)[-1] if name not in {"10k_prompts", "mtbench"} else ""
+
+
+def scores_of(name: str) -> tuple[Column, Matrix, Codes]:
+    rows = rows_of(name)
+    judges = sorted(rows[0]["judges"])
+    people = np.array([np.mean([float(value) for value in row["people"].values()]) for row in rows])
+    scores = np.array([[float(row["judges"][judge]) for judge in judges] for row in rows])
+    return people, scores, codes_of([criterion_of(row, name) for row in rows])
+
+
+def categories_of(name: str) -> tuple[list[str], Codes, Codes, Codes]:
+    """Categories, people's most frequent one, judges' votes, groups; items whose people are tied are dropped."""
+    kept: list[tuple[str, list[str], str]] = []
+    for row in rows_of(name):
+        most = Counter(row["people"].values()).most_common()
+        if len(most) == 1 or most[0][1] > most[1][1]:
+            votes = [row["judges"][judge] for judge in sorted(row["judges"])]
+            kept.append((most[0][0], votes, criterion_of(row, name)))
+    names = sorted({label for label, _, _ in kept} | {vote for _, votes, _ in kept for vote in votes})
+    number = {value: at for at, value in enumerate(names)}
+    labels = np.array([number[label] for label, _, _ in kept])
+    table = np.array([[number[vote] for vote in own] for _, own, _ in kept])
+    return names, labels, table, codes_of([group for _, _, group in kept])
+
+
+class Tally:
+    """Sums over the splits: per item the mean of a figure where the item had no label."""
+
+    def __init__(self, items: int) -> None:
+        self.seen = np.zeros(items)
+        self.sums: dict[str, Column] = {}
+
+    def add(self, unlabelled: NDArray[np.bool_], **figures: Column) -> None:
+        self.seen += unlabelled
+        for name, values in figures.items():
+            self.sums.setdefault(name, np.zeros(self.seen.size))[unlabelled] += values[unlabelled]
+
+    def mean(self, name: str) -> float:
+        return float(self.sums[name].sum() / self.seen.sum())
+
+    def against(self, name: str, other: str) -> list[float]:
+        """The difference of two figures' means, with its interval over items."""
+        apart = (self.sums[name] - self.sums[other]) / np.maximum(self.seen, 1)
+        middle, reach = float(apart.mean()), 1.96 * float(apart.std(ddof=1)) / apart.size**0.5
+        return shown(middle, middle - reach, middle + reach)
+
+
+def shown(*values: float) -> list[float]:
+    return [round(float(value), 4) for value in values]
+
+
+def interval_of_share(hits: int, of: int) -> list[float]:
+    """A share of the splits with the normal interval of its simulation error."""
+    share = hits / of
+    reach = 1.96 * (share * (1 - share) / of) ** 0.5
+    return shown(share, share - reach, share + reach)
+
+
+def covered(
+    found: list[tuple[float, float, float, float, float, float]], truth: float, plain: float, width: float
+) -> dict[str, Any]:
+    """Coverage and savings of one kind of estimate.
+
+    Args:
+        found: of each split: value, low, high, and the same of the labels alone.
+        plain: the uncorrected figure.
+        width: half of its naive interval.
+    """
+    table = np.array(found)
+    inside = (table[:, 1] <= truth) & (truth <= table[:, 2])
+    alone = (table[:, 4] <= truth) & (truth <= table[:, 5])
+    spread, spread_alone = ((table[:, at] - truth).var() + (table[:, at].mean() - truth) ** 2 for at in (0, 3))
+    widths, widths_alone = ((table[:, at + 2] - table[:, at + 1]).mean() for at in (0, 3))
+    return {
+        "covered": interval_of_share(int(inside.sum()), len(found)),
+        "labels_alone_covered": interval_of_share(int(alone.sum()), len(found)),
+        "uncorrected_covers": abs(plain - truth) <= width,
+        "bias_of_estimate": shown(table[:, 0].mean() - truth)[0],
+        "uncorrected_off_by": shown(plain - truth)[0],
+        "half_width": shown(widths / 2)[0],
+        "saved": shown(1 - spread / spread_alone)[0],
+        "saved_by_width": shown(1 - (widths / widths_alone) ** 2)[0],
+    }
+
+
+def means(name: str, labels: int, splits: int) -> dict[str, Any]:
+    people, scores, groups = scores_of(name)
+    middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
+    best = int(np.abs(scores - people[:, None]).mean(axis=0).argmin())
+    judged = {"jury": middle, "best_judge": scores[:, best], "worst_judge": scores[:, worst_of(people, scores)]}
+    found: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
+    for _ in range(splits):
+        own = random.permutation(people.size)[:labels]
+        estimates = {kind: corrected_mean(people[own], one[own], one) for kind, one in judged.items()}
+        grouped = (groups[own], groups)
+        estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores))
+        if groups.any():
+            crossed = cross_fitted(people[own], scores[own], scores, grouped)
+            estimates["weights_and_dimension"] = corrected_mean(people[own], *crossed)
+        for kind, one in estimates.items():
+            ends = (one.low, one.high, one.labels_alone.value, one.labels_alone.low, one.labels_alone.high)
+            found.setdefault(kind, []).append((one.value, *(np.nan if end is None else end for end in ends)))  # type: ignore[arg-type]
+    naive = 1.96 * float(middle.std(ddof=1)) / people.size**0.5
+    return {kind: covered(one, float(people.mean()), float(middle.mean()), naive) for kind, one in found.items()}
+
+
+def worst_of(people: Column, scores: Matrix) -> int:
+    """The judge whose scores correlate least with people's."""
+    return int(np.argmin([np.corrcoef(people, scores[:, judge])[0, 1] for judge in range(scores.shape[1])]))
+
+
+def shares(name: str, labels: int, splits: int) -> dict[str, Any]:
+    names, truth, votes, _ = categories_of(name)
+    counts = np.stack([(votes == at).sum(axis=1) for at in range(len(names))], axis=1)
+    majority = counts.argmax(axis=1)
+    found: dict[str, Any] = {}
+    for at, category in enumerate(names):
+        people, judged = truth == at, majority == at
+        if people.sum() < 5:
+            continue
+        random, rows = np.random.default_rng(SEED), []
+        for _ in range(splits):
+            own = random.permutation(truth.size)[:labels]
+            one = corrected_share(people[own], judged[own], judged)
+            alone = one.labels_alone
+            rows.append((one.value, one.low, one.high, alone.value, alone.low, alone.high))
+        plain = float(judged.mean())
+        naive = 1.96 * (plain * (1 - plain) / truth.size) ** 0.5
+        found[category] = {"share": shown(people.mean())[0], **covered(rows, float(people.mean()), plain, naive)}
+    return found
+
+
+def scales(name: str, labels: int, splits: int) -> dict[str, Any]:
+    people, scores, groups = scores_of(name)
+    middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
+    tally, kinds = Tally(people.size), Counter[str]()
+    ranks: dict[str, list[float]] = {}
+    for _ in range(splits):
+        own = random.permutation(people.size)[:labels]
+        unlabelled = np.ones(people.size, dtype=bool)
+        unlabelled[own] = False
+        best = int(np.abs(scores[own] - people[own, None]).mean(axis=0).argmin())
+        mapped = choose_map(people[own], middle[own])
+        kinds[mapped.kind] += 1
+        predicted = {
+            "best_judge": scores[:, best],
+            "mean": middle,
+            "map_of_mean": mapped.apply(middle),
+            "weights": fit_weights(people[own], scores[own]).predict(scores),
+        }
+        if groups.any():
+            predicted["weights_and_dimension"] = fit_weights(people[own], scores[own], groups[own]).predict(scores, groups)
+        tally.add(unlabelled, **{kind: np.abs(one.clip(1, 5) - people) for kind, one in predicted.items()})
+        for kind, one in predicted.items():
+            ranks.setdefault(kind, []).append(float(np.corrcoef(one[unlabelled], people[unlabelled])[0, 1]))
+    better = min(("best_judge", "mean"), key=tally.mean)
+    corrected = [kind for kind in ranks if kind not in {"best_judge", "mean"}]
+    return {
+        "error": {kind: shown(tally.mean(kind))[0] for kind in ranks},
+        "r": {kind: shown(float(np.mean(values)))[0] for kind, values in ranks.items()},
+        "better": better,
+        "error_minus_better": {kind: tally.against(kind, better) for kind in corrected},
+        "maps": dict(kinds),
+    }
+
+
+def categories(name: str, labels: int, splits: int) -> dict[str, Any]:
+    names, truth, votes, groups = categories_of(name)
+    random, tally, effective = np.random.default_rng(SEED), Tally(truth.size), []
+    counts = np.stack([(votes == at).sum(axis=1) for at in range(len(names))], axis=1).astype(np.float64)
+    for _ in range(splits):
+        own = random.permutation(truth.size)[:labels]
+        given = np.full(truth.size, UNKNOWN)
+        given[own] = truth[own]
+        right = (votes[own] == truth[own, None]).mean(axis=0)
+        best = int(right.argmax())
+        tied = counts + 0.5 * (votes[:, best : best + 1] == np.arange(len(names)))  # the best judge decides among equal ones
+        found = anchored_confusion(given, votes, len(names))
+        effective.append(found.effective)
+        figures = {
+            "best_judge": votes[:, best] == truth,
+            "majority": tied.argmax(axis=1) == truth,
+            "confusion": found.categories == truth,
+        }
+        if groups.any():
+            grouped = anchored_confusion(given, votes, len(names), groups=groups)
+            figures["confusion_and_criterion"] = grouped.categories == truth
+        tally.add(given == UNKNOWN, **{kind: one.astype(np.float64) for kind, one in figures.items()})
+    better = max(("best_judge", "majority"), key=tally.mean)
+    corrected = [kind for kind in tally.sums if kind.startswith("confusion")]
+    return {
+        "items": truth.size,
+        "accuracy": {kind: shown(tally.mean(kind))[0] for kind in tally.sums},
+        "better": better,
+        "accuracy_minus_better": {kind: tally.against(kind, better) for kind in corrected},
+        "effective_judges": shown(float(np.mean(effective)))[0],
+    }
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--splits", type=int, default=2000)
+    splits = parser.parse_args().splits
+    if not DATA.is_dir():
+        print(json.dumps({"benchmark": "correction", "skipped": f"the recorded juries are not here: {DATA}"}))
+        return
+    found: dict[str, dict[str, Any]] = {"means": {}, "shares": {}, "scales": {}, "categories": {}}
+    for labels in LABELS:
+        for name in SCALES:
+            if len(rows_of(name)) >= LEAST * labels:
+                found["means"][f"{name}, {labels} labels"] = means(name, labels, splits)
+                found["scales"][f"{name}, {labels} labels"] = scales(name, labels, splits)
+        for name in CATEGORIES:
+            if categories_of(name)[1].size >= LEAST * labels:
+                found["shares"][f"{name}, {labels} labels"] = shares(name, labels, splits)
+                found["categories"][f"{name}, {labels} labels"] = categories(name, labels, splits)
+    print(json.dumps({"benchmark": "correction", "splits": splits, **found}, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

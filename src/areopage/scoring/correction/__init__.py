@@ -1,0 +1,1 @@
+"""Correct judges' scores by people's labels: means, shares, categories, scales, and how many labels that takes."""

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.scoring.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
+from areopage.scoring.correction.means import corrected_mean
+from areopage.scoring.correction.weights import cross_fitted, fit_weights
+from areopage.scoring.correlation import Column, Matrix
+
+VALUES = st.lists(st.floats(-100, 100), min_size=1, max_size=40)
+
+
+@given(values=VALUES)
+def test_an_isotonic_sequence_does_not_decrease_keeps_the_sum_and_changes_nothing_twice(values: list[float]) -> None:
+    found = isotonic(np.array(values))
+    assert bool((np.diff(found) >= -1e-9).all())
+    assert found.sum() == pytest.approx(sum(values), abs=1e-6)
+    assert isotonic(found) == pytest.approx(found)
+
+
+@given(values=VALUES, seed=st.integers(0, 99))
+def test_isotonic_sequences_are_scikit_learns(values: list[float], seed: int) -> None:
+    reference = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
+    weights = np.random.default_rng(seed).uniform(0.5, 3, len(values))
+    theirs = reference.IsotonicRegression().fit_transform(np.arange(len(values)), values, sample_weight=weights)
+    assert isotonic(np.array(values), weights) == pytest.approx(theirs, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "people"), [("same", 0.0), ("moved", 0.8), ("linear", -9.0)])
+def test_the_simplest_map_that_is_not_worse_is_chosen(kind: Kind, people: float) -> None:
+    random = np.random.default_rng(1)
+    judged = random.integers(1, 6, 80).astype(float)
+    wanted = judged + people if kind != "linear" else 2.5 + 0.4 * judged
+    assert choose_map(wanted + random.normal(0, 0.3, 80), judged).kind == kind
+
+
+def test_a_bent_scale_gets_an_isotonic_map() -> None:
+    random = np.random.default_rng(2)
+    judged = random.uniform(1, 5, 300)
+    bent = np.where(judged < 3, 1.5, 4.5) + random.normal(0, 0.3, 300)
+    found = choose_map(bent, judged)
+    assert found.kind == "isotonic"
+    assert found.apply(np.array([2.0, 4.0])) == pytest.approx([1.5, 4.5], abs=0.2)
+
+
+def test_few_labels_shrink_a_slope_that_is_noise_and_no_map_decreases() -> None:
+    random = np.random.default_rng(3)
+    noise = [fit_map("linear", random.normal(3, 1, 8), random.normal(3, 1, 8)) for _ in range(200)]
+    assert np.mean([found.to[1] - found.to[0] for found in noise]) < 0.12
+    for kind in KINDS:
+        turned = fit_map(kind, np.array([5.0, 4, 3, 2, 1, 1]), np.array([1.0, 2, 3, 4, 5, 6]))
+        assert bool((np.diff(turned.apply(np.linspace(0, 7, 20))) >= -1e-9).all())
+
+
+def jury(seed: int, items: int = 600) -> tuple[Column, Matrix]:
+    """Three good judges that differ in strictness, two of noise."""
+    random = np.random.default_rng(seed)
+    people = random.normal(3.5, 1, items)
+    good = people[:, None] + np.array([-1.0, 0.0, 0.5]) + random.normal(0, 0.6, (items, 3))
+    return people, np.column_stack([good, random.normal(3, 1, (items, 2))])
+
+
+def test_weights_beat_the_mean_and_the_best_judge_and_stay_near_the_mean_with_few_labels() -> None:
+    people, scores = jury(4)
+    found = fit_weights(people[:100], scores[:100])
+    errors = np.abs(found.predict(scores[100:]) - people[100:]).mean()
+    best = np.abs(scores[100:] - people[100:, None]).mean(axis=0).min()
+    assert errors < best - 0.1
+    assert errors < np.abs(scores[100:].mean(axis=1) - people[100:]).mean() - 0.1
+    assert min(found.weights[:3]) > max(found.weights[3:])
+    assert found.error <= found.mean_error
+    few = fit_weights(people[:4], scores[:4]).weights
+    assert max(few) - min(few) < 0.05
+
+
+def test_levels_of_groups_are_learned_and_unknown_groups_have_none() -> None:
+    people, scores = jury(5)
+    groups = np.arange(600) % 3
+    lifted = people + np.array([0.0, 1.0, -1.0])[groups]
+    found = fit_weights(lifted[:90], scores[:90], groups[:90])
+    assert found.levels[1] - found.levels[2] == pytest.approx(2.0, abs=0.5)
+    assert found.predict(scores[:2], np.array([7, 7])) == pytest.approx(found.predict(scores[:2]))
+
+
+def test_missing_scores_count_as_the_mean_of_the_others() -> None:
+    people, scores = jury(6)
+    found = fit_weights(people[:80], scores[:80])
+    with_gap = scores[100:101].copy()
+    with_gap[0, 1] = np.nan
+    whole = with_gap.copy()
+    whole[0, 1] = np.nanmean(with_gap)
+    assert found.predict(with_gap) == pytest.approx(found.predict(whole))
+
+
+def test_predictions_learned_from_the_same_labels_keep_the_interval_valid() -> None:
+    people, scores = jury(7, 400)
+    random, hits = np.random.default_rng(8), 0
+    for _ in range(60):
+        own = random.permutation(400)[:60]
+        found = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores))
+        assert found.low is not None
+        assert found.high is not None
+        assert found.saved is not None
+        assert found.saved > 0.5
+        hits += found.low <= people.mean() <= found.high
+    assert hits / 60 >= 0.9

@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from areopage.scoring.correction.means import corrected_difference, corrected_mean, fit_line, labels_alone, transported_mean
+from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
+from areopage.scoring.correlation import Column
+
+RANDOM = np.random.default_rng
+LEVEL_LOW, LEVEL_HIGH = 0.93, 0.97
+
+
+def population(seed: int, items: int = 400, noise: float = 0.8) -> tuple[Column, Column]:
+    """People's scores of 1 to 5, skewed towards 5, and a strict judge's."""
+    random = RANDOM(seed)
+    people = 5 - random.gamma(1.2, 0.8, items).clip(0, 4)
+    judge = people - 0.7 + random.normal(0, noise, items)
+    return people, judge
+
+
+def covered(draws: int, labels: int, items: int = 400, *, future: bool = False) -> float:
+    people, judge = population(1, items)
+    random, hits = RANDOM(2), 0
+    for _ in range(draws):
+        if future:
+            people, judge = population(int(random.integers(1 << 30)), items)
+        own = random.permutation(items)[:labels]
+        found = corrected_mean(people[own], judge[own], judge, of="future" if future else "judged")
+        truth = FUTURE_MEAN if future else float(people.mean())
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= truth <= found.high
+    return hits / draws
+
+
+FUTURE_MEAN = float(population(99, 400_000)[0].mean())
+
+
+@pytest.mark.parametrize("labels", [12, 50])
+def test_the_interval_of_a_corrected_mean_holds_its_level_in_a_finite_population(labels: int) -> None:
+    assert LEVEL_LOW <= covered(3000, labels) <= LEVEL_HIGH
+
+
+def test_the_interval_of_the_mean_of_future_items_holds_its_level() -> None:
+    assert LEVEL_LOW <= covered(600, 100, future=True) <= LEVEL_HIGH
+
+
+def test_labelling_every_item_leaves_no_uncertainty_and_gives_the_mean_of_the_labels() -> None:
+    people, judge = population(3, 40)
+    found = corrected_mean(people, judge, judge)
+    assert found.value == pytest.approx(people.mean())
+    assert found.low == pytest.approx(found.value)
+    assert found.high == pytest.approx(found.value)
+
+
+def test_a_judge_that_tells_nothing_does_no_harm() -> None:
+    people, _ = population(4, 4000)
+    noise = RANDOM(5).normal(3, 1, 4000)
+    found = corrected_mean(people[:100], noise[:100], noise)
+    assert abs(found.weight) < 0.2
+    assert found.saved == pytest.approx(0.0, abs=0.06)
+
+
+def test_a_constant_judge_leaves_the_labels_alone() -> None:
+    people, _ = population(6)
+    found = corrected_mean(people[:50], np.full(50, 4.0), np.full(400, 4.0))
+    assert found.weight == 0.0
+    assert found.value == pytest.approx(people[:50].mean())
+
+
+def test_too_few_labels_and_labels_without_any_spread_have_no_interval() -> None:
+    assert corrected_mean(np.array([3.0, 4.0]), np.array([2.0, 4.0]), np.arange(9.0)).low is None
+    same = corrected_mean(np.full(20, 5.0), np.full(20, 5.0), np.full(90, 5.0))
+    assert (same.value, same.low, same.error) == (5.0, None, None)
+    assert labels_alone(np.full(20, 5.0), 90).reason == "constant"
+
+
+def test_a_good_judge_saves_the_share_of_labels_that_its_squared_correlation_tells() -> None:
+    people, judge = population(7, 20_000)
+    found = corrected_mean(people[:8000], judge[:8000], judge)
+    assert found.saved == pytest.approx(np.corrcoef(people, judge)[0, 1] ** 2, abs=0.05)
+
+
+@given(shift=st.floats(-5, 5), scale=st.floats(0.1, 4))
+@settings(max_examples=30, deadline=None)
+def test_another_unit_of_the_judge_changes_nothing(shift: float, scale: float) -> None:
+    people, judge = population(8)
+    first = corrected_mean(people[:60], judge[:60], judge)
+    second = corrected_mean(people[:60], shift + scale * judge[:60], shift + scale * judge)
+    assert second.value == pytest.approx(first.value)
+    assert second.error == pytest.approx(first.error)
+
+
+def test_a_corrected_mean_and_its_variance_are_those_of_ppi_python() -> None:
+    ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed")
+    people, judge = population(9, 6000)
+    own, rest = slice(0, 500), slice(500, 6000)
+    mine = corrected_mean(people[own], judge[own], judge, of="future")
+    theirs = ppi.ppi_mean_pointestimate(people[own], judge[own], judge[rest])
+    assert mine.value == pytest.approx(float(np.squeeze(theirs)), abs=2e-3)
+    low, high = (float(np.squeeze(end)) for end in ppi.ppi_mean_ci(people[own], judge[own], judge[rest], alpha=0.05))
+    assert mine.low is not None
+    assert mine.high is not None
+    assert mine.high - mine.low == pytest.approx(high - low, rel=0.02)  # theirs is the normal's, not Student's
+
+
+def test_labels_alone_are_students_interval() -> None:
+    people, _ = population(10)
+    found = labels_alone(people[:30], 10**9)
+    inner = stats.ttest_1samp(people[:30], 0).confidence_interval(0.95)
+    assert [found.low, found.high] == pytest.approx([inner.low, inner.high])
+
+
+def test_a_transported_line_is_the_textbooks_prediction_of_a_mean() -> None:
+    people, judge = population(11)
+    line = fit_line(people[:50], judge[:50])
+    reference = stats.linregress(judge[:50], people[:50])
+    assert line.slope == pytest.approx(reference.slope)
+    assert line.at(0.0) == pytest.approx(reference.intercept)
+    far, near = transported_mean(line, line.predicted + 2, 10**9), transported_mean(line, line.predicted, 10**9)
+    assert near.error == pytest.approx(np.sqrt(line.residual / 50))
+    assert far.error == pytest.approx(np.hypot(np.sqrt(line.residual / 50), 2 * reference.stderr))
+
+
+def test_a_difference_of_independent_means_is_welchs_where_no_judge_helps() -> None:
+    first, second = RANDOM(12).normal(3, 1, 40), RANDOM(13).normal(3.5, 2, 60)
+    means = [corrected_mean(side, RANDOM(14).normal(size=side.size), np.zeros(10**6), of="future") for side in (first, second)]
+    found = corrected_difference(*means)
+    assert found.value == pytest.approx(means[0].value - means[1].value)
+    assert found.p_value == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, abs=0.1)
+
+
+def test_differences_hold_their_level() -> None:
+    random, hits = RANDOM(15), 0
+    (people_a, judge_a), (people_b, judge_b) = population(16), population(17, noise=0.4)
+    truth = float(people_a.mean() - people_b.mean())
+    for _ in range(600):
+        a, b = random.permutation(400)[:30], random.permutation(400)[:50]
+        found = corrected_difference(
+            corrected_mean(people_a[a], judge_a[a], judge_a), corrected_mean(people_b[b], judge_b[b], judge_b)
+        )
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= truth <= found.high
+    assert LEVEL_LOW <= hits / 600 <= LEVEL_HIGH
+
+
+def test_a_plan_reaches_its_precision_and_one_label_fewer_does_not() -> None:
+    plan = plan_labels(0.1, 1.0, 0.6, 3000)
+    assert plan.reached <= 0.1 < half_width(plan.labels - 1, 0.8, 3000, used=2)
+    assert 1 - plan.labels / plan.labels_alone == pytest.approx(0.36, abs=0.1)
+    assert plan_labels(1e-6, 1.0, 0.6, 200).labels == 200
+
+
+def test_items_that_teach_are_those_where_judges_are_extreme_or_apart() -> None:
+    scores = np.full((200, 3), 4.0) + RANDOM(18).normal(0, 0.1, (200, 3))
+    scores[7], scores[90], scores[3] = (1, 1, 1), (5, 1, 4), (1, 5, 4)
+    assert set(teaching_items(scores, 3)) == {3, 7, 90}
+    assert not set(teaching_items(scores, 5, labelled=(7,))) & {7}
