@@ -370,3 +370,21 @@ def test_a_judge_alone_has_leniency_and_noise_and_no_jury() -> None:
     assert found.judges[0].without is None
     assert found.replacement is not None
     assert [one.judge for one in found.replacement.judges] == ["j0"]
+
+
+def test_a_judge_of_few_criteria_is_measured_and_not_counted_among_the_jury() -> None:
+    table = planted(200, 4, correlation=0.5, per_item=1, seed=20)
+    scores = table.scores.copy()
+    scores[70:, 3] = np.nan
+    partly = table_of(scores, table.labels)
+    found, best = effective_judges(partly), best_judge(partly, SPAN)
+    assert found is not None
+    assert best is not None
+    assert (found.judges, best.units) == (3, 200)
+    assert [one.units for one in judge_errors(partly, SPAN)] == [200, 200, 200, 70]
+
+
+def test_a_judge_without_a_labelled_score_is_left_out() -> None:
+    judges, ratings = asked(planted(30, 2))
+    found = labelled_worth(judges | {"elsewhere": {"c9": {"other": 1.0}}}, ratings, SPAN)
+    assert [one.judge for one in found.judges] == ["j0", "j1"]

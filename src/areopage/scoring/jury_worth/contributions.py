@@ -45,14 +45,14 @@ class JudgeErrors(Struct, frozen=True, kw_only=True):
 
 
 class BestJudge(Struct, frozen=True, kw_only=True):
-    """The best judge alone beside the jury, over the units that every judge scored.
+    """The best judge alone beside the jury, over the units that all such judges scored.
 
     The judge is chosen in the other folds of a cross-validation, so that its error is not too low by the choice.
 
     Args:
         judge: which has the least error over all units.
         chosen: the share of folds in which it is chosen, in [0, 1].
-        units, items: how many units, and items, every judge scored.
+        units, items: how many units, and items, count.
         error: the cross-validated mean absolute error of the chosen judge, in points.
         jury_error: that of the jury.
         difference: `error` − `jury_error`, with its 95 % interval: under 0 the best judge alone is better.
@@ -121,14 +121,18 @@ def _contribution(without: Estimate | None) -> Contribution:
 
 
 def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None:
-    """The best judge beside the jury; None under two judges, or under `FEWEST_ITEMS` items that every judge scored.
+    """The best judge beside the jury; None under two judges, or under `FEWEST_ITEMS` items that all of them scored.
+
+    Judges that scored under half of the units are not among them.
 
     Args:
         table: with labels.
         span: the width of the scale, in points.
         seed: of the folds, and of the interval's random weights.
     """
-    table = table.only((~np.isnan(table.scores)).sum(axis=1) == len(table.judges))
+    regular = table.regular
+    known = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
+    jury, table = np.abs(table.jury - table.people)[known], regular.only(known)
     if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
         return None
     errors = np.abs(table.errors)
@@ -141,7 +145,6 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
             best = int(errors[~held].mean(axis=0).argmin())
             chosen += best == first
             alone[held] += errors[held, best] / REPEATS
-    jury = np.abs(table.jury - table.people)
     return BestJudge(
         judge=table.judges[first],
         chosen=chosen / (REPEATS * FOLDS),

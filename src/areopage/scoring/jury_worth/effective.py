@@ -38,7 +38,7 @@ class EffectiveJudges(Struct, frozen=True, kw_only=True):
     """How many independent judges a jury is worth, in [1, `judges`].
 
     Args:
-        judges: N, how many judges scored enough to be compared.
+        judges: N, how many judges scored at least half of the units; the others are left out.
         items, units: labelled items, and pairs of item and criterion, with a score of at least two judges.
         value: with its 95 % interval, from the errors against the mean of people's labels.
         correlation: the mean correlation of two judges' errors, in [−1/(N − 1), 1].
@@ -73,8 +73,8 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         table: with labels.
         resamples, seed: of the bootstrap over items.
     """
-    errors = table.errors
-    table = table.only((~np.isnan(errors)).sum(axis=1) >= 2)
+    table = table.regular
+    table = table.only((~np.isnan(table.errors)).sum(axis=1) >= 2)
     if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
         return None
     noise, known = _label_noise(table)
@@ -232,11 +232,12 @@ def most_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) 
     The interval is of the limit, not of the number of independent judges: the middle 95 % of the bootstrap over items.
 
     Args:
-        table: labels are not used; units without a score of every judge are left out.
+        table: labels are not used; judges that scored under half of the units are left out, then units without a score of each.
 
     Returns:
         None under three judges, where nothing can be told, or under `FEWEST_ITEMS` items.
     """
+    table = table.regular
     table = table.only((~np.isnan(table.scores)).sum(axis=1) == len(table.judges))
     if len(table.judges) < 3 or table.size < FEWEST_ITEMS:
         return None

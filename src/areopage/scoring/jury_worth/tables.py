@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from math import exp, log, sqrt
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -63,6 +64,13 @@ class JuryTable(Struct, frozen=True):
         """How many items there are."""
         return len(self.names)
 
+    @property
+    def regular(self) -> "JuryTable":
+        """The table of the judges that scored at least half of the units."""
+        kept = 2 * (~np.isnan(self.scores)).sum(axis=0) >= len(self.items)
+        judges = tuple(judge for judge, keep in zip(self.judges, kept.tolist(), strict=True) if keep)
+        return msgspec.structs.replace(self, judges=judges, scores=self.scores[:, kept])
+
     def only(self, kept: NDArray[np.bool_]) -> "JuryTable":
         """The table of some units; items are numbered anew."""
         numbers, items = np.unique(self.items[kept], return_inverse=True)
@@ -81,7 +89,7 @@ def jury_table(judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: C
     """Arrange scores and labels; units without a score are left out.
 
     Args:
-        judges: at least one.
+        judges: those without a score in a unit are left out.
         ratings: with any, units without a label are left out too. Of several labels of one rater the last counts.
         criteria: the criteria that count; None: all but the overall score, or the overall score where that is all there is.
     """
@@ -94,6 +102,7 @@ def jury_table(judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: C
         parts = {name for _, name in units} - {OVERALL}
         criteria = parts or {OVERALL}
     units = [unit for unit in units if unit[1] in criteria]
+    judges = {judge: found for judge, found in judges.items() if any(item in found.get(name, {}) for item, name in units)}
     raters = sorted({rater for unit in units for rater in given.get(unit, ())})
     names, named = sorted({item for item, _ in units}), sorted({name for _, name in units})
     item_numbers, numbers = ({name: number for number, name in enumerate(some)} for some in (names, named))
