@@ -1,0 +1,184 @@
+"""May a judge replace a person? The alternative annotator test.
+
+Each rater in turn is left out, and the judge takes the rater's place. On each item the one wins that is nearer to the other
+raters' labels; where both are equally near, both win. The judge beats the rater if its share of wins is certainly above the
+rater's minus ε, where ε is what a person's label costs more. Its winning rate ω is the share of raters it beats, with the false
+discovery rate over raters held at 5 %. From ω ≥ 0.5 on the judge may replace a person.
+
+Source: N. Calderon, R. Reichart, R. Dror, "The Alternative Annotator Test for LLM-as-a-Judge" (ACL 2025). Correction:
+Y. Benjamini, D. Yekutieli, "The control of the false discovery rate in multiple testing under dependency" (Annals of Statistics
+29, 2001).
+"""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.scoring.correlation import TINY, Column, Matrix
+from areopage.scoring.counts import two_sided_p
+from areopage.scoring.jury_worth.tables import JuryTable, Numbers, summed
+
+Raters = Literal["expert", "skilled", "crowd"]
+
+EPSILON: Mapping[Raters, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+"""By how much a judge's share of wins may lie under a person's."""
+
+FEWEST_RATERS = 3
+FEWEST_ITEMS = 50
+FEWEST_OF_RATER = 30
+"""Raters with fewer items in common with another rater are not left out in turn; their labels count all the same."""
+
+ENOUGH = 0.5
+FALSE_DISCOVERIES = 0.05
+
+
+class AgainstRater(Struct, frozen=True, kw_only=True):
+    """A judge in one rater's place.
+
+    Args:
+        items: which the rater and another one labelled, with a score of the judge.
+        judge_wins, rater_wins: shares of these, each item counting once; equally near counts for both.
+        p_values: that the judge is worse than the rater by ε or more; by kind of rater, corrected over the raters, in [0, 1].
+    """
+
+    rater: str
+    items: int
+    judge_wins: float
+    rater_wins: float
+    p_values: dict[Raters, float]
+
+
+class Replacement(Struct, frozen=True, kw_only=True):
+    """Whether a judge may replace a person.
+
+    Args:
+        judge: its name; "" is the whole jury.
+        winning_rate: ω in [0, 1], by what kind of raters the people are.
+        may_replace: whether ω is at least 0.5.
+        advantage: ρ, the mean over raters of the judge's share of wins, in [0, 1]; it compares judges.
+        raters: those it is compared with.
+    """
+
+    judge: str
+    winning_rate: dict[Raters, float]
+    may_replace: dict[Raters, bool]
+    advantage: float
+    raters: tuple[AgainstRater, ...]
+
+
+class AlternativeTest(Struct, frozen=True, kw_only=True):
+    """The test of each judge and of the whole jury; `items` that two raters labelled, and raters with enough of them."""
+
+    items: int
+    raters: int
+    judges: tuple[Replacement, ...]
+
+
+def alternative_test(table: JuryTable, *, categories: bool = False) -> AlternativeTest | None:
+    """Test each judge and, of scores, the whole jury.
+
+    Args:
+        table: with labels.
+        categories: scores and labels are numbers of categories: the share of the other raters with the same one counts, in
+            place of the root mean squared distance.
+
+    Returns:
+        None under `FEWEST_RATERS` raters with `FEWEST_OF_RATER` items each, or under `FEWEST_ITEMS` items in all.
+    """
+    table = table.only((~np.isnan(table.labels)).sum(axis=1) >= 2)
+    raters = [at for at in range(len(table.raters)) if _items_of(table, at) >= FEWEST_OF_RATER]
+    if len(raters) < FEWEST_RATERS or table.size < FEWEST_ITEMS:
+        return None
+    columns = [(name, table.scores[:, at]) for at, name in enumerate(table.judges)]
+    columns += [] if categories or len(columns) < 2 else [("", table.jury)]
+    found = [_replacement(table, name, scores, raters, categories=categories) for name, scores in columns]
+    return AlternativeTest(items=table.size, raters=len(raters), judges=tuple(one for one in found if one is not None))
+
+
+def _items_of(table: JuryTable, rater: int) -> int:
+    return int(np.unique(table.items[~np.isnan(table.labels[:, rater])]).size)
+
+
+def _replacement(table: JuryTable, judge: str, scores: Column, raters: Sequence[int], *, categories: bool) -> Replacement | None:
+    compared: list[tuple[int, Column, Column]] = []
+    for rater in raters:
+        own = table.labels[:, rater]
+        units = ~np.isnan(own) & ~np.isnan(scores)
+        others = np.delete(table.labels[units], rater, axis=1)
+        near = [_nearness(one[units], others, categories=categories) for one in (scores, own)]
+        wins = np.stack([near[0] >= near[1] - TINY, near[1] >= near[0] - TINY], axis=1).astype(np.float64)
+        by_item = _means(wins, table.items[units])
+        if len(by_item) >= FEWEST_OF_RATER:
+            compared.append((rater, by_item[:, 0], by_item[:, 1]))
+    if len(compared) < FEWEST_RATERS:
+        return None
+    tests = {
+        kind: corrected([worse_by(own - judges, epsilon) for _, judges, own in compared]) for kind, epsilon in EPSILON.items()
+    }
+    rates = {kind: float(np.mean(np.array(values) <= FALSE_DISCOVERIES)) for kind, values in tests.items()}
+    return Replacement(
+        judge=judge,
+        winning_rate=rates,
+        may_replace={kind: rate >= ENOUGH for kind, rate in rates.items()},
+        advantage=float(np.mean([judges.mean() for _, judges, _ in compared])),
+        raters=tuple(
+            AgainstRater(
+                rater=table.raters[rater],
+                items=len(judges),
+                judge_wins=float(judges.mean()),
+                rater_wins=float(own.mean()),
+                p_values={kind: values[at] for kind, values in tests.items()},
+            )
+            for at, (rater, judges, own) in enumerate(compared)
+        ),
+    )
+
+
+def _nearness(values: Column, others: Matrix, *, categories: bool) -> Column:
+    """How near values are to the other raters' labels; more is nearer."""
+    known = ~np.isnan(others)
+    count = np.maximum(known.sum(axis=1), 1)
+    if categories:
+        near: Column = (others == values[:, None]).sum(axis=1) / count
+        return near
+    squares = np.where(known, others - values[:, None], 0.0) ** 2
+    found: Column = -np.sqrt(squares.sum(axis=1) / count)
+    return found
+
+
+def _means(values: Matrix, items: Numbers) -> Matrix:
+    """The means over each item's units."""
+    numbers, places, counts = np.unique(items, return_inverse=True, return_counts=True)
+    found: Matrix = summed(values, places, numbers.size) / counts[:, None]
+    return found
+
+
+def worse_by(differences: Column, epsilon: float) -> float:
+    """The one-sided p-value that a mean difference (rater's wins − judge's) is ε or more: Student's t test.
+
+    Args:
+        differences: in [−1, 1], an item each; at least two.
+    """
+    centre, spread = float(differences.mean()) - epsilon, float(differences.std(ddof=1))
+    if spread < TINY:
+        return 0.0 if centre < 0 else 1.0
+    t = centre / (spread / sqrt(differences.size))
+    tail = two_sided_p(t, differences.size - 1) / 2
+    return tail if t < 0 else 1.0 - tail
+
+
+def corrected(p_values: Sequence[float]) -> list[float]:
+    """Benjamini and Yekutieli's corrected p-values, in [0, 1]: those up to q are found at a false discovery rate of q."""
+    values = np.array(p_values, dtype=np.float64)
+    count = values.size
+    if not count:
+        return []
+    order = np.argsort(values)
+    factor = count * float((1 / np.arange(1, count + 1)).sum())
+    raised = values[order] * factor / np.arange(1, count + 1)
+    found = np.empty(count)
+    found[order] = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
+    return [float(value) for value in found]

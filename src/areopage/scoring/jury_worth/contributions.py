@@ -1,0 +1,174 @@
+"""What each judge contributes to a jury: its leniency and noise against people, the jury without it, and the best judge alone.
+
+The error of a unit is |score − mean of people's labels|; the jury's score is the mean of its judges'.
+"""
+
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.scoring.compare import paired_difference
+from areopage.scoring.correlation import Column, Estimate
+from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
+from areopage.scoring.jury_worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate
+
+Contribution = Literal["helps", "adds_nothing", "unknown"]
+"""Whether the jury errs more without the judge, less or no more, or neither is certain."""
+
+LEVEL = 0.95
+FOLDS = 10
+REPEATS = 5
+
+
+class JudgeErrors(Struct, frozen=True, kw_only=True):
+    """One judge against people, in points.
+
+    Args:
+        units: pairs of item and criterion with a score of the judge and a label.
+        leniency: mean of judge − people, with Student's 95 % interval over items.
+        noise: the standard deviation of judge − people within criteria, with its 95 % interval; people's own noise is part of it.
+        error: mean absolute difference.
+        without: the jury's mean absolute error without the judge, minus that with it: under 0 the jury errs less without it.
+            Over the units that the judge and another one scored; the interval is as wide as it must be for all judges to be
+            looked at together. None where there are no such units.
+        contribution: what `without` says.
+    """
+
+    judge: str
+    units: int
+    leniency: Estimate
+    noise: Estimate
+    error: float | None
+    without: Estimate | None
+    contribution: Contribution
+
+
+class BestJudge(Struct, frozen=True, kw_only=True):
+    """The best judge alone beside the jury, over the units that all such judges scored.
+
+    The judge is chosen in the other folds of a cross-validation, so that its error is not too low by the choice.
+
+    Args:
+        judge: which has the least error over all units.
+        chosen: the share of folds in which it is chosen, in [0, 1].
+        units, items: how many units, and items, count.
+        error: the cross-validated mean absolute error of the chosen judge, in points.
+        jury_error: that of the jury.
+        difference: `error` − `jury_error`, with its 95 % interval: under 0 the best judge alone is better.
+    """
+
+    judge: str
+    chosen: float
+    units: int
+    items: int
+    error: float
+    jury_error: float
+    difference: Estimate
+
+    @property
+    def better(self) -> Literal["judge", "jury", ""]:
+        """Which of the two errs less; "" where neither is certain."""
+        if self.difference.high is not None and self.difference.high < 0:
+            return "judge"
+        return "jury" if self.difference.low is not None and self.difference.low > 0 else ""
+
+
+def judge_errors(table: JuryTable, span: float, seed: int = 0) -> tuple[JudgeErrors, ...]:
+    """Each judge against people, in the table's order.
+
+    A judge adds nothing where the interval of `without` lies under 0 or ends there: the jury errs less, or no more, without it.
+    That the interval includes 0 is no evidence that a judge is useless.
+
+    Args:
+        table: with labels.
+        span: the width of the scale, in points.
+        seed: of the intervals' random weights.
+    """
+    return tuple(_judge_errors(table, at, span, seed) for at in range(len(table.judges)))
+
+
+def _judge_errors(table: JuryTable, at: int, span: float, seed: int) -> JudgeErrors:
+    people, own = table.people, table.scores[:, at]
+    given = ~np.isnan(own)
+    apart = own[given] - people[given]
+    others = np.delete(table.scores, at, axis=1)
+    beside = given & ~np.isnan(others).all(axis=1)
+    without = None
+    if np.unique(table.items[beside]).size >= FEWEST_ITEMS:
+        rest = np.abs(np.nanmean(others[beside], axis=1) - people[beside])
+        level = 1 - (1 - LEVEL) / len(table.judges)
+        farthest = span / float((~np.isnan(table.scores[beside])).sum(axis=1).min())  # one of n judges moves a mean by span / n
+        both = np.abs(table.jury[beside] - people[beside])
+        without = _paired(rest, both, table.items[beside], farthest, level=level, seed=seed)
+    return JudgeErrors(
+        judge=table.judges[at],
+        units=int(given.sum()),
+        leniency=mean_estimate(apart, table.items[given]),
+        noise=spread_estimate(apart, table.items[given], table.criteria[given]),
+        error=float(np.abs(apart).mean()) if apart.size else None,
+        without=without,
+        contribution=_contribution(without),
+    )
+
+
+def _contribution(without: Estimate | None) -> Contribution:
+    if without is None or without.low is None or without.high is None:
+        return "unknown"
+    if without.low > 0:
+        return "helps"
+    return "adds_nothing" if without.high <= 0 else "unknown"
+
+
+def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None:
+    """The best judge beside the jury; None under two judges, or under `FEWEST_ITEMS` items that all of them scored.
+
+    Judges that scored under half of the units are not among them.
+
+    Args:
+        table: with labels.
+        span: the width of the scale, in points.
+        seed: of the folds, and of the interval's random weights.
+    """
+    regular = table.regular
+    known = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
+    jury, table = np.abs(table.jury - table.people)[known], regular.only(known)
+    if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
+        return None
+    errors = np.abs(table.errors)
+    alone, first = np.zeros(len(errors)), int(errors.mean(axis=0).argmin())
+    random, chosen = np.random.default_rng(seed), 0
+    for _ in range(REPEATS):
+        folds = random.permutation(table.size) % FOLDS
+        for fold in range(FOLDS):
+            held = folds[table.items] == fold
+            best = int(errors[~held].mean(axis=0).argmin())
+            chosen += best == first
+            alone[held] += errors[held, best] / REPEATS
+    return BestJudge(
+        judge=table.judges[first],
+        chosen=chosen / (REPEATS * FOLDS),
+        units=len(errors),
+        items=table.size,
+        error=float(alone.mean()),
+        jury_error=float(jury.mean()),
+        difference=_paired(alone, jury, table.items, span, seed=seed),
+    )
+
+
+def _paired(first: Column, second: Column, items: Numbers, span: float, *, level: float = LEVEL, seed: int = 0) -> Estimate:
+    """The mean of first − second over units, those of one item drawn together.
+
+    Args:
+        span: no difference of a unit is greater.
+    """
+    names = [str(number) for number in range(len(first))]
+    found = paired_difference(
+        dict(zip(names, first.tolist(), strict=True)),
+        dict(zip(names, second.tolist(), strict=True)),
+        span=span,
+        clusters={name: str(item) for name, item in zip(names, items.tolist(), strict=True)},
+        level=level,
+        seed=seed,
+    )
+    return Estimate(value=found.difference, low=found.low, high=found.high)

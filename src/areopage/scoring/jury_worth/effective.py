@@ -1,0 +1,281 @@
+"""How many independent judges a jury is worth.
+
+N judges whose errors correlate by ρ on average are worth N / (1 + (N − 1) ρ) judges whose errors do not: the mean of their scores
+has the variance of the mean of so many. Source: L. Kish, "Survey Sampling" (1965), the design effect; of language models as
+judges: G. Kohli, "Nine Judges, Two Effective Votes" (arXiv:2605.29800, 2026).
+
+An error is judge − people, and correlations are taken within criteria: a constant difference is not an error in common. People's
+own noise is part of every judge's error on the same unit, so it counts as an error in common. `EffectiveJudges.without_noise`
+leaves it out.
+
+Without labels the errors that all judges share cannot be seen: they look like the truth. Residuals around the mean of the other
+judges sum to 0 on each unit, so that their mean correlation is about −1/(N − 1) for every jury and says nothing. Their spread
+over directions shows which judges err together beyond what all have in common, and gives an upper limit; see `most_judges`.
+"""
+
+from itertools import combinations
+from math import log, sqrt, tanh
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.scoring.correlation import BATCH_CELLS, TINY, Column, Estimate, Matrix
+from areopage.scoring.counts import critical_t
+from areopage.scoring.jury_worth.tables import JuryTable, summed
+
+RESAMPLES = 500
+FEWEST_ITEMS = 20
+"""Under so many items the number of independent judges is not computed."""
+
+_EDGE = 1e-6  # correlations are kept so far from their ends, where z is infinite
+_LEAST_NOISE = 0.05  # of the judges' mean noise: a judge's own noise is not taken as smaller
+_MOST_LOST = 0.1  # of the resamples may be without a value
+_HIDDEN = 0.1  # of a judge's error variance must be its own, beside people's noise
+
+
+class EffectiveJudges(Struct, frozen=True, kw_only=True):
+    """How many independent judges a jury is worth, in [1, `judges`].
+
+    Args:
+        judges: N, how many judges scored at least half of the units; the others are left out.
+        items, units: labelled items, and pairs of item and criterion, with a score of at least two judges.
+        value: with its 95 % interval, from the errors against the mean of people's labels.
+        correlation: the mean correlation of two judges' errors, in [−1/(N − 1), 1].
+        without_noise: the value if people's own noise is left out; None where fewer than `FEWEST_ITEMS` items have two raters, or
+            where people's noise hides the judges' errors. It takes raters' errors as independent.
+        people_noise: the standard deviation of the mean label that raters' disagreement tells of, in points; None with
+            `without_noise`.
+    """
+
+    judges: int
+    items: int
+    units: int
+    value: Estimate
+    correlation: Estimate
+    without_noise: Estimate | None
+    people_noise: float | None
+
+
+def kish(correlation: float, judges: int) -> float:
+    """N / (1 + (N − 1) ρ), in [1, N]: a negative ρ counts as 0."""
+    return judges / (1 + (judges - 1) * max(0.0, min(1.0, correlation)))
+
+
+def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) -> EffectiveJudges | None:
+    """How many independent judges a labelled jury is worth; None under two judges or under `FEWEST_ITEMS` items.
+
+    The interval is symmetric in Fisher's z of an intraclass correlation. Its standard error is the larger one of the bootstrap's
+    over items and that of normal errors, times Student's quantile (R. A. Fisher, "Statistical Methods for Research Workers",
+    1925, § 39).
+
+    Args:
+        table: with labels.
+        resamples, seed: of the bootstrap over items.
+    """
+    table = table.regular
+    table = table.only((~np.isnan(table.errors)).sum(axis=1) >= 2)
+    if len(table.judges) < 2 or table.size < FEWEST_ITEMS:
+        return None
+    noise, known = _label_noise(table)
+    sums = _Sums.of(table.errors, table, noise)
+    value = sums.correlations(np.ones((1, table.size)), subtract=False)
+    draws = _draws(table.size, resamples, seed)
+    judges, freedom = len(table.judges), len(table.items) - np.unique(table.criteria).size
+    correlation = _z_estimate(float(value[0]), sums.resampled(draws, subtract=False), judges, table.size, freedom)
+    without, spread = None, None
+    if known >= FEWEST_ITEMS:
+        cleaned = float(sums.correlations(np.ones((1, table.size)), subtract=True)[0])
+        found = _z_estimate(cleaned, sums.resampled(draws, subtract=True), judges, table.size, freedom)
+        if found.value is not None:
+            without, spread = _as_judges(found, judges), sqrt(float(noise.mean()))
+    return EffectiveJudges(
+        judges=judges,
+        items=table.size,
+        units=len(table.items),
+        value=_as_judges(correlation, judges),
+        correlation=correlation,
+        without_noise=without,
+        people_noise=spread,
+    )
+
+
+def _label_noise(table: JuryTable) -> tuple[Column, int]:
+    """The variance of each unit's mean label from raters' disagreement, and how many items have two raters.
+
+    Units of one rater get the mean variance of a label.
+    """
+    given = (~np.isnan(table.labels)).sum(axis=1)
+    apart = np.where(np.isnan(table.labels), 0.0, table.labels - table.people[:, None])
+    twice = given > 1
+    if not twice.any():
+        return np.zeros(len(given)), 0
+    variances = (apart**2).sum(axis=1) / np.maximum(given - 1, 1)
+    typical = float((variances * (given - 1))[twice].sum() / (given - 1)[twice].sum())
+    noise: Column = np.where(twice, variances, typical) / np.maximum(given, 1)
+    return noise, np.unique(table.items[twice]).size
+
+
+def _draws(items: int, resamples: int, seed: int) -> Matrix:
+    """How often each resample draws each item: resamples × items."""
+    drawn: Matrix = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), resamples).astype(np.float64)
+    return drawn
+
+
+class _Sums(NamedTuple):
+    """Sums over each item's units for each pair of judges and each criterion.
+
+    `parts` has six columns for each pair and criterion: count, both sums, both sums of squares, and the sum of products.
+    """
+
+    parts: Matrix
+    noise: Matrix
+    judges: int
+    criteria: int
+
+    @classmethod
+    def of(cls, values: Matrix, table: JuryTable, noise: Column) -> "_Sums":
+        judges, criteria = values.shape[1], int(table.criteria.max()) + 1
+        centred = values - np.nanmean(values, axis=0)  # for the digits of the sums of squares
+        columns: list[Matrix] = []
+        for left, right in combinations(range(judges), 2):
+            first, second = centred[:, left], centred[:, right]
+            both = ~np.isnan(first) & ~np.isnan(second)
+            terms = np.stack([np.ones(len(both)), first, second, first**2, second**2, first * second], axis=1)
+            terms = np.where(both[:, None], terms, 0.0)
+            by_criterion = np.zeros((table.size, criteria, 6))
+            np.add.at(by_criterion, (table.items, table.criteria), terms)
+            columns.append(by_criterion)
+        parts = np.stack(columns, axis=1).reshape(table.size, -1)
+        told = summed(np.stack([np.ones(len(noise)), noise], axis=1), table.items, table.size)
+        return cls(parts, told, judges, criteria)
+
+    def moments(self, draws: Matrix) -> Matrix:
+        """Of each resample and pair: both variances and the covariance, within criteria."""
+        pairs = self.judges * (self.judges - 1) // 2
+        sums = (draws @ self.parts).reshape(len(draws), pairs, self.criteria, 6)
+        count = np.maximum(sums[..., 0], TINY)
+        products = np.stack([sums[..., 1] ** 2, sums[..., 2] ** 2, sums[..., 1] * sums[..., 2]], axis=-1) / count[..., None]
+        freedom = np.maximum((sums[..., 0] - (sums[..., 0] > 0)).sum(axis=2), 1.0)
+        found: Matrix = (sums[..., 3:] - products).sum(axis=2) / freedom[..., None]
+        return found
+
+    def correlations(self, draws: Matrix, *, subtract: bool) -> Column:
+        """The mean correlation of two judges in each resample; NaN where no pair has one.
+
+        Args:
+            subtract: leave people's noise out.
+        """
+        moments = self.moments(draws)
+        if subtract:
+            told = draws @ self.noise
+            noise = (told[:, 1] / told[:, 0])[:, None, None]
+            least = (moments[..., :2] * (1 - _HIDDEN)).min(axis=-1, keepdims=True)
+            moments = np.where(noise >= least, np.nan, moments - noise)
+        spread = np.sqrt(np.maximum(moments[..., 0], 0.0) * np.maximum(moments[..., 1], 0.0))
+        known = spread > TINY
+        values = np.where(known, moments[..., 2] / np.where(known, spread, 1.0), 0.0).clip(-1.0, 1.0)
+        pairs = known.sum(axis=1)
+        enough = (pairs == known.shape[1]) if subtract else (pairs > 0)
+        found: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
+        return found
+
+    def resampled(self, draws: Matrix, *, subtract: bool) -> Column:
+        """As `correlations`, in portions."""
+        step = max(1, BATCH_CELLS // self.parts.shape[1])
+        portions = [self.correlations(draws[at : at + step], subtract=subtract) for at in range(0, len(draws), step)]
+        return np.concatenate(portions) if portions else np.zeros(0)
+
+
+def _z_estimate(value: float, draws: Column, judges: int, items: int, freedom: int) -> Estimate:
+    """A mean correlation with its interval; without a value where people's noise hides it, or the errors are constant."""
+    if np.isnan(value) or freedom < 3:
+        return Estimate(reason="constant")
+    known = draws[~np.isnan(draws)]
+    if known.size < (1 - _MOST_LOST) * draws.size:
+        return Estimate(reason="few")
+    normal = sqrt(judges / (2 * (judges - 1) * max(1, freedom - 2)))
+    spread = float(_z_of(known, judges).std()) if known.size else 0.0
+    half = critical_t(items - 1) * max(normal, spread)
+    centre = float(_z_of(np.array([value]), judges)[0])
+    return Estimate(value=value, low=_from_z(centre - half, judges), high=_from_z(centre + half, judges))
+
+
+def _z_of(correlations: Column, judges: int) -> Column:
+    """Fisher's z of intraclass correlations: ½ log((1 + (N − 1) ρ) / (1 − ρ))."""
+    kept = correlations.clip(-1 / (judges - 1) + _EDGE, 1 - _EDGE)
+    found: Column = np.log((1 + (judges - 1) * kept) / (1 - kept)) / 2
+    return found
+
+
+def _from_z(z: float, judges: int) -> float:
+    half = log(judges - 1) / 2  # (e^2z − 1) / (e^2z + N − 1), without overflow
+    share = (1 + tanh(z - half)) / 2
+    return share - (1 - share) / (judges - 1)
+
+
+def _as_judges(correlation: Estimate, judges: int) -> Estimate:
+    if correlation.value is None or correlation.low is None or correlation.high is None:
+        return Estimate(reason=correlation.reason)
+    return Estimate(value=kish(correlation.value, judges), low=kish(correlation.high, judges), high=kish(correlation.low, judges))
+
+
+def most_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate | None:
+    """At most how many independent judges a jury is worth, as far as can be told without labels; in [1, N].
+
+    One more than the participation ratio (Σλ)² / Σλ² of the residuals' covariance, with eigenvalues λ. A residual is a score
+    minus the mean of the scores, each judge in units of its own noise, so that a noisy judge does not dominate; the own noise
+    follows from the variances of the differences between judges (F. E. Grubbs, "On estimating precision of measuring instruments
+    and product variability", JASA 43, 1948). N judges that err independently give N, k groups of identical judges k. An error in
+    common to all is not seen, so the true number may be far smaller.
+
+    The interval is of the limit, not of the number of independent judges: the middle 95 % of the bootstrap over items.
+
+    Args:
+        table: labels are not used; judges that scored under half of the units are left out, then units without a score of each.
+
+    Returns:
+        None under three judges, where nothing can be told, or under `FEWEST_ITEMS` items.
+    """
+    table = table.regular
+    table = table.only((~np.isnan(table.scores)).sum(axis=1) == len(table.judges))
+    if len(table.judges) < 3 or table.size < FEWEST_ITEMS:
+        return None
+    sums = _Sums.of(table.scores, table, np.zeros(len(table.items)))
+    value = _limits(_covariances(sums.moments(np.ones((1, table.size))), len(table.judges)))[0]
+    draws = _draws(table.size, resamples, seed)
+    step = max(1, BATCH_CELLS // sums.parts.shape[1])
+    found = np.concatenate(
+        [_limits(_covariances(sums.moments(draws[at : at + step]), len(table.judges))) for at in range(0, len(draws), step)]
+    )
+    low, high = np.quantile(found, [0.025, 0.975])
+    return Estimate(value=float(value), low=float(low), high=float(high))
+
+
+def _covariances(moments: Matrix, judges: int) -> Matrix:
+    """The judges' covariance matrix of each resample, from the moments of pairs that share their units."""
+    found: Matrix = np.zeros((len(moments), judges, judges))
+    for at, (left, right) in enumerate(combinations(range(judges), 2)):
+        found[:, left, right] = found[:, right, left] = moments[:, at, 2]
+        found[:, left, left], found[:, right, right] = moments[:, at, 0], moments[:, at, 1]
+    return found
+
+
+def _limits(covariances: Matrix) -> Column:
+    """One more than the participation ratio of residuals around the mean, each judge in units of its own noise."""
+    judges = covariances.shape[1]
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    apart = variances[:, :, None] + variances[:, None, :] - 2 * covariances  # variances of differences
+    rows = apart.sum(axis=2)
+    own = (rows - rows.sum(axis=1, keepdims=True) / (2 * (judges - 1))) / (judges - 2)
+    least = _LEAST_NOISE * apart.sum(axis=(1, 2)) / (2 * judges * (judges - 1))
+    own = np.maximum(own, np.maximum(least, TINY)[:, None])
+    units = 1 / np.sqrt(own)
+    direction = units / np.linalg.norm(units, axis=1, keepdims=True)
+    scaled = covariances * units[:, :, None] * units[:, None, :]
+    project = np.eye(judges) - direction[:, :, None] * direction[:, None, :]
+    residual = project @ scaled @ project
+    total, squares = np.trace(residual, axis1=1, axis2=2), (residual**2).sum(axis=(1, 2))
+    ratio = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > TINY)
+    found: Column = (1 + ratio).clip(1.0, judges)
+    return found

@@ -1,0 +1,168 @@
+"""Judges or raters who stand apart from the others over many items, by their level or by their order.
+
+The rule of a single item (`scoring.agreement.leave_one_out_outliers`) compares a score with the mean of all others. Over items,
+each rater has two sums: of the differences from that mean, and of the products of score and mean (both minus the mean of all
+scores). If raters differ by chance alone, the scores of an item could belong to any of them: the test permutes them within each
+item, and compares each rater's sums, in units of their standard deviations, with the greatest of all raters in each permutation.
+It holds its level for all raters and both sums together, for any distribution. Sources: E. J. G. Pitman, "Significance tests
+which may be applied to samples from any populations" (JRSS Supplement 4, 1937); P. H. Westfall, S. S. Young, "Resampling-based
+multiple testing" (1993), the greatest statistic.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.scoring.agreement import MIN_JUDGES
+from areopage.scoring.correlation import BATCH_CELLS, TINY, Column, Matrix, pearson
+
+FEWEST_ITEMS = 20
+ALARMS = 0.05
+PERMUTATIONS = 499
+LEVEL_SHARE = 0.1
+"""A level that lies apart by less than this share of the scale's width is not material."""
+ORDER_SHARE = 0.5
+"""A correlation with the others' mean that is over this share of the raters' median is not material."""
+
+Manner = Literal["level", "order"]
+
+
+class StandingApart(Struct, frozen=True, kw_only=True):
+    """One rater beside the others.
+
+    Args:
+        rater: the number of the column.
+        items: with a score of the rater and of two others at least.
+        level: mean of score − the mean of the others, in points.
+        order: Pearson's correlation with the mean of the others; None where one is constant.
+        level_p, order_p: of so great a difference, and of so small a product, by chance; corrected over the raters, in [0, 1].
+        apart: in which manner the rater stands apart, beyond chance and materially.
+    """
+
+    rater: int
+    items: int
+    level: float
+    order: float | None
+    level_p: float
+    order_p: float
+    apart: tuple[Manner, ...]
+
+
+class _Terms(NamedTuple):
+    """What each score adds to its rater's two sums, minus the item's mean; and the sums' standard deviations.
+
+    `given`, items × raters; `terms`, items × raters × 2; `spreads`, raters × 2.
+    """
+
+    given: NDArray[np.bool_]
+    others: Matrix
+    terms: Matrix
+    spreads: Matrix
+
+    def sums(self, terms: Matrix) -> Matrix:
+        """Each rater's sums in units of their standard deviations: the level's without its direction, the order's fall."""
+        found = terms.sum(axis=-3) / np.maximum(self.spreads, TINY)
+        return np.stack([np.abs(found[..., 0]), -found[..., 1]], axis=-1)
+
+
+def standing_apart(
+    scores: Matrix, scale_range: float, *, permutations: int = PERMUTATIONS, seed: int = 0
+) -> tuple[StandingApart, ...]:
+    """Compare each rater with the others; raters under `FEWEST_ITEMS` items are left out.
+
+    A rater far apart moves the mean that the others are compared with. So the one farthest apart is named first, and the others
+    are then compared without it, until none stands apart or fewer than three are left.
+
+    Args:
+        scores: items × raters, NaN where a score is missing. Items under three scores do not count.
+        scale_range: the width of the scale, in points.
+        permutations, seed: of the test.
+    """
+    left, named = list(range(scores.shape[1])), dict[int, StandingApart]()
+    while True:
+        found = _compared(scores[:, left], scale_range, permutations, seed) if len(left) >= MIN_JUDGES else []
+        found = [msgspec.structs.replace(one, rater=left[one.rater]) for one in found]
+        farthest = next((one for one in found if one.apart), None)
+        if farthest is None:
+            break
+        named[farthest.rater] = farthest
+        left.remove(farthest.rater)
+    return tuple(sorted([*named.values(), *found], key=lambda one: one.rater))
+
+
+def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) -> list[StandingApart]:
+    """Each rater beside the others, the farthest apart first; only that one may be named."""
+    known = ~np.isnan(scores)
+    scores = np.where(known & (known.sum(axis=1, keepdims=True) >= MIN_JUDGES), scores, np.nan)
+    found = _terms(scores)
+    items = found.given.sum(axis=0)
+    kept = [at for at in range(len(items)) if items[at] >= FEWEST_ITEMS]
+    if not kept:
+        return []
+    own = found.sums(found.terms)
+    greatest = _permuted(found, kept, permutations, seed)
+    p_values = (1 + (greatest[:, None, None] >= own - TINY).sum(axis=0)) / (1 + permutations)
+    levels = np.where(found.given, scores - found.others, 0.0).sum(axis=0) / np.maximum(items, 1)
+    orders = {at: pearson(scores[found.given[:, at], at], found.others[found.given[:, at], at]) for at in kept}
+    usual = float(np.median([value for value in orders.values() if value is not None] or [0.0]))
+    compared: list[StandingApart] = []
+    for at in sorted(kept, key=lambda at: -float(own[at].max())):
+        manners = _manners(float(levels[at]) / scale_range, orders[at], usual, p_values[at])
+        compared.append(
+            StandingApart(
+                rater=at,
+                items=int(items[at]),
+                level=float(levels[at]),
+                order=orders[at],
+                level_p=float(p_values[at, 0]),
+                order_p=float(p_values[at, 1]),
+                apart=() if any(one.apart for one in compared) else manners,
+            )
+        )
+    return compared
+
+
+def _manners(level: float, order: float | None, usual: float, p_values: Column) -> tuple[Manner, ...]:
+    found: list[Manner] = []
+    if p_values[0] <= ALARMS and abs(level) >= LEVEL_SHARE:
+        found.append("level")
+    if p_values[1] <= ALARMS and (order or 0.0) <= ORDER_SHARE * usual:
+        found.append("order")
+    return tuple(found)
+
+
+def _terms(scores: Matrix) -> _Terms:
+    given = ~np.isnan(scores)
+    count = np.maximum(given.sum(axis=1, keepdims=True), MIN_JUDGES)
+    centre = float(scores[given].mean()) if given.any() else 0.0
+    moved = np.where(given, scores - centre, 0.0)
+    others = (moved.sum(axis=1, keepdims=True) - moved) / (count - 1)
+    terms = np.where(given[..., None], np.stack([moved - others, moved * others], axis=-1), 0.0)
+    means = terms.sum(axis=1, keepdims=True) / count[..., None]
+    terms = np.where(given[..., None], terms - means, 0.0)
+    variances = (terms**2).sum(axis=1) / count
+    spreads = np.sqrt(given.astype(np.float64).T @ variances)
+    return _Terms(given, np.where(given, others + centre, np.nan), terms, spreads)
+
+
+def _permuted(found: _Terms, kept: Sequence[int], permutations: int, seed: int) -> Column:
+    """The greatest sum of any rater in each permutation of the scores within items."""
+    items, raters = found.given.shape
+    random = np.random.default_rng(seed)
+    places = np.argsort(~found.given, axis=1, kind="stable")  # an item's raters first
+    step = max(1, BATCH_CELLS // (items * raters))
+    greatest = np.empty(permutations)
+    for start in range(0, permutations, step):
+        size = min(step, permutations - start)
+        keys = np.where(found.given, random.random((size, items, raters)), 2.0)
+        sources = np.argsort(keys, axis=2)
+        drawn = np.zeros((size, items, raters, 2))
+        for at in range(2):
+            taken = np.take_along_axis(np.broadcast_to(found.terms[..., at], sources.shape), sources, axis=2)
+            np.put_along_axis(drawn[..., at], np.broadcast_to(places, sources.shape), taken, axis=2)
+        greatest[start : start + size] = found.sums(drawn)[:, kept].max(axis=(1, 2))
+    return greatest

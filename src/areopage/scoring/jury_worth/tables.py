@@ -1,0 +1,184 @@
+"""Scores of judges and labels of people as arrays: a row per unit (an item on a criterion), a column per judge or rater."""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import exp, log, sqrt
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.scoring.correlation import TINY, Column, Estimate, Matrix
+from areopage.scoring.counts import critical_t
+from areopage.scoring.human_agreement import Rating
+
+Numbers = NDArray[np.intp]
+JudgesScores = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Judge -> criterion -> item -> score."""
+
+OVERALL = ""
+
+
+class JuryTable(Struct, frozen=True):
+    """Judges and people on the same units, all on one scale; NaN where there is no score or label.
+
+    Args:
+        judges, raters: the names of the columns.
+        items: the item of each unit, numbered from 0; units of one item belong together.
+        criteria: the criterion of each unit, numbered from 0.
+        names: the name of each item.
+        scores: units × judges.
+        labels: units × raters; empty (no column) where there are no labels.
+    """
+
+    judges: tuple[str, ...]
+    raters: tuple[str, ...]
+    names: tuple[str, ...]
+    items: Numbers
+    criteria: Numbers
+    scores: Matrix
+    labels: Matrix
+
+    @property
+    def people(self) -> Column:
+        """The mean of each unit's labels."""
+        given = ~np.isnan(self.labels)
+        means: Column = np.where(given, self.labels, 0.0).sum(axis=1) / np.maximum(given.sum(axis=1), 1)
+        return np.where(given.any(axis=1), means, np.nan)
+
+    @property
+    def jury(self) -> Column:
+        """The mean of each unit's scores over the judges that scored it."""
+        given = ~np.isnan(self.scores)
+        means: Column = np.where(given, self.scores, 0.0).sum(axis=1) / np.maximum(given.sum(axis=1), 1)
+        return np.where(given.any(axis=1), means, np.nan)
+
+    @property
+    def errors(self) -> Matrix:
+        """Judge − people: units × judges."""
+        found: Matrix = self.scores - self.people[:, None]
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.names)
+
+    @property
+    def regular(self) -> "JuryTable":
+        """The table of the judges that scored at least half of the units."""
+        kept = 2 * (~np.isnan(self.scores)).sum(axis=0) >= len(self.items)
+        judges = tuple(judge for judge, keep in zip(self.judges, kept.tolist(), strict=True) if keep)
+        return msgspec.structs.replace(self, judges=judges, scores=self.scores[:, kept])
+
+    def only(self, kept: NDArray[np.bool_]) -> "JuryTable":
+        """The table of some units; items are numbered anew."""
+        numbers, items = np.unique(self.items[kept], return_inverse=True)
+        return JuryTable(
+            judges=self.judges,
+            raters=self.raters,
+            names=tuple(self.names[number] for number in numbers),
+            items=items,
+            criteria=self.criteria[kept],
+            scores=self.scores[kept],
+            labels=self.labels[kept],
+        )
+
+
+def jury_table(judges: JudgesScores, ratings: Sequence[Rating] = (), criteria: Collection[str] | None = None) -> JuryTable:
+    """Arrange scores and labels; units without a score are left out.
+
+    Args:
+        judges: those without a score in a unit are left out.
+        ratings: with any, units without a label are left out too. Of several labels of one rater the last counts.
+        criteria: the criteria that count; None: all but the overall score, or the overall score where that is all there is.
+    """
+    given: dict[tuple[str, str], dict[str, float]] = {}
+    for rating in ratings:
+        given.setdefault((rating.item, rating.criterion), {})[rating.rater] = rating.score
+    scored = {(item, name) for by_criterion in judges.values() for name, found in by_criterion.items() for item in found}
+    units = sorted(scored.intersection(given) if ratings else scored)
+    if criteria is None:
+        parts = {name for _, name in units} - {OVERALL}
+        criteria = parts or {OVERALL}
+    units = [unit for unit in units if unit[1] in criteria]
+    judges = {judge: found for judge, found in judges.items() if any(item in found.get(name, {}) for item, name in units)}
+    raters = sorted({rater for unit in units for rater in given.get(unit, ())})
+    names, named = sorted({item for item, _ in units}), sorted({name for _, name in units})
+    item_numbers, numbers = ({name: number for number, name in enumerate(some)} for some in (names, named))
+    scores = [[judges[judge].get(name, {}).get(item, np.nan) for judge in judges] for item, name in units]
+    labels = [[given.get(unit, {}).get(rater, np.nan) for rater in raters] for unit in units]
+    return JuryTable(
+        judges=tuple(judges),
+        raters=tuple(raters),
+        names=tuple(names),
+        items=np.array([item_numbers[item] for item, _ in units], dtype=np.intp),
+        criteria=np.array([numbers[name] for _, name in units], dtype=np.intp),
+        scores=np.array(scores, dtype=np.float64).reshape(len(units), len(judges)),
+        labels=np.array(labels, dtype=np.float64).reshape(len(units), len(raters)),
+    )
+
+
+def summed(values: Matrix, items: Numbers, size: int) -> Matrix:
+    """The sums of rows that belong to the same item: items × columns."""
+    found: Matrix = np.zeros((size, *values.shape[1:]))
+    np.add.at(found, items, values)
+    return found
+
+
+def mean_estimate(values: Column, items: Numbers) -> Estimate:
+    """A mean with its 95 % interval: Student's, over items.
+
+    The variance is that of clusters (K.-Y. Liang, S. L. Zeger, 1986): values of one item are not taken as independent.
+
+    Args:
+        values: without NaN.
+        items: the item of each value.
+    """
+    numbers, places = np.unique(items, return_inverse=True)
+    if not values.size:
+        return Estimate(reason="few")
+    centre = float(values.mean())
+    if numbers.size < 2:
+        return Estimate(value=centre, reason="few")
+    apart = summed((values - centre)[:, None], places, numbers.size)[:, 0]
+    error = sqrt(float(apart @ apart) * numbers.size / (numbers.size - 1)) / values.size
+    if error < TINY:
+        return Estimate(value=centre, reason="constant")
+    half = critical_t(numbers.size - 1) * error
+    return Estimate(value=centre, low=centre - half, high=centre + half)
+
+
+def spread_estimate(values: Column, items: Numbers, criteria: Numbers) -> Estimate:
+    """The standard deviation within criteria, with its 95 % interval from the logarithm's standard error over items.
+
+    The standard error is the larger one of the values' own (infinitesimal jackknife, clusters as in `mean_estimate`) and of
+    normal values: 1/√(2 · degrees of freedom).
+
+    Args:
+        values: without NaN.
+        items, criteria: of each value.
+    """
+    centred = within(values[:, None], criteria)[:, 0]
+    freedom = values.size - np.unique(criteria).size
+    if freedom < 2:
+        return Estimate(reason="few")
+    variance = float(centred @ centred) / freedom
+    if variance < TINY:
+        return Estimate(value=0.0, reason="constant")
+    numbers, places = np.unique(items, return_inverse=True)
+    pull = summed((centred**2 / variance - 1.0)[:, None] / 2, places, numbers.size)[:, 0]
+    error = max(sqrt(float(pull @ pull)) / freedom, 1 / sqrt(2 * freedom))
+    half, value = critical_t(max(1, numbers.size - 1)) * error, sqrt(variance)
+    return Estimate(value=value, low=exp(log(value) - half), high=exp(log(value) + half))
+
+
+def within(values: Matrix, criteria: Numbers) -> Matrix:
+    """Values minus their mean on the same criterion, column by column; NaN stays NaN."""
+    found = values.copy()
+    for number in np.unique(criteria):
+        rows = criteria == number
+        known = ~np.isnan(values[rows])
+        means = np.where(known, values[rows], 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        found[rows] = values[rows] - means
+    return found

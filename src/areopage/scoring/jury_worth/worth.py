@@ -1,0 +1,142 @@
+"""All that is known of a jury's worth, with labels and without."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.scoring.correlation import Estimate
+from areopage.scoring.human_agreement import Rating
+from areopage.scoring.jury_worth.alternative import AlternativeTest, alternative_test
+from areopage.scoring.jury_worth.contributions import BestJudge, JudgeErrors, best_judge, judge_errors
+from areopage.scoring.jury_worth.effective import FEWEST_ITEMS, EffectiveJudges, effective_judges, most_judges
+from areopage.scoring.jury_worth.tables import JudgesScores, JuryTable, jury_table, mean_estimate, spread_estimate
+
+
+class Labelled(Struct, frozen=True, kw_only=True):
+    """A jury against people's labels, over all criteria that people labelled; scores are in points of the suite's scale.
+
+    Args:
+        items, units, labels, raters: labelled items with a score, pairs of item and criterion, labels of them, and people.
+        enough: whether at least 20 items count; with fewer, no figure is given.
+        twice: the items that at least two people labelled.
+        effective: how many independent judges the jury is worth; None where it has a single judge.
+        judges: each judge against people.
+        best: the best judge alone beside the jury; None where it has a single judge.
+        replacement: the alternative annotator test; None under three people with 30 items each, or under 50 items.
+    """
+
+    items: int
+    units: int
+    labels: int
+    raters: int
+    twice: int
+    enough: bool
+    effective: EffectiveJudges | None = None
+    judges: tuple[JudgeErrors, ...] = ()
+    best: BestJudge | None = None
+    replacement: AlternativeTest | None = None
+
+    @property
+    def useless(self) -> tuple[str, ...]:
+        """The judges without which the jury errs less, or no more."""
+        return tuple(one.judge for one in self.judges if one.contribution == "adds_nothing")
+
+
+class Beside(Struct, frozen=True, kw_only=True):
+    """One judge beside the others, without labels, in points of the suite's scale.
+
+    Args:
+        apart: mean of the judge's score − the mean of the others, with Student's 95 % interval over items.
+        spread: the standard deviation of that difference within criteria, with its interval.
+    """
+
+    judge: str
+    units: int
+    apart: Estimate
+    spread: Estimate
+
+
+class Unlabelled(Struct, frozen=True, kw_only=True):
+    """A jury without labels: no score is compared with the truth, and errors that all judges share stay unseen.
+
+    Args:
+        items: with a score.
+        at_most: how many independent judges the jury is worth at most; None under three judges or under 20 items that every
+            judge scored. The interval is that of this limit.
+        judges: each beside the mean of the others; empty of a single judge.
+    """
+
+    items: int
+    at_most: Estimate | None
+    judges: tuple[Beside, ...]
+
+
+def labelled_worth(
+    judges: JudgesScores, ratings: Sequence[Rating], span: float, *, criteria: Collection[str] | None = None, seed: int = 0
+) -> Labelled:
+    """Measure a jury on people's labels.
+
+    Args:
+        judges: judge -> criterion -> item -> score, on the scale of the ratings.
+        span: the width of the scale, in points.
+        criteria: the criteria that count; None: all but the overall score, or the overall score where it is all there is.
+        seed: of bootstraps and folds.
+    """
+    table = jury_table(judges, ratings, criteria) if judges else None
+    if table is None or not ratings or not table.size:
+        return Labelled(items=0, units=0, labels=0, raters=0, twice=0, enough=False)
+    given = ~np.isnan(table.labels)
+    counted = Labelled(
+        items=table.size,
+        units=len(table.items),
+        labels=int(given.sum()),
+        raters=len(table.raters),
+        twice=int(np.unique(table.items[given.sum(axis=1) > 1]).size),
+        enough=table.size >= FEWEST_ITEMS,
+    )
+    if not counted.enough:
+        return counted
+    return Labelled(
+        items=counted.items,
+        units=counted.units,
+        labels=counted.labels,
+        raters=counted.raters,
+        twice=counted.twice,
+        enough=True,
+        effective=effective_judges(table, seed=seed),
+        judges=judge_errors(table, span, seed),
+        best=best_judge(table, span, seed),
+        replacement=alternative_test(table),
+    )
+
+
+def unlabelled_worth(judges: JudgesScores, *, seed: int = 0) -> Unlabelled:
+    """What can be told of a jury without labels.
+
+    Args:
+        judges: judge -> criterion -> item -> score, on one scale.
+        seed: of the bootstrap.
+    """
+    table = jury_table(judges) if judges else None
+    if table is None or not table.size:
+        return Unlabelled(items=0, at_most=None, judges=())
+    beside = [_beside(table, at) for at in range(len(table.judges))] if len(table.judges) > 1 else []
+    return Unlabelled(
+        items=table.size, at_most=most_judges(table, seed=seed), judges=tuple(one for one in beside if one is not None)
+    )
+
+
+def _beside(table: JuryTable, at: int) -> Beside | None:
+    others = np.delete(table.scores, at, axis=1)
+    both = ~np.isnan(table.scores[:, at]) & ~np.isnan(others).all(axis=1)
+    if not both.any():
+        return None
+    apart = table.scores[both, at] - np.nanmean(others[both], axis=1)
+    items, criteria = table.items[both], table.criteria[both]
+    return Beside(
+        judge=table.judges[at],
+        units=int(both.sum()),
+        apart=mean_estimate(apart, items),
+        spread=spread_estimate(apart, items, criteria),
+    )
