@@ -1,6 +1,7 @@
 """Exams of judges on a suite's gold set.
 
-An exam is planned from the suite, checks its judges, and asks them what the ledger lacks: an interrupted one goes on where it was. Its judgments belong to panels of kind "exam": no run, monitor or figure of people counts them.
+An exam is planned from the suite, checks its judges, and asks them what the ledger lacks: an interrupted one goes on where it
+was. Its judgments belong to panels of kind "exam": no run, monitor or figure of people counts them.
 """
 
 import asyncio
@@ -235,6 +236,12 @@ def check_exam(exam: Exam) -> Exam:
         return tuple([await check(part) for part in exam.parts])
 
     return structs.replace(exam, parts=asyncio.run(check_all()))
+
+
+def allowing(exam: Exam, variables: Sequence[str]) -> Exam:
+    """The exam with more environment variables that the suite's own servers may be sent."""
+    parts = tuple(structs.replace(part, settings=part.settings.allowing(variables)) for part in exam.parts)
+    return structs.replace(exam, parts=parts)
 
 
 def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:

@@ -38,8 +38,8 @@ class GoldRow(Struct, frozen=True, kw_only=True):
 
     def case(self) -> Case:
         """The case that judges are shown."""
-        given = {"prompt": self.prompt, "response": self.response, "maturity": self.maturity, "documents": self.documents}
-        return Case(id=self.id, source="gold", **given)
+        prompt, documents = self.prompt, self.documents
+        return Case(id=self.id, prompt=prompt, response=self.response, maturity=self.maturity, documents=documents, source="gold")
 
 
 def read_gold(suite: Suite) -> tuple[GoldRow, ...]:
