@@ -51,7 +51,6 @@ def test_an_evaluation_comes_back_as_it_was(scores: Evaluations, monitored: Ledg
         suggestions=("cite",),
         feedback="Bien",
         reason="r",
-        qualification="not examined",
         scored=4,
         planned=6,
         spread=1.5,

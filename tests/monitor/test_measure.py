@@ -10,7 +10,7 @@ from msgspec import structs
 
 from areopage.criteria.records import Scale
 from areopage.ledger.queries import Period, Scope
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse
+from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
 from areopage.monitor.submit import Intake, submission_of
@@ -172,9 +172,17 @@ def test_judges_tell_their_failures_time_and_cost(fold: Fold) -> None:
     assert figures.cost == pytest.approx({"EUR": 0.004, "USD": 2.0})
 
 
-def test_the_qualification_is_that_of_the_newest_answer(fold: Fold) -> None:
-    figures = fold([answered(1, qualification="never examined"), answered(2, days_ago=3, qualification="unfit: x (y)")])
-    assert figures.qualification == "never examined"
+def test_the_qualification_is_that_of_the_judges_of_the_newest_answer(tmp_path: Path) -> None:
+    place, scope = tmp_path / "ledger.db", Scope(suite="answer_quality")
+    judge = '{"name": "x", "reference": {"provider": "p", "model": "m"}, "unfit": "y"}'
+    spec = f'{{"judges": [{judge}], "criteria": []}}'
+    panel = {"id": "u", "kind": "monitor", "suite": "s", "fingerprint": "u", "folder": "", "finished_at": None, "spec": spec}
+    with Ledger.open(place) as ledger:
+        ledger.put_panel(Run(**panel, created_at=TODAY))
+    with filled(place, [answered(1), answered(2, days_ago=3, run_id="u")]) as ledger:
+        newest = measure(ledger, WEEK, scope, SCALE, LABELS)
+        before = measure(ledger, Period(start=WEEK.start, end=WEEK.end - timedelta(days=2)), scope, SCALE, LABELS)
+    assert (newest.qualification, before.qualification) == ("never examined", "unfit: x (y)")
 
 
 def test_nothing_received_has_no_coverage(fold: Fold) -> None:

@@ -244,13 +244,14 @@ def evaluated_documents(server: "FakeServer", documents: list[Any]) -> Evaluated
 
 
 def test_a_judge_that_is_unfit_is_named(server: "FakeServer") -> None:
-    from areopage.jury.judges import Judge, qualification_of
+    from areopage.jury.judges import Judge
+    from areopage.ledger.qualifications import standing_text, standings
     from areopage.models.reference import ModelReference
 
     fit = Judge(name="a", reference=ModelReference("fake", "m"), passes=({},))
     unfit = Judge(name="b", reference=ModelReference("fake", "m"), passes=({},), unfit="a coin flip")
-    assert qualification_of([fit, unfit]) == "unfit: b (a coin flip)"
-    assert qualification_of([fit]) == "never examined"
+    assert standing_text(standings([fit, unfit], [], {})) == "unfit: b (a coin flip)"
+    assert standing_text(standings([fit], [], {})) == "never examined"
 
 
 def test_a_suites_mistake_a_wrong_judge_and_a_language_it_does_not_speak_are_named() -> None:

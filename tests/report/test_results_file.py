@@ -147,7 +147,7 @@ def test_the_metadata_tell_how_the_run_came_about(tmp_path: Path) -> None:
     )
     meta = run_result(view).metadata
     assert (meta.run_id, meta.suite, meta.mode, meta.complete) == ("run-1", "small", "attack", True)
-    assert (meta.judges[0].qualification, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)
+    assert (meta.judges[0].qualification.reason, meta.judges[0].health.outcomes["scored"]) == ("too small", 12)
     assert (meta.variant, meta.remarks, meta.settled_weights) == (
         "raw texts parsed again",
         ("note",),

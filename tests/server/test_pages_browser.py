@@ -103,7 +103,7 @@ def complaints(page: "Page") -> list[str]:
 
 def test_nothing_that_comes_from_outside_runs(tmp_path: Path, browser: "Browser") -> None:
     context = context_for(tmp_path)
-    context.ledger.create_run(run_of(NOW), [])
+    context.ledger.create_run(run_of(NOW, unfit=ATTACK), [])
     hostile = Sample(ATTACK, ATTACK, ATTACK, (1.0, 1.0, 1.0, 1.0), ATTACK, ATTACK)
     judged(
         context.ledger,
@@ -111,7 +111,6 @@ def test_nothing_that_comes_from_outside_runs(tmp_path: Path, browser: "Browser"
         NOW - timedelta(minutes=5),
         hostile,
         source=ATTACK,
-        qualification=f"unfit: {ATTACK}",
         raw=ATTACK,
     )
     Evaluations(context.ledger).give_up(ATTACK[:100], ATTACK)

@@ -177,10 +177,10 @@ def test_no_mean_stands_without_the_qualification_of_the_judges(context: ServerC
 
 
 def test_an_unfit_judge_is_named_beside_the_figures_in_the_readers_language(context: ServerContext) -> None:
-    context.ledger.create_run(run_of(NOW), [])
     at = NOW - timedelta(hours=1)
     reason = "a 135M model is too small to judge: its scores are not valid"
-    judged(context.ledger, "one", at, SAMPLES[0], qualification=f"unfit: mistral ({reason})")
+    context.ledger.create_run(run_of(NOW, unfit=reason), [])
+    judged(context.ledger, "one", at, SAMPLES[0])
     english, french = page_at(context, "/monitor"), page_at(context, "/monitor", lang="fr")
     assert f"unfit judges: mistral ({reason})" in english.text
     assert "juges inaptes : mistral (un modèle de 135 millions de paramètres est trop petit pour juger" in french.text

@@ -1,6 +1,7 @@
 """Answers of a monitor, judged by a panel of two judges, stored as a worker stores them."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -21,9 +22,16 @@ SUITE = load_suite("answer_quality")
 WEIGHTS = {"exactitude": 0.40, "completude": 0.30, "format": 0.15, "sources": 0.15}
 
 
-def run_of(now: datetime) -> Run:
-    """The configuration that judged."""
-    return Run(id=RUN, kind="monitor", suite=SUITE.name, fingerprint=RUN, folder="", created_at=now, finished_at=None, spec="{}")
+def run_of(now: datetime, unfit: str = "") -> Run:
+    """The configuration that judged.
+
+    Args:
+        unfit: why mistral is unfit to judge.
+    """
+    mistral = {"name": "mistral", "reference": {"provider": "ollama", "model": "mistral-small"}, "unfit": unfit}
+    controle = {"name": "controle", "reference": {"provider": "rules", "model": "answer_quality"}}
+    spec = json.dumps({"judges": [mistral, controle], "criteria": []})
+    return Run(id=RUN, kind="monitor", suite=SUITE.name, fingerprint=RUN, folder="", created_at=now, finished_at=None, spec=spec)
 
 
 def judged(
@@ -34,7 +42,6 @@ def judged(
     *,
     drift: float = 0.0,
     source: str = "help-desk",
-    qualification: str = "never examined",
     raw: str = "I think this is fine.",
     signs: tuple[str, ...] = (),
 ) -> str:
@@ -78,7 +85,6 @@ def judged(
         strengths=("La question est comprise.",),
         weaknesses=(sample.weakness,) if sample.weakness else (),
         suggestions=("Citer l’article.",) if sample.weakness else (),
-        qualification=qualification,
         scored=8,
         planned=8,
         spread=1.0,

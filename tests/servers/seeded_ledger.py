@@ -43,7 +43,7 @@ SENTENCES = tuple(
 CACHES = ("evaluation_scores", "score_days", "days", "evaluation_search")
 """Tables that hold nothing but scores and counts."""
 VALUES = (
-    "score_global = NULL, grade = '', scored = 0, planned = 0, spread = NULL, qualification = '', prompt_tokens = NULL, "
+    "score_global = NULL, grade = '', scored = 0, planned = 0, spread = NULL, prompt_tokens = NULL, "
     "completion_tokens = NULL, cost = NULL, currency = ''"
 )
 REMARKS = "feedback = '', strengths = '[]', weaknesses = '[]', suggestions = '[]', reason = ''"

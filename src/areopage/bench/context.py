@@ -5,10 +5,35 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.bench.spec import RunSpec
+from areopage.bench.spec import RunSpec, Target
+from areopage.jury.judges import Judge
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.settings import ModelSettings
+
+
+class AskedModels(Protocol):
+    """The models that are asked, and how they are reached."""
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """The judges."""
+        ...
+
+    @property
+    def target(self) -> Target | None:
+        """The model under test, if one is asked."""
+        ...
+
+    @property
+    def child(self) -> Target | None:
+        """The model that plays children, if one is asked."""
+        ...
+
+    @property
+    def settings(self) -> ModelSettings:
+        """How models are reached."""
+        ...
 
 
 class Observer(Protocol):

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from areopage.bench.context import AskedModels
 from areopage.bench.conversations import most_child_calls, most_turns
 from areopage.bench.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
@@ -171,7 +172,7 @@ def _asked_characters(case: Case, turns: int) -> int:
     return turns * (len(case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS) + before
 
 
-def paid_models(spec: RunSpec, environment: Mapping[str, str]) -> tuple[str, ...]:
+def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
     asked = [(str(one.reference), one.reference, one.price) for one in (spec.target, spec.child) if one is not None]
     asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]

@@ -53,7 +53,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         weakest: the criterion of them with the worst mean score, by its id, with the score.
         answer_states: of the target's answers.
         target_use, judges_use: what the target's answers, and the judgments on them, took.
-        unfit: judges that are unfit to judge.
+        unfit: judges that are unfit to judge; `qualification` is what is known of all judges now, in short.
         scores: of each case; None where it has none.
         fails: whether each case fails a criterion of the categories that count first; None where that is not known. A case that
             none of them applies to has no entry.
@@ -78,6 +78,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     target_use: Use
     judges_use: Use
     unfit: tuple[str, ...]
+    qualification: str
     scores: dict[str, float | None]
     fails: dict[str, bool | None]
     groups: dict[str, dict[str, FailureCount]]
@@ -219,6 +220,7 @@ def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) ->
         target_use=_target_use(view),
         judges_use=_judges_use(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
+        qualification=view.qualification,
         scores={record.case_id: record.tree.score for record in view.scores.records},
         fails=_fails(view, first),
         groups={column: _groups(view, case_column(asked, column)) for column in dict.fromkeys(by)},

@@ -23,6 +23,7 @@ from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, judge_health, reparsed
 from areopage.ledger.answers import Answers, CallTotals
+from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
@@ -69,6 +70,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         answer_ids: the ids of answers by case, as labels and the review queue name them.
         conversations: how conversations with simulated children ended; None where there are none.
         calls: what this run's calls to the target and to the model that plays children took.
+        standings: what exams say of its judges now, in their order.
     """
 
     run: Run
@@ -90,6 +92,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     people: People
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
+    standings: tuple[JudgeStanding, ...] = ()
+
+    @property
+    def qualification(self) -> str:
+        """What is known of the judges now, in short."""
+        return standing_text(self.standings)
 
     @cached_property
     def failures(self) -> Failures:
@@ -278,6 +286,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         people=people_of(ledger, run.id, list(ids.values())),
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
+        standings=Qualifications(ledger).standings(spec.judges, spec.criteria),
     )
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.bench.context import Observer
+from areopage.bench.context import AskedModels, Observer
 from areopage.bench.estimate import Estimate, estimate, paid_models
 from areopage.bench.prepare import RunWishes
 from areopage.bench.release import Doubt, doubt_about, run_release
@@ -220,7 +220,7 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
 
 
 @contextmanager
-def progress(spec: RunSpec) -> Iterator[Observer]:
+def progress(spec: AskedModels) -> Iterator[Observer]:
     """The display that fits where the output goes."""
     console = Console(stderr=True)
     with ExitStack() as stack:
@@ -294,7 +294,7 @@ def ask_to_send(asked: Sequence[Contact]) -> bool:
     return True
 
 
-def confirm(specs: Sequence[RunSpec], *, yes: bool) -> None:
+def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
     """Ask whether to begin.
 
     Raises:

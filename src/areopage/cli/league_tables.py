@@ -59,6 +59,7 @@ def print_league(league: League) -> None:
     names = {id: visible(name) for id, name in target_names(league, locale).items()}
     if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
         console.print(Text(f"NOT VALID: unfit judges: {', '.join(unfit)}", style="bold red"))
+    console.print(Text(f"judges: {league.entries[0].qualification}"), soft_wrap=True)
     print_table(console, _ranking(league, names, locale))
     for one in league.absent:
         console.print(Text(f"not run: {visible(one.target)}: {visible(one.reason)}", style="bold red"), soft_wrap=True)

@@ -24,8 +24,7 @@ from rich.progress import (
 )
 
 from areopage.bench.children import CHILD_SOURCE
-from areopage.bench.context import Observer
-from areopage.bench.spec import RunSpec
+from areopage.bench.context import AskedModels, Observer
 from areopage.bench.target_phase import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
@@ -139,7 +138,7 @@ class Observers:
 class Tally:
     """Cost of a run and outcomes of its calls per phase."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: AskedModels) -> None:
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
         for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
             if asked is not None and asked.price is not None:
@@ -176,7 +175,7 @@ class Tally:
 
 
 class _Counting:
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: AskedModels) -> None:
         self.tally = Tally(spec)
         self.began, self.done = 0.0, 0
 
@@ -200,7 +199,7 @@ class _Counting:
 class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
-    def __init__(self, spec: RunSpec, console: Console) -> None:
+    def __init__(self, spec: AskedModels, console: Console) -> None:
         super().__init__(spec)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
@@ -242,7 +241,7 @@ class LiveProgress(_Counting):
 class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: AskedModels) -> None:
         super().__init__(spec)
         self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
 
@@ -269,7 +268,7 @@ class PlainProgress(_Counting):
 class SilenceNotice:
     """Says so where no call was finished for half a minute; use as `with`, as an observer."""
 
-    def __init__(self, spec: RunSpec, say: Callable[[str], object], after: float = SILENT_AFTER) -> None:
+    def __init__(self, spec: AskedModels, say: Callable[[str], object], after: float = SILENT_AFTER) -> None:
         """Watch a run.
 
         Args:

@@ -1,6 +1,7 @@
 """Runs of the benchmark on the console: the list, the scores, the failures, the judges."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from areopage.bench.spec import RunSpec
 from areopage.bench.summaries import run_summaries
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
-from areopage.ledger.records import Run
+from areopage.ledger.records import Run, StandingState
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
 from areopage.report.bench_history import history_lines
@@ -34,6 +35,7 @@ from areopage.scoring.tree import final_shares, paths
 
 UNSEEN_WIDTH = 200
 SHOWN_REASONS = 5
+STATES: tuple[StandingState, ...] = ("unfit", "not_qualified", "qualified", "never_examined")
 SHOWN_CASES = 5  # of each failing criterion
 REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")
@@ -216,9 +218,8 @@ def _lost(view: RunView) -> Iterator[str]:
 
 
 def _qualifications(view: RunView) -> str:
-    unfit = sum(bool(health.unfit) for health in view.health)
-    told = [f"{unfit} unfit"] if unfit else []
-    return ", ".join([*told, *([f"{len(view.health) - unfit} never examined"] if unfit < len(view.health) else [])])
+    counts = Counter(standing.state for standing in view.standings)
+    return ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in STATES if counts[state])
 
 
 def _agreement(view: RunView) -> str:
@@ -370,11 +371,12 @@ def _health_table(view: RunView) -> Table:
     waived = ("n/a",) if some_waived else ()
     for heading in ("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost"):
         table.add_column(heading, overflow="fold")
+    standings = {standing.judge: standing.state for standing in view.standings}
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)
         table.add_row(
             Text(health.judge),
-            "unfit" if health.unfit else "never examined",
+            standings[health.judge].replace("_", " "),
             f"{health.outcomes['scored']}/{health.planned}",
             *((str(health.outcomes["not_applicable"]),) if some_waived else ()),
             failed or "0",

@@ -1,5 +1,7 @@
 """The records of what is asked of a response."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from areopage.criteria.scopes import Scope
@@ -52,6 +54,11 @@ class Criterion(Struct, frozen=True, kw_only=True):
     scale: Scale = Scale()
     may_not_apply: bool = False
     scope: Scope = "response"
+
+    def is_among(self, names: Sequence[str]) -> bool:
+        """Whether one of some names means it: its id, its path, its sub-category or its category; all criteria without names."""
+        own = (self.id, self.path, f"{self.category}.{self.subcategory}", self.category)
+        return not names or any(name in names for name in own)
 
     @property
     def path(self) -> str:

@@ -4,7 +4,7 @@ A judge is a model (`jury.model_judge`), code (`jury.code_judge`) or a recording
 `JudgeBackend`: they take a planned call and return one outcome for each of its criteria.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
@@ -21,9 +21,6 @@ from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
 
 JudgeKind = Literal["model", "code", "recording"]
-
-NEVER_EXAMINED = "never examined"
-UNFIT = "unfit: "
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -71,8 +68,7 @@ class Judge(Struct, frozen=True, kw_only=True):
 
     def may_judge(self, criterion: Criterion) -> bool:
         """Whether this judge is asked about a criterion."""
-        names = (criterion.id, criterion.path, f"{criterion.category}.{criterion.subcategory}", criterion.category)
-        return not self.criteria or any(name in self.criteria for name in names)
+        return criterion.is_among(self.criteria)
 
 
 class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
@@ -211,14 +207,3 @@ def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
         created_at=datetime.now(UTC),
         verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in judged.outcomes.items()),
     )
-
-
-def qualification_of(judges: Sequence[Judge]) -> str:
-    """The judges known to be unfit, with the reason; else that none was examined."""
-    unfit = [f"{judge.name} ({judge.unfit})" for judge in judges if judge.unfit]
-    return f"{UNFIT}{'; '.join(unfit)}" if unfit else NEVER_EXAMINED
-
-
-def is_unfit(qualification: str) -> bool:
-    """Whether a judge is unfit, so that no score counts."""
-    return qualification.startswith(UNFIT)

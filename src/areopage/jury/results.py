@@ -13,11 +13,12 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
-from areopage.jury.judges import Judge, PlannedCall, qualification_of
+from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
+from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
@@ -218,7 +219,7 @@ def evaluation_of(
         score_global=score,
         grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        qualification=qualification_of(panel.judges),
+        **told_of(compact(standings(panel.judges, panel.criteria, {}))),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),

@@ -186,7 +186,6 @@ evaluations = Table(
     Column("strengths", Text, nullable=False),
     Column("weaknesses", Text, nullable=False),
     Column("suggestions", Text, nullable=False),
-    Column("qualification", Text, nullable=False),
     Column("scored", Integer, nullable=False),
     Column("not_applicable", Integer, nullable=False),
     Column("planned", Integer, nullable=False),

@@ -19,6 +19,7 @@ from areopage.ledger.answer_tables import (
     evaluation_scores,
     evaluations,
     judgments,
+    runs,
 )
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import computed_days
@@ -37,7 +38,7 @@ LISTED = 100
 
 COPIES = ("suite", "suite_version")
 FIGURES = (
-    *("score_global", "grade", "scored", "not_applicable", "planned", "spread", "qualification"),
+    *("score_global", "grade", "scored", "not_applicable", "planned", "spread"),
     *("prompt_tokens", "completion_tokens", "cost", "currency"),
 )
 TEXTS = ("reason", "feedback", "strengths", "weaknesses", "suggestions")
@@ -208,14 +209,15 @@ def same(stored: Any, computed: Any) -> bool:
 
 
 def orphans(ledger: Ledger) -> Orphans:
-    """Find judgments without answers, labels without answers and scores without judgments."""
+    """Find judgments (but for those of exams) without answers, labels without answers and scores without judgments."""
     linked = exists().where(answer_judgments.c.key == judgments.c.key)
+    examined = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind == "exam")
     known = exists().where(answers.c.id == labels.c.answer_id)
     place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
     judged = exists().where(*place)
     scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
     queries = (
-        select(judgments.c.key).where(~linked).order_by(judgments.c.id),
+        select(judgments.c.key).where(~linked, ~examined).order_by(judgments.c.id),
         select(labels.c.answer_id).where(~known).order_by(labels.c.number),
         scores.where(
             evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import ColumnElement, Connection, Row, select
 
 from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
+from areopage.ledger.qualifications import panel_standings, told_of
 from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_rows, naive, row_of, storable, storable_json, values_of
 
@@ -28,7 +30,7 @@ WHOLE_EVALUATIONS = select(evaluations, answers.c.id, answer_texts.c.prompt, ans
 def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
     """Build an evaluation's row, without number, answer and criteria."""
     row = row_of(evaluation)
-    for name in ("number", "criteria", *_OF_ANSWER):
+    for name in ("number", "criteria", "qualification", "standings", *_OF_ANSWER):
         del row[name]
     row["received_at"] = evaluation.received_at or evaluation.timestamp
     row |= {name: storable_json(row[name]) for name in _LISTS}
@@ -58,9 +60,11 @@ def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[Criter
 
 
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
-    """Read evaluations with their criteria from `WHOLE_EVALUATIONS`, in order."""
+    """Read evaluations with their criteria and the standing of their judges from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
-    return [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
+    judges = panel_standings(connection, (row.run_id for row in rows if row.state == "evaluated"))
+    found = [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
+    return [structs.replace(one, **told_of(judges.get(one.run_id, ()))) if one.state == "evaluated" else one for one in found]
 
 
 def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:

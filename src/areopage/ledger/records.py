@@ -27,7 +27,7 @@ WITHHELD = "withheld"
 """The finish reason of a reply whose text is withheld: a marker is its response."""
 
 Repair = Literal["none", "heuristic", "model"]
-RunKind = Literal["bench", "monitor", "gate"]
+RunKind = Literal["bench", "monitor", "gate", "exam"]
 
 EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"]
 """`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last
@@ -203,6 +203,31 @@ class JudgeUse(JudgeWork, frozen=True, kw_only=True):
     currency: str
 
 
+StandingState = Literal["qualified", "not_qualified", "never_examined", "unfit"]
+"""`unfit`: its provider says that the model cannot judge; no exam is needed to know."""
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What is known of one judge at the time of asking, over the criteria that it may judge.
+
+    Args:
+        reason: why it is unfit; "" otherwise.
+        qualified, not_qualified, never_examined: how many criteria are in each state.
+        examined_at: the latest exam that counts; None without one.
+        older: the latest exam of another version of the model, a criterion or the template; None without one.
+    """
+
+    judge: str
+    model: str
+    state: StandingState
+    reason: str = ""
+    qualified: int = 0
+    not_qualified: int = 0
+    never_examined: int = 0
+    examined_at: datetime | None = None
+    older: datetime | None = None
+
+
 class PanelResult(Struct, frozen=True, kw_only=True):
     """The result of a panel for one answer. Scores are on the suite's scale; tokens, seconds and cost are sums over all calls.
 
@@ -211,7 +236,7 @@ class PanelResult(Struct, frozen=True, kw_only=True):
         reason: why there is no score, or why the last attempt failed; "" if there is a score.
         score_global: weighted over all criteria that apply; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
-        qualification: what is known of the judges' fitness; "" if there is nothing to report.
+        qualification: what is known of the judges now, in short; `standings` judge by judge.
         scored, not_applicable, planned: verdicts.
         spread: the largest difference between two judges on one criterion; None under two.
         cost: in `currency`; None if no price is known.
@@ -230,6 +255,7 @@ class PanelResult(Struct, frozen=True, kw_only=True):
     weaknesses: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
     qualification: str = ""
+    standings: tuple[Standing, ...] = ()
     scored: int = 0
     not_applicable: int = 0
     planned: int = 0

@@ -138,6 +138,30 @@ signoffs = Table(
     Column("digest", String(64), nullable=False),
 )
 
+# The results of exams of judges, one judge on one criterion each; none is changed. `path` is the criterion's, without its
+# version; `keys` is the JSON of what a result holds for, `result` of figures and marks, `items` of what was said row by row.
+qualifications = Table(
+    "qualifications",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("exam", String(64), nullable=False, index=True),
+    Column("at", DateTime, nullable=False),
+    Column("suite", Text, nullable=False),
+    Column("judge", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("criterion", String(256), nullable=False),
+    Column("path", String(256), nullable=False),
+    Column("template", String(16), nullable=False),
+    Column("languages", Text, nullable=False),
+    Column("keys", Text, nullable=False),
+    Column("gold", String(64), nullable=False),
+    Column("whole", Boolean, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("items", Text, nullable=False),
+    Index("ix_qualifications_path", "path", "number"),
+)
+
 api_keys = Table(
     "api_keys",
     metadata,

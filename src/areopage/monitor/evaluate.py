@@ -18,6 +18,7 @@ from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import LOG_PATIENCE, empty_log, erase_late
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.qualifications import Qualifications, compact, told_of
 from areopage.ledger.queries import Backlog
 from areopage.ledger.records import Answer, Evaluation, Judgment
 from areopage.ledger.rows import is_whole
@@ -268,7 +269,9 @@ class Evaluator:
     def _finish(self, answer: Answer, found: Evaluated, now: datetime) -> None:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
-        alert = due_answer_alert(self._alerting, evaluation, now)
+        panel = self._judge.panel
+        known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria))
+        alert = due_answer_alert(self._alerting, structs.replace(evaluation, **told_of(known)), now)
         finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
         self._has_reduced = True
         if finished and alert is not None:

@@ -15,7 +15,7 @@ from areopage.ledger.equal_answers import EqualAnswers, read_equals
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope, midnight
-from areopage.ledger.records import Evaluation
+from areopage.ledger.records import Evaluation, Standing
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import STEPS, Moments, Repeat, Tally, compare
 from areopage.suites.loader import Suite
@@ -127,6 +127,7 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     completion_tokens: int
     cost: dict[str, float]
     qualification: str
+    standings: tuple[Standing, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -197,6 +198,7 @@ def measure(
         completion_tokens=sum(day.completion_tokens for day in totals),
         cost=_cost(judges),
         qualification=newest[0].qualification if newest else "",
+        standings=newest[0].standings if newest else (),
     )
 
 

@@ -30,6 +30,7 @@ from areopage.report.elements import columns, count_cell, head_facts, report_loc
 from areopage.report.model import (
     Badge,
     Blanks,
+    Block,
     Cell,
     Column,
     Facts,
@@ -45,8 +46,8 @@ from areopage.report.model import (
     line,
 )
 from areopage.report.people_results import people_result
-from areopage.report.qualification import judge_reason
-from areopage.report.results import run_result
+from areopage.report.qualification import ALARMING, exam_text, judge_reason, missed_lines, qualification_text
+from areopage.report.results import criterion_label, run_result
 from areopage.scoring.outcome import OUTCOME_NAMES
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
@@ -208,7 +209,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
             (locale.say("interval"), around),
             *_missing_fact(view, locale),
             (locale.say("agreement"), agreement_fact(view, locale)),
-            (locale.say("qualification"), locale.say("qualification_unfit" if unfit else "qualification_unknown")),
+            (locale.say("qualification"), qualification_text(locale, view.qualification)),
             (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
     )
@@ -228,12 +229,15 @@ def _judges(view: RunView, locale: Locale) -> Section:
     if failed_score is not None:
         lead = locale.say("judges_lead_failed", score=locale.short(failed_score))
 
+    known = {standing.judge: standing for standing in view.standings}
+
     def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
-        fitness: Badge | str = locale.say("qualification_unknown")
-        if health.unfit:
-            fitness = Badge(text=locale.say("qualification_unfit"), alarm=True)
+        standing = known[health.judge]
+        word = locale.say(f"judge_{standing.state}")
+        fitness = Badge(text=word, alarm=True) if standing.state in ALARMING else word
+        examined = exam_text(locale, standing)
         return (
-            Cell(text=Span(health.judge, "strong"), under=(_model(health, locale), fitness)),
+            Cell(text=Span(health.judge, "strong"), under=(_model(health, locale), fitness, *([examined] if examined else []))),
             locale.whole(health.planned),
             *(count_cell(locale, health.outcomes[name]) for name in shown),
             locale.whole(health.repaired_heuristic + health.repaired_model),
@@ -247,13 +251,17 @@ def _judges(view: RunView, locale: Locale) -> Section:
     keys += ("cost",) if priced else ()
     heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
     note = locale.say("judges_note")
-    if len(_unfit(view)) < len(view.health):
-        note = f"{note} {locale.say('never_examined_note')}"
-    blocks = (
+    if any(standing.state == "never_examined" for standing in view.standings):
+        note = f"{note} {locale.say('never_examined_note', suite=view.spec.suite)}"
+    names = {criterion.id: criterion_label(criterion) for criterion in view.spec.criteria}
+    missed = tuple(missed_lines(locale, view.standings, names))
+    blocks: tuple[Block, ...] = (
         Paragraph(text=lead, look="soft"),
         Table(columns=heads, rows=rows(row(health) for health in view.health), css="jury"),
         Paragraph(text=note, look="note"),
     )
+    if missed:
+        blocks += (Paragraph(text=Span(locale.say("not_qualified_lead"), "strong")), Listing(items=missed))
     return Section(id="judges", title=locale.say("judges"), blocks=blocks)
 
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from areopage.bench.results import RunView
 from areopage.errors import name_list
+from areopage.ledger.qualifications import NEVER_EXAMINED, QUALIFIED
 from areopage.locales import Locale
 from areopage.report.bench_case import audience
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
+from areopage.report.qualification import qualification_text
 from areopage.report.results import criterion_label
 from areopage.scoring.release import FINAL, Floor, Release
 
@@ -22,7 +24,11 @@ def release_text(view: RunView, release: Release, locale: Locale) -> str:
     """What the verdict means."""
     unfit = any(health.unfit for health in view.health)
     told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
-    return f"{told} {locale.say('release_unexamined')}" if release.verdict == "PASS" else told
+    if release.verdict != "PASS" or view.qualification == QUALIFIED:
+        return told
+    if view.qualification == NEVER_EXAMINED:
+        return f"{told} {locale.say('release_unexamined')}"
+    return f"{told} {locale.say('release_judges', known=qualification_text(locale, view.qualification))}"
 
 
 def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str]:

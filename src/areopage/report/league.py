@@ -42,6 +42,7 @@ from areopage.report.model import (
     Span,
     Table,
 )
+from areopage.report.qualification import qualification_text
 from areopage.report.results import criterion_label
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.intervals.scores import MIN_CASES
@@ -69,6 +70,7 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
         *([(locale.say("mode"), locale.say(f"mode_{spec.mode}"))] if spec.target else []),
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(dates[-1])),
+        (locale.say("qualification"), qualification_text(locale, first.qualification)),
     ]
     links = {id: beside(path, folder) for id, path in reports.items()}
     sections = (
@@ -349,4 +351,5 @@ def _figures(place: int, entry: Entry, league: League) -> dict[str, Any]:
         "answers": entry.target_use,
         "judging": entry.judges_use,
         "unfit_judges": entry.unfit,
+        "qualification": entry.qualification,
     }

@@ -20,7 +20,15 @@ LEAGUE_COLUMNS = (
     *("failed_share_low", "failed_share_high", "weakest_criterion", "weakest_score", "score", "score_low", "score_high"),
     *("coverage", "not_separable_from", *(f"answers_{state}" for state in ANSWER_STATES)),
     *("answer_calls", "answer_seconds", "answer_prompt_tokens", "answer_completion_tokens", "answer_cost"),
-    *("judge_calls", "judge_seconds", "judge_prompt_tokens", "judge_completion_tokens", "judge_cost", "unfit_judges"),
+    *(
+        "judge_calls",
+        "judge_seconds",
+        "judge_prompt_tokens",
+        "judge_completion_tokens",
+        "judge_cost",
+        "unfit_judges",
+        "qualification",
+    ),
 )
 DIFFERENCE_COLUMNS = (
     *("first", "second", "first_run", "second_run", "better", "by", "failure_cases", "both_fail", "only_first_fails"),
@@ -74,6 +82,7 @@ def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]
             *(own.calls, own.seconds, own.prompt_tokens, own.completion_tokens, _money(own.costs)),
             *(judging.calls, judging.seconds, judging.prompt_tokens, judging.completion_tokens, _money(judging.costs)),
             ", ".join(entry.unfit),
+            entry.qualification,
         ]
     targets = [entry.target for entry in league.entries]
     for one in league.absent:

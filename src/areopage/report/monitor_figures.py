@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.errors import UserError, name_list
-from areopage.jury.judges import is_unfit
+from areopage.ledger.qualifications import is_unfit
 from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text

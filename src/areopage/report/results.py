@@ -196,12 +196,12 @@ def _judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
             name=judge.name,
             model=str(judge.reference),
             digest=judge.digest,
-            qualification=judge.unfit,
+            qualification=standing,
             criteria=judge.criteria,
             passes=judge.passes,
             health=health,
         )
-        for judge, health in zip(view.spec.judges, view.health, strict=True)
+        for judge, health, standing in zip(view.spec.judges, view.health, view.standings, strict=True)
     )
 
 

@@ -18,6 +18,7 @@ from areopage.criteria.records import Scale
 from areopage.criteria.scopes import Scope
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.answers import CallTotals
+from areopage.ledger.qualifications import JudgeStanding
 from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.drift import Drift, RunDrift
@@ -233,7 +234,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     """A judge of the run.
 
     Args:
-        qualification: why it is unfit to judge; "" where it was never examined.
+        qualification: what exams say of it now, criterion by criterion.
         criteria: what it may judge; empty: everything.
         passes: the options of each pass.
     """
@@ -241,7 +242,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     name: str
     model: str
     digest: str
-    qualification: str
+    qualification: JudgeStanding
     criteria: tuple[str, ...]
     passes: tuple[dict[str, Any], ...]
     health: JudgeHealth

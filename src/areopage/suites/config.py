@@ -8,6 +8,7 @@ from areopage.cases.records import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
 from areopage.models.providers import BUILT_IN
 from areopage.models.reference import ModelReference
+from areopage.scoring.exams.records import Marks
 
 Share = Annotated[float, Field(ge=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]
@@ -307,6 +308,24 @@ class ReleaseSection(Section):
     max_unanswered: CasesOrShare | None = None
 
 
+class ExamSection(Section):
+    """How judges are examined on `gold.jsonl`, and the marks that they must reach; a key that does not exist is a mistake.
+
+    `passes` is how often a judge is asked about each row; `variants` are the harmless changes that it is asked about besides. The
+    marks are those of `Marks`; distances are shares of the scale.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    passes: Annotated[int, Field(ge=1, le=20)] = 3
+    variants: list[Literal["layout", "courtesy", "documents"]] = ["layout", "courtesy", "documents"]
+    separation: Annotated[float, Field(gt=0.5, lt=1)] = Marks().separation
+    error: Annotated[float, Field(gt=0, lt=1)] = Marks().error
+    parsed: Annotated[float, Field(gt=0, lt=1)] = Marks().parsed
+    consistency: Annotated[float, Field(gt=0, lt=1)] = Marks().consistency
+    sensitivity: Annotated[float, Field(gt=0, lt=1)] = Marks().sensitivity
+
+
 class SuiteConfig(Section):
     """A suite's configuration."""
 
@@ -328,4 +347,5 @@ class SuiteConfig(Section):
     validation: ValidationSection = ValidationSection()
     scoring: ScoringSection = ScoringSection()
     release: ReleaseSection | None = None
+    exam: ExamSection = ExamSection()
     rules: dict[str, Any] = {}

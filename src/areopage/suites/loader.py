@@ -12,6 +12,7 @@ from areopage.cases.personas import Persona, load_personas
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import Registry, load_registry, select_criteria
 from areopage.errors import ConfigError, name_list
+from areopage.scoring.exams.records import Marks
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.release import FINAL, ReleaseFloors, is_under
 from areopage.scoring.tree import Weights
@@ -103,6 +104,10 @@ class Suite(Struct, frozen=True, kw_only=True):
             raise fault
         selected = select_criteria(self.config.criteria.default_selection, self.registry)
         return ReleaseFloors(**section.model_dump(), criteria=selected)
+
+    def exam_marks(self) -> Marks:
+        """The marks that judges must reach in an exam."""
+        return Marks(**{name: getattr(self.config.exam, name) for name in Marks.__struct_fields__})
 
     def release_faults(self) -> list[ConfigError]:
         """Everything for which `release_floors` refuses the configuration, but a wrong default selection."""

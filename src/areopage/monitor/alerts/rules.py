@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
-from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.ledger.operations import Alert
+from areopage.ledger.qualifications import standing_parts
 from areopage.ledger.queries import Backlog, JudgeDays
 from areopage.ledger.records import CriterionResult, Evaluation, is_golden
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
@@ -30,7 +30,6 @@ RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED, ANSW
 
 EVERYTHING = "all"
 GATHERED_SHOWN = 10
-# as `areopage.jury.judges.qualification_of` puts it
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 STILL_DROPPING = 0.5
@@ -222,11 +221,8 @@ def _answer_body(
 
 def _qualification_text(qualification: str, locale: AlertLocale) -> str:
     """What is known of the judges' fitness, in the locale's language; its names and reasons are kept."""
-    if qualification == NEVER_EXAMINED:
-        return locale.say("qualification_unknown")
-    if is_unfit(qualification):
-        return locale.say("qualification_unfit", who=plain(qualification.removeprefix(UNFIT), REMARK_LENGTH))
-    return plain(qualification, REMARK_LENGTH)
+    word, names = standing_parts(qualification)
+    return locale.say(f"judges_{word}_named" if names else f"judges_{word}", who=plain(names, REMARK_LENGTH))
 
 
 def remarks(texts: Sequence[str], locale: AlertLocale) -> list[str]:

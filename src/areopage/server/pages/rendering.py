@@ -1,9 +1,9 @@
 """Rendering of page templates, in the reader's language, with escaping.
 
-Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `unfit`,
-`qualification_of_judge`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`; the filters `iso` and `one_line`; of the
-request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the hidden
-field of a form, `can_ask` (whether this server answers questions).
+Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `alarming`,
+`judge_standing`, `judge_alarms`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`; the filters `iso` and `one_line`;
+of the request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is needed), `csrf()` for the
+hidden field of a form, `can_ask` (whether this server answers questions).
 """
 
 import hashlib
@@ -20,11 +20,10 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from areopage.jury.judges import NEVER_EXAMINED, UNFIT, is_unfit
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
 from areopage.report.elements import MESSAGE_FILES
-from areopage.report.qualification import unfit_judges
+from areopage.report.qualification import ALARMING, is_alarming, judge_text, panel_text
 from areopage.report.render import environment
 from areopage.review.label import MAX_RATER
 from areopage.server.access import Actor, actor_of, csrf_token
@@ -65,9 +64,10 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
     made = environment(TEMPLATES, locale)
     made.globals.update(
-        qualification=partial(_qualification_text, locale),
-        unfit=is_unfit,
-        qualification_of_judge=_qualification_of_judge,
+        qualification=partial(panel_text, locale),
+        alarming=is_alarming,
+        judge_standing=partial(judge_text, locale),
+        judge_alarms=lambda standing: standing is not None and standing.state in ALARMING,
         asset=assets.__getitem__,
         answer_url=_answer_url,
         gate_url=gate_url,
@@ -178,18 +178,6 @@ def run_url(id: str) -> str:
 def gate_url(id: str) -> str:
     """The page of one decision of the gate."""
     return f"/gate/{quote(id, safe='')}"
-
-
-def _qualification_text(locale: Locale, known: str, *, single: bool = False) -> str:
-    if not is_unfit(known):
-        return locale.say("judge_unknown" if single else "qualification_unknown")
-    return locale.say("judge_unfit" if single else "qualification_unfit_judges", who=unfit_judges(locale, known))
-
-
-def _qualification_of_judge(known: str, judge: str) -> str:
-    parts = known.removeprefix(UNFIT).split("; ") if is_unfit(known) else []
-    own = [part for part in parts if part.startswith(f"{judge} (")]
-    return f"{UNFIT}{own[0].removeprefix(judge).strip()[1:-1]}" if own else NEVER_EXAMINED
 
 
 def fault_page(request: Request, status: int, code: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,0 +1,198 @@
+"""Command `areopage qualify`: examine judges on a suite's gold set."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated
+
+import msgspec
+import typer
+from msgspec import Struct
+from rich.table import Table
+from rich.text import Text
+
+from areopage.bench.spec import Target
+from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
+from areopage.cli.bench_run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
+from areopage.cli.run_tables import print_table, text_console
+from areopage.errors import ServerDown, StorageError, UnknownRun, counted
+from areopage.jury.judges import Judge
+from areopage.ledger.qualifications import Qualification
+from areopage.locales import MISSING
+from areopage.models.contacts import contact_lines, contacts_of
+from areopage.models.settings import ModelSettings
+from areopage.report.elements import report_locale
+from areopage.report.qualification import mark_text
+from areopage.scoring.exams.records import Figure
+from areopage.suites.loader import load_suite
+from areopage.trust.exam import Exam, ExamResult, ExamWishes, allowing, check_exam, exam_size, prepare_exam, run_exam
+
+FORMATS = ("text", "json")
+HEADINGS = (
+    *("criterion", "state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits"),
+)
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """The models of an exam, for progress and prices."""
+
+    judges: tuple[Judge, ...]
+    settings: ModelSettings
+    target: Target | None = None
+    child: Target | None = None
+
+
+def qualify(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A bundled suite, or a folder with config.yml and gold.jsonl.")],
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]REF",
+            help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b; may be repeated. Default: all of the suite.",
+        ),
+    ] = None,
+    criteria: Annotated[
+        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas. Default: all.")
+    ] = None,
+    lang: Annotated[
+        list[str] | None, typer.Option(metavar="en|fr", help="Language of gold rows; may be repeated. Default: all.")
+    ] = None,
+    passes: Annotated[
+        int | None, typer.Option(min=1, max=20, help="How often a judge is asked about a row; default: exam.passes of the suite.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
+    ] = 0,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
+    form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Examine judges on a suite's gold set, and store which are qualified on which criteria.
+
+    The same command resumes an interrupted exam: the ledger keeps every call.
+    """
+    one_of("--format", form, FORMATS)
+    places = Places(out=out, config=config, ledger=ledger)
+    wishes = ExamWishes(
+        judges=tuple(judge or ()),
+        languages=tuple(lang or ()),
+        criteria=criteria,
+        passes=passes,
+        limit=limit,
+        concurrency=concurrency,
+        timeout=timeout,
+        allowed_variables=tuple(allow_variable or ()),
+    )
+    with suppress(UnknownRun), opened_ledger(places):
+        pass  # a ledger that cannot be used is refused before a model is asked
+    prepared = prepare_exam(load_suite(suite).with_shared(configured(places).section), wishes)
+    exam = check_exam(prepared if yes else _agreed(prepared))
+    _print_plan(exam)
+    if plan:
+        return
+    confirm([_asked(exam)], yes=yes)
+    raise typer.Exit(_carry_out(exam, places, form))
+
+
+def _agreed(exam: Exam) -> Exam:
+    """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
+    settings = exam.parts[0].settings
+    contacts = contacts_of([judge.reference for judge in exam.judges], settings).values()
+    asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
+    return allowing(exam, [name for one in asked for name in one.variables]) if asked and ask_to_send(asked) else exam
+
+
+def _asked(exam: Exam) -> _Asked:
+    return _Asked(judges=exam.judges, settings=exam.parts[0].settings)
+
+
+def _print_plan(exam: Exam) -> None:
+    size = exam_size(exam)
+    languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
+    rows, criteria = counted(size.rows, "gold row"), counted(size.criteria, "criterion", "criteria")
+    tell(f"exam on suite {exam.suite}: {rows} ({languages}), {criteria}")
+    for judge in exam.judges:
+        unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
+        passes = counted(len(judge.passes), "pass", "passes")
+        tell(f"  {judge.name} ({judge.reference}): {counted(size.calls[judge.name], 'call')}, {passes}{unfit}")
+    for line in contact_lines([judge.reference for judge in exam.judges], exam.parts[0].settings):
+        tell(line)
+    if not exam.whole:
+        tell("note: this is a part of the gold set: the result gives no standing")
+    cost = report_locale("en").costs(size.costs)
+    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
+    tell(f"plan: at most {counted(sum(size.calls.values()), 'call')}, {tokens}{f', about {cost}' if cost else ''}")
+
+
+def _carry_out(exam: Exam, places: Places, form: str) -> int:
+    """Run the exam and print what it shows; returns the exit code."""
+    try:
+        with opened_ledger(places, create=True) as ledger, ended_like_ctrl_c(), progress(_asked(exam)) as display:
+            result = run_exam(exam, ledger, display)
+    except KeyboardInterrupt:
+        tell("\nstopped; what has arrived is kept: the same command goes on from there")
+        return INTERRUPTED
+    except (ServerDown, StorageError) as fault:
+        tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept: the same command goes on from there")
+        return INCONCLUSIVE
+    if result.open_calls:
+        tell(f"{counted(result.open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
+        return INCONCLUSIVE
+    if form == "json":
+        typer.echo(msgspec.json.format(msgspec.json.encode(result.found)).decode())
+    else:
+        _print_result(exam, result)
+    return FAILED if any(one.state == "not_qualified" for one in result.found) else DONE
+
+
+def _print_result(exam: Exam, result: ExamResult) -> None:
+    console, locale = text_console(), report_locale("en")
+    for judge in exam.judges:
+        own = [one for one in result.found if one.judge == judge.name]
+        passed = sum(one.state == "qualified" for one in own)
+        told = "judges no criterion of the gold set"
+        if own:
+            told = f"qualified on {passed} of {counted(len(own), 'criterion', 'criteria')}"
+        console.print(Text(f"{judge.name} ({judge.reference}): {told}", style="bold"))
+        if not own:
+            continue
+        print_table(console, _figures(own))
+        for one in own:
+            if one.result.missed:
+                why = "; ".join(mark_text(locale, mark) for mark in one.result.missed)
+                console.print(Text(f"  not qualified: {one.path}: {why}"), soft_wrap=True)
+    if result.found:
+        console.print(Text(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}"))
+
+
+def _figures(found: Sequence[Qualification]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for one in found:
+        result = one.result
+        apart = result.separation
+        interval = f" [{_number(apart.low)}, {_number(apart.high)}]" if apart.value is not None else ""
+        table.add_row(
+            Text(one.path),
+            one.state.replace("_", " "),
+            f"{result.rows} ({result.low_rows} low, {result.high_rows} high)",
+            Text(f"{_shown(result.separation)}{interval}"),
+            *map(_shown, (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)),
+        )
+    return table
+
+
+def _shown(figure: Figure) -> str:
+    return _number(figure.value)
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.2f}"
