@@ -40,6 +40,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
         low, high: None without a pair.
         p_value: two-sided, of no difference: under 1 − the level exactly where 0 lies outside of the interval.
         only_first, only_second: the ids of the cases with a score on one side alone.
+        changed: the clusters whose differences do not add up to 0.
     """
 
     pairs: int
@@ -50,6 +51,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
     p_value: float | None
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
+    changed: int = 0
 
     @property
     def is_separate(self) -> bool:
@@ -102,7 +104,8 @@ def paired_difference(
     together = clusters or {}
     numbers: dict[tuple[bool, str], int] = {}
     groups = np.array([numbers.setdefault((id in together, together.get(id, id)), len(numbers)) for id in ids], dtype=np.intp)
-    low, high, p_value = _interval(values, groups, span, level) if ids else (None, None, None)
+    sums = np.bincount(groups, weights=values).round(_DIGITS) if ids else values
+    low, high, p_value = _interval(sums, np.bincount(groups).astype(np.float64), span, level) if ids else (None, None, None)
     return PairedDifference(
         pairs=len(ids),
         clusters=len(numbers),
@@ -112,6 +115,7 @@ def paired_difference(
         p_value=p_value,
         only_first=tuple(id for id in left if id not in right),
         only_second=tuple(id for id in right if id not in left),
+        changed=int(np.count_nonzero(sums)),
     )
 
 
@@ -152,14 +156,12 @@ def mcnemar(first: int, second: int) -> float:
     return min(1.0, 2.0 * at_most(min(first, second), first + second, 0.5))
 
 
-def _interval(values: Column, groups: NDArray[np.intp], span: float, level: float) -> tuple[float, float, float]:
+def _interval(sums: Column, sizes: Column, span: float, level: float) -> tuple[float, float, float]:
     """The ends of the interval of the mean, and the p-value of 0.
 
     Args:
-        groups: the number of each value's cluster, from 0.
+        sums, sizes: of the differences of each cluster, and how many there are.
     """
-    sizes = np.bincount(groups).astype(np.float64)
-    sums = np.bincount(groups, weights=values).round(_DIGITS)
     kinds, counts = np.unique(np.stack([sizes, sums], axis=1), axis=0, return_counts=True)
     if len(kinds) > _MOST_KINDS:
         step = span / _STEPS
@@ -168,7 +170,8 @@ def _interval(values: Column, groups: NDArray[np.intp], span: float, level: floa
     sizes, sums, unseen = kinds[:, 0], kinds[:, 1], sizes.mean()
     sizes, down, up = np.append(sizes, unseen), np.append(sums, -span * unseen), np.append(sums, span * unseen)
     tail = (1.0 - level) / 2.0
-    low = quantile_of_mean(down, sizes, counts, tail, -span, span)
-    high = -quantile_of_mean(-up, sizes, counts, tail, -span, span)
+    middle = float(kinds[:, 1] @ counts[:-1] / (kinds[:, 0] @ counts[:-1]))
+    low = quantile_of_mean(down, sizes, counts, tail, -span, middle)
+    high = -quantile_of_mean(-up, sizes, counts, tail, -span, -middle)
     p_value = 2.0 * min(chance_at_most_zero(down, counts), chance_at_most_zero(-up, counts))
     return low, high, min(1.0, p_value)
