@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from areopage.bench.panels import PartDifference
 from areopage.bench.target_prompts import Mode
-from areopage.scoring.compare import PairedDifference, PairedFailures
+from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.intervals.scores import Interval
 from areopage.scoring.release import Verdict

@@ -15,7 +15,7 @@ from areopage.bench.spec import RunSpec, Target, spec_of
 from areopage.errors import StorageError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.compare import paired_difference, paired_failures
+from areopage.scoring.comparison.paired import paired_difference, paired_failures
 from areopage.scoring.failures import case_states, is_failure
 
 _FREE: tuple[Part, ...] = ("suite", "mode", "floors")

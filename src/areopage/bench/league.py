@@ -15,7 +15,7 @@ from areopage.cases.records import Case
 from areopage.jury.judges import Price
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
-from areopage.scoring.compare import PairedDifference, PairedFailures, paired_difference, paired_failures
+from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.failures import FailureCount, failing_cases, group_failures
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.reduce import CriterionScore

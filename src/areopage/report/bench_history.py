@@ -11,7 +11,7 @@ from areopage.report.case_index import CaseIndex
 from areopage.report.elements import columns, rows
 from areopage.report.model import Block, Cell, Line, Listing, Paragraph, Section, Span, Table
 from areopage.report.results import criterion_label
-from areopage.scoring.compare import PairedDifference, PairedFailures
+from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
 from areopage.scoring.failures import FailureCount
 
 NAMED = 12  # cases in a list

@@ -10,7 +10,7 @@ from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.model import Badge, Cell, Span
 from areopage.report.results import criterion_label
-from areopage.scoring.compare import PairedDifference
+from areopage.scoring.comparison.paired import PairedDifference
 from areopage.scoring.failures import FailureCount
 
 ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")

@@ -3,12 +3,13 @@
 Differences of scores lie between two known ends, most of them are 0 and few are large. Student's interval has no width where all
 differences are equal, and misses rare large ones. The interval here needs no shape and keeps its level for few cases: each of its
 ends is a quantile of the mean under random weights (exponential, divided by their sum) of the differences and of one more
-difference at the end of its range, which stands for what was not seen. Sources: N. Gaffke, "Three test statistics for a
-nonparametric one-sided hypothesis on the mean of a nonnegative variable" (Mathematical Methods of Statistics 14, 2005);
-E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random variable" (arXiv:1905.06208, 2019).
+difference at the end of its range, which stands for what was not seen. No weights are drawn: see `weighted_means`. Sources:
+N. Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable" (Mathematical
+Methods of Statistics 14, 2005); E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random
+variable" (arXiv:1905.06208, 2019).
 
 Where differences have two values it is Clopper's and Pearson's, as for single failures. For failures, whose differences are −1, 0
-or 1, it leaves out 0 exactly where McNemar's exact test says p < 0.05. For many cases it becomes the bootstrap's (Bayesian).
+or 1, its p-value is that of McNemar's exact test. For many cases it becomes the bootstrap's (Bayesian).
 """
 
 from collections.abc import Mapping
@@ -17,17 +18,17 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.comparison.weighted_means import chance_at_most_zero, quantile_of_mean
 from areopage.scoring.shares import at_most
 
 Column = NDArray[np.float64]
 
-DRAWS = 20_000
-_FEWEST_DRAWS = 4_000
-_CELLS = 20_000_000  # of draws by different values, over all; fewer draws are made where there are many values
-_CELLS_AT_ONCE = 2_000_000
 _LEVEL = 0.95
 _DIGITS = 9
 """Means of the same scores may differ by the last bit: differences are counted after rounding to so many decimals."""
+
+_MOST_KINDS, _STEPS = 400, 500
+"""Where there are more kinds of differences, the interval rounds them to this many steps of the scale."""
 
 
 class PairedDifference(Struct, frozen=True, kw_only=True):
@@ -39,6 +40,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
         low, high: None without a pair.
         p_value: two-sided, of no difference: under 1 − the level exactly where 0 lies outside of the interval.
         only_first, only_second: the ids of the cases with a score on one side alone.
+        changed: the clusters whose differences do not add up to 0.
     """
 
     pairs: int
@@ -49,6 +51,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
     p_value: float | None
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
+    changed: int = 0
 
     @property
     def is_separate(self) -> bool:
@@ -86,7 +89,6 @@ def paired_difference(
     span: float,
     clusters: Mapping[str, str] | None = None,
     level: float = _LEVEL,
-    seed: int = 0,
 ) -> PairedDifference:
     """Compare two sets of scores by the ids of their cases.
 
@@ -95,7 +97,6 @@ def paired_difference(
         span: the width of the scale: no difference is greater.
         clusters: id -> what a case has in common with others, such as its source; a case without an entry stands alone.
         level: of the interval, in (0, 1).
-        seed: of the random weights.
     """
     left, right = ({id: score for id, score in given.items() if score is not None} for given in (first, second))
     ids = [id for id in left if id in right]
@@ -103,7 +104,8 @@ def paired_difference(
     together = clusters or {}
     numbers: dict[tuple[bool, str], int] = {}
     groups = np.array([numbers.setdefault((id in together, together.get(id, id)), len(numbers)) for id in ids], dtype=np.intp)
-    low, high, p_value = _interval(values, groups, span, level, seed) if ids else (None, None, None)
+    sums = np.bincount(groups, weights=values).round(_DIGITS) if ids else values
+    low, high, p_value = _interval(sums, np.bincount(groups).astype(np.float64), span, level) if ids else (None, None, None)
     return PairedDifference(
         pairs=len(ids),
         clusters=len(numbers),
@@ -113,6 +115,7 @@ def paired_difference(
         p_value=p_value,
         only_first=tuple(id for id in left if id not in right),
         only_second=tuple(id for id in right if id not in left),
+        changed=int(np.count_nonzero(sums)),
     )
 
 
@@ -121,16 +124,15 @@ def paired_failures(
     second: Mapping[str, bool | None],
     *,
     clusters: Mapping[str, str] | None = None,
-    seed: int = 0,
 ) -> PairedFailures:
     """Compare failures by the ids of the cases.
 
     Args:
         first, second: id -> whether the case fails; None, or no entry: it is not known, or nothing applies to it.
-        clusters, seed: see `paired_difference`.
+        clusters: see `paired_difference`.
     """
     shares = [{id: None if fails is None else float(fails) for id, fails in given.items()} for given in (first, second)]
-    difference = paired_difference(*shares, span=1.0, clusters=clusters, seed=seed)
+    difference = paired_difference(*shares, span=1.0, clusters=clusters)
     pairs = {id: (fails, second[id]) for id, fails in first.items() if fails is not None and second.get(id) is not None}
     only_first, only_second = (tuple(id for id, pair in pairs.items() if pair == one) for one in ((True, False), (False, True)))
     both = sum(pair == (True, True) for pair in pairs.values())
@@ -154,24 +156,22 @@ def mcnemar(first: int, second: int) -> float:
     return min(1.0, 2.0 * at_most(min(first, second), first + second, 0.5))
 
 
-def _interval(values: Column, groups: NDArray[np.intp], span: float, level: float, seed: int) -> tuple[float, float, float]:
+def _interval(sums: Column, sizes: Column, span: float, level: float) -> tuple[float, float, float]:
     """The ends of the interval of the mean, and the p-value of 0.
 
     Args:
-        groups: the number of each value's cluster, from 0.
+        sums, sizes: of the differences of each cluster, and how many there are.
     """
-    sizes = np.bincount(groups).astype(np.float64)
-    sums = np.bincount(groups, weights=values).round(_DIGITS)
     kinds, counts = np.unique(np.stack([sizes, sums], axis=1), axis=0, return_counts=True)
-    draws = max(_FEWEST_DRAWS, min(DRAWS, _CELLS // len(kinds)))
-    random, unseen = np.random.default_rng(seed), sizes.mean()
-    means = np.empty((2, draws))
-    for some in np.array_split(np.arange(draws), -(-draws * len(kinds) // _CELLS_AT_ONCE)):
-        weights = random.standard_gamma(counts, (len(some), len(counts)))
-        beside = random.standard_exponential(len(some)) * unseen
-        total, above = weights @ kinds[:, 0] + beside, weights @ kinds[:, 1]
-        means[0, some], means[1, some] = (above - beside * span) / total, (above + beside * span) / total
+    if len(kinds) > _MOST_KINDS:
+        step = span / _STEPS
+        kinds, counts = np.unique(np.stack([sizes, (sums / step).round() * step], axis=1), axis=0, return_counts=True)
+    counts = np.append(counts, 1).astype(np.float64)
+    sizes, sums, unseen = kinds[:, 0], kinds[:, 1], sizes.mean()
+    sizes, down, up = np.append(sizes, unseen), np.append(sums, -span * unseen), np.append(sums, span * unseen)
     tail = (1.0 - level) / 2.0
-    low, high = float(np.quantile(means[0], tail)), float(np.quantile(means[1], 1.0 - tail))
-    p_value = 2.0 * min(float((means[0] <= 0.0).mean()), float((means[1] >= 0.0).mean()))
-    return max(-span, low), min(span, high), min(1.0, p_value)
+    middle = float(kinds[:, 1] @ counts[:-1] / (kinds[:, 0] @ counts[:-1]))
+    low = quantile_of_mean(down, sizes, counts, tail, -span, middle)
+    high = -quantile_of_mean(-up, sizes, counts, tail, -span, -middle)
+    p_value = 2.0 * min(chance_at_most_zero(down, counts), chance_at_most_zero(-up, counts))
+    return low, high, min(1.0, p_value)
