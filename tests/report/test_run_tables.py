@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import PassKey, RunView
+from areopage.bench.passes import PassKey
+from areopage.bench.results import RunView
 from areopage.cli.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan

@@ -45,7 +45,9 @@ class RunCoverage(Struct, frozen=True, kw_only=True):
         return self.criteria + len(self.lost)
 
 
-def run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int) -> RunCoverage:
+def run_coverage(
+    spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int, planned: int | None = None
+) -> RunCoverage:
     """The coverage of a run.
 
     Args:
@@ -53,11 +55,17 @@ def run_coverage(spec: RunSpec, selected: Counter[str], scored: int, not_applica
             in the specification.
         scored: the passes with a score.
         not_applicable: the passes that say that the criterion does not apply.
+        planned: the passes that are planned of the criteria that are judged; None: all of every judge, or where passes are
+            adaptive the first ones.
     """
     lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
     judged = {key: count for key, count in selected.items() if key not in lost}
-    criteria = spec.criteria_by_id()
-    planned = sum(count * len(one.passes) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key]))
+    if planned is None:
+        most = spec.adaptive.start if spec.adaptive is not None else None
+        criteria = spec.criteria_by_id()
+        planned = sum(
+            count * len(one.passes[:most]) for key, count in judged.items() for one in spec.judges if one.may_judge(criteria[key])
+        )
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
     return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
 

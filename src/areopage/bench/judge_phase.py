@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from areopage.bench.blocks import blocks_of
 from areopage.bench.context import RunContext
+from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import planned_calls
@@ -18,6 +20,18 @@ from areopage.ledger.records import WITHHELD, Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import marked_as
+
+
+class PhasePasses(Struct, frozen=True, kw_only=True):
+    """The passes that a phase makes: those planned so far, but for those of `after`, which earlier phases have made."""
+
+    passes: RunPasses
+    after: RunPasses | None = None
+
+    @property
+    def round(self) -> int:
+        """The number of the round, from 1."""
+        return self.passes.plan.rounds if self.passes.plan is not None else 1
 
 
 class JudgePhase:
@@ -35,6 +49,7 @@ class JudgePhase:
         cases: Sequence[JudgedCase],
         positions: Mapping[str, int],
         numbers: Mapping[str, int],
+        planned: "PhasePasses",
     ) -> None:
         """Plan the calls, criterion by criterion, so that a server keeps the constant part of the prompt.
 
@@ -43,14 +58,17 @@ class JudgePhase:
             cases: those that have an answer.
             positions: of all cases in the run, by their ids: a call is in the same block in every process.
             numbers: of the cases' answers, by the case's id.
+            planned: which passes the phase makes.
         """
-        self.name = judge.name
+        self.name = judge.name if planned.round == 1 else f"{judge.name} (round {planned.round})"
         self._context, self._session, self._store = context, session, store
         self._calls: dict[int, dict[str, PlannedCall]] = {}
         store.links = {}
         criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
         blocks = blocks_of(len(positions) * len(judge.passes), context.block_calls)  # of a criterion
-        for call in planned_calls(context.spec, cases, [judge]):
+        for call in planned_calls(context.spec, cases, [judge], planned.passes.of):
+            if planned.after is not None and call.pass_index <= planned.after.of_call(call):
+                continue
             number = criteria[call.criteria[0].id] * blocks + positions[call.case.id] * blocks // len(positions)
             if call.key not in store.links:
                 self._calls.setdefault(number, {})[call.key] = call

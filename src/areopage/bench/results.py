@@ -15,11 +15,11 @@ from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.panels import case_clusters
+from areopage.bench.passes import PassKey, RunPasses, call_places, erased_judgments, outcome_for, stored_passes
 from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
-from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, judge_health, reparsed
 from areopage.ledger.answers import Answers, CallTotals
@@ -35,9 +35,6 @@ from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scor
 from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.text.declining import declines
-
-PassKey = tuple[str, str, str, int, int]
-"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
@@ -71,6 +68,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         conversations: how conversations with simulated children ended; None where there are none.
         calls: what this run's calls to the target and to the model that plays children took.
         standings: what exams say of its judges now, in their order.
+        passes: how often each judge judges each case, and why.
     """
 
     run: Run
@@ -92,6 +90,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     people: People
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
+    passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 
     @property
@@ -245,28 +244,32 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     answers = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
     answers |= _given_answers(ledger, there)
     judged = judged_cases(spec, there, calls, by_key)
-    places = {
-        (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
-        for call in planned_calls(spec, judged)
-        for criterion in call.criteria
-    }
+    places = call_places(stored, judged)
     held = ledger.judgments(list(places.values()))
     responses = {item.case.id: item.case for item in judged}
-    judgments = {place: held[key] for place, key in places.items() if key in held}
     erased_cases = {cases[position].case.id: answer for position, answer in erased.items()}
-    judgments |= _linked(ledger, run.id, erased_cases)
+    ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
+    recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
+    ids |= {case.id: recorded_id(case) for case in recorded}
+    judgments = {place: held[key] for place, key in places.items() if key in held}
+    judgments |= erased_judgments(ledger, run.id, erased_cases)
+    planned_passes = stored_passes(ledger, run, stored, cases, places, judgments, erased_cases, ids)
+    names = {judge.name: judge for judge in spec.judges}
+    judgments = {
+        place: judgment
+        for place, judgment in judgments.items()
+        if place[2] in names and place[3] <= planned_passes.of(place[0], place[1], names[place[2]], place[4])
+    }
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
-    passes = _planned_passes(spec, cases, judgments, turns)
+    passes = _planned_passes(spec, cases, judgments, turns, planned_passes)
     clusters = case_clusters([item.case for item in cases], spec.cluster)
     scores = _folded(spec, passes, clusters)
     if broken := broken_off(answers, responses):
         counted = only_failures(passes, scores.criteria, broken, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
         scores = _folded(spec, counted, clusters)
-    ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
-    recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
-    ids |= {case.id: recorded_id(case) for case in recorded}
+    tree, planned = scores.tree, sum(not one.by_rule for one in passes) if spec.adaptive is not None else None
     return RunView(
         run=run,
         spec=spec,
@@ -276,7 +279,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         erased=erased_cases,
         judgments=judgments,
         scores=scores,
-        coverage=run_coverage(spec, selected_judgments(spec, cases, turns), scores.tree.scored, scores.tree.not_applicable),
+        coverage=run_coverage(spec, selected_judgments(spec, cases, turns), tree.scored, tree.not_applicable, planned),
         sources=_scores_by_source(spec, cases, counted if broken else passes),
         health=tuple(_run_health(judge, passes, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
@@ -287,6 +290,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
         standings=Qualifications(ledger).standings(spec.judges, spec.criteria),
+        passes=planned_passes,
     )
 
 
@@ -295,20 +299,6 @@ def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer
     ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
     held = Answers(ledger).by_id(list(ids.values()))
     return {case_id: held[id] for case_id, id in ids.items() if id in held}
-
-
-def _linked(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:
-    """The judgments of erased answers by case, found by their links.
-
-    The keys of these judgments are random.
-    """
-    found = ledger.judgments_under([(answer.number, run_id) for answer in erased.values()])
-    return {
-        (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment
-        for case_id, answer in erased.items()
-        for judgment in found.get((answer.number, run_id), ())
-        for verdict in judgment.verdicts
-    }
 
 
 def changed_readings(stored: RunView, again: RunView) -> list[Judgment]:
@@ -322,7 +312,7 @@ def _read_again(judgment: Judgment, spec: RunSpec, case: Case | None) -> Judgmen
 
 
 def _planned_passes(
-    spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], turns: JudgedTurns
+    spec: RunSpec, cases: Sequence[RunCase], judgments: Mapping[PassKey, Judgment], turns: JudgedTurns, planned: RunPasses
 ) -> list[PlannedPass]:
     """Every planned pass in order of cases, with its outcome if any, and the pairs that a rule takes from the judges."""
     criteria, unjudged = spec.criteria_by_id(), spec.unjudged
@@ -341,7 +331,7 @@ def _planned_passes(
             for turn in turns.of(item.case.id, criteria[key])
             for judge in spec.judges
             if judge.may_judge(criteria[key])
-            for number in range(1, len(judge.passes) + 1)
+            for number in range(1, planned.of(item.case.id, key, judge, turn) + 1)
         )
         passes += (
             PlannedPass(case_id=item.case.id, criterion=key, judge="", pass_index=0, by_rule=True)
@@ -352,7 +342,8 @@ def _planned_passes(
 
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass], clusters: Mapping[str, str] | None = None) -> RunScores:
-    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, clusters)
+    first = spec.adaptive and spec.adaptive.start
+    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, clusters=clusters, first=first)
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:
@@ -367,13 +358,6 @@ def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[
         tree = _folded(spec, own).tree
         found.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
     return tuple(found)
-
-
-def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
-    """A judgment's outcome on a criterion."""
-    if judgment is None:
-        return None
-    return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
 def _run_health(

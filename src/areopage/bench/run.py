@@ -1,5 +1,6 @@
 """Execute a run in phases: all answers, then judge by judge. Calls stored in the ledger are not repeated."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +10,9 @@ from msgspec import Struct
 from areopage.bench.blocks import RunBlocks
 from areopage.bench.context import RunContext
 from areopage.bench.conversations import replies
-from areopage.bench.judge_phase import JudgePhase, RunJudgments
+from areopage.bench.judge_phase import JudgePhase, PhasePasses, RunJudgments
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
+from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
 from areopage.bench.target_phase import TARGET_PHASE, TargetPhase
 from areopage.jury.judges import Judge
@@ -54,7 +56,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
     recorded = [CaseAnswer(context.run_id, positions[case], id) for case, id in answer_ids(cases, [], {}).items()]
     stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
-    cases = open_cases(cases, stored.erased_in(context.run_id))
+    every, cases = cases, open_cases(cases, stored.erased_in(context.run_id))
     calls = answer_calls(context.spec, cases)
     blocks = RunBlocks(context.run_id)
     pool = f"bench:{context.run_id}"
@@ -68,8 +70,21 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
         numbers = {case: by_id[id] for case, id in ids.items()}
         unanswered = [call.key not in answers or answers[call.key].state not in SETTLED for call in calls]
         open_ends = sum(unanswered) if part.answers else 0
-        judges = [judge for judge in context.spec.judges if part.judges is None or judge.name in part.judges]
-        open_ends += await _ask_judges(context, judges, judged, positions, numbers, blocks, worker)
+        work = _JudgeWork(
+            judges=[judge for judge in context.spec.judges if part.judges is None or judge.name in part.judges],
+            cases=judged,
+            positions=positions,
+            numbers=numbers,
+        )
+        planned = PhasePasses(passes=await _passes(context, every, work))
+        open_calls = await _ask_judges(context, work, planned, blocks, worker)
+        while context.spec.adaptive is not None and not open_ends + open_calls:
+            found = await _passes(context, every, work)
+            if found.items == planned.passes.items:
+                break
+            planned = PhasePasses(passes=found, after=planned.passes)
+            open_calls = await _ask_judges(context, work, planned, blocks, worker)
+        open_ends += open_calls
         await blocks.finish(worker)
     return open_ends
 
@@ -84,15 +99,20 @@ async def _ask_target(
         await blocks.carry_out(phase, worker)
 
 
-async def _ask_judges(
-    context: RunContext,
-    judges: Sequence[Judge],
-    cases: Sequence[JudgedCase],
-    positions: Mapping[str, int],
-    numbers: Mapping[str, int],
-    blocks: RunBlocks,
-    worker: OpenWorker,
-) -> int:
+class _JudgeWork(Struct, frozen=True, kw_only=True):
+    """Which judges are asked about which cases; positions are those of all cases in the run, numbers those of their answers."""
+
+    judges: Sequence[Judge]
+    cases: Sequence[JudgedCase]
+    positions: Mapping[str, int]
+    numbers: Mapping[str, int]
+
+
+async def _passes(context: RunContext, cases: Sequence[RunCase], work: _JudgeWork) -> RunPasses:
+    return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, cases, work.cases, work.numbers)
+
+
+async def _ask_judges(context: RunContext, work: _JudgeWork, planned: PhasePasses, blocks: RunBlocks, worker: OpenWorker) -> int:
     """Call judge by judge, so that a server keeps one model in memory.
 
     Returns the number of open calls.
@@ -110,8 +130,10 @@ async def _ask_judges(
             stops_at_outage=True,
             concurrency=spec.concurrency,
         )
-        for judge in judges:
-            phase = JudgePhase(context, judge, session, store, cases, positions, numbers)
+        for judge in work.judges:
+            phase = JudgePhase(context, judge, session, store, work.cases, work.positions, work.numbers, planned)
+            if planned.after is not None and not phase.total:
+                continue
             context.observer.phase(judge.name, phase.total, await phase.look_up())
             try:
                 await blocks.carry_out(phase, worker)

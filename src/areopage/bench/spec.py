@@ -19,6 +19,7 @@ from areopage.locales import Note
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.scoring.passes.allocation import PassSettings
 from areopage.scoring.release import ReleaseFloors
 
 TWIN_OF = "twin_of"
@@ -91,6 +92,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         twin_tag: the tag of cases that a harmless answer must not refuse.
         idle: keys of the suite's configuration without a meaning here, one remark for each.
         reassessed: where the answers are from; None: the target is asked, or responses come with the cases.
+        adaptive: how passes are added to the first ones; None: every judge makes all of its passes.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
     """
 
@@ -118,6 +120,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     max_response_length: int = 0
     child: Target | None = None
     reassessed: Reassessed | None = None
+    adaptive: PassSettings | None = None
 
     @property
     def answered_by(self) -> str:
@@ -148,6 +151,8 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.salt,
         cases,
     ]
+    if spec.adaptive is not None:
+        determining.append(spec.adaptive)
     return digest_of(determining)
 
 

@@ -55,4 +55,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
             if use.evaluated == len(cases) and not coverage.lost:
                 coverage = msgspec.structs.replace(coverage, planned=use.planned)
+            elif spec.adaptive is not None:
+                added = max(0, use.scored + use.not_applicable - coverage.planned)
+                coverage = msgspec.structs.replace(coverage, planned=coverage.planned + added)
         yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)

@@ -18,7 +18,7 @@ from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import settled_judge
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import JudgedCase, PassesOf, all_passes, plan
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
@@ -140,19 +140,22 @@ def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus
     return checked
 
 
-def planned_calls(panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None) -> Iterator[PlannedCall]:
+def planned_calls(
+    panel: Panel, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None, passes_of: PassesOf = all_passes
+) -> Iterator[PlannedCall]:
     """All calls for these cases, judge by judge.
 
     Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
 
     Args:
         judges: only these; None: all of the panel.
+        passes_of: how many passes are planned; see `plan`.
     """
     for judge in panel.judges if judges is None else judges:
         shown = cases
         if judge.is_model and panel.context is not None:
             shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
-        yield from plan(judge, shown, panel.personas, panel.salt, joint=panel.joint and judge.is_model)
+        yield from plan(judge, shown, panel.personas, panel.salt, joint=panel.joint and judge.is_model, passes_of=passes_of)
 
 
 def panel_run(panel: Panel, kind: RunKind) -> Run:

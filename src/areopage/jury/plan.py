@@ -7,7 +7,7 @@ shown is then the conversation up to that reply. What has been paid for under a 
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -31,8 +31,23 @@ class JudgedCase(Struct, frozen=True, kw_only=True):
     given: int = 0
 
 
+PassesOf = Callable[[str, str, Judge, int], int]
+"""How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn."""
+
+
+def all_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
+    """All passes of a judge."""
+    return len(judge.passes)
+
+
 def plan(
-    judge: Judge, cases: Sequence[JudgedCase], personas: Mapping[str, Persona], salt: str = "", *, joint: bool = False
+    judge: Judge,
+    cases: Sequence[JudgedCase],
+    personas: Mapping[str, Persona],
+    salt: str = "",
+    *,
+    joint: bool = False,
+    passes_of: PassesOf = all_passes,
 ) -> Iterator[PlannedCall]:
     """Plan the calls of one judge, grouped by criteria.
 
@@ -42,6 +57,7 @@ def plan(
         personas: the readers by maturity.
         salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
         joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has a call of its own.
+        passes_of: how many passes are planned; of a joint call by its first criterion.
     """
     positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
@@ -55,7 +71,8 @@ def plan(
             if (place, scope) not in shown:
                 shown[place, scope] = list(_shown_cases(cases[place], scope, personas))
             for one in shown[place, scope]:
-                for number, prefix in enumerate(prefixes, 1):
+                count = passes_of(one.case.id, group[0].id, judge, one.turn)
+                for number, prefix in enumerate(prefixes[:count], 1):
                     key = hashlib.sha256(f"{prefix}{one.digest}".encode()).hexdigest()
                     yield PlannedCall(key=key, case=one.case, criteria=group, judge=judge, pass_index=number, turn=one.turn)
 

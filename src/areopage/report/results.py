@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import Struct, structs
 
 import areopage
-from areopage.bench.results import RunView, outcome_for
+from areopage.bench.passes import outcome_for
+from areopage.bench.results import RunView
 from areopage.bench.spec import RunSpec, Target
 from areopage.cases.records import Case
 from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content

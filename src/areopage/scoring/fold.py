@@ -3,7 +3,7 @@
 The tree is applied per record; the run averages each criterion over its cases, then applies the tree (V1.1).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import nan
 
@@ -39,9 +39,19 @@ class Consistency(Struct, frozen=True, kw_only=True):
     outliers_by_judge: dict[str, int]
 
 
-def consistency(scores: Sequence[CriterionScore]) -> Consistency:
-    """Fold the scores of any number of cases; judges without a counted pass have no variance."""
-    variances = [judge.variance for score in scores if score.applies for judge in score.judges if judge.score is not None]
+def consistency(scores: Sequence[CriterionScore], repeating: Collection[str] = ()) -> Consistency:
+    """Fold the scores of any number of cases; judges without a counted pass have no variance.
+
+    Args:
+        repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
+    """
+    variances = [
+        judge.variance
+        for score in scores
+        if score.applies
+        for judge in score.worst_reply.judges
+        if judge.score is not None and (judge.planned > 1 or judge.judge not in repeating)
+    ]
     agreements = [score.agreement for score in scores if score.agreement is not None]
     by_judge: dict[str, int] = {}
     for score in scores:
@@ -68,7 +78,13 @@ class RecordScores(Struct, frozen=True, kw_only=True):
 
 
 class RunScores(Struct, frozen=True, kw_only=True, dict=True):
-    """The scores of a run, on `scale`. `clusters` says what a case has in common with others, by its id."""
+    """The scores of a run, on `scale`.
+
+    Args:
+        clusters: what a case has in common with others, by its id.
+        by_first: the scores of every case and criterion by its first passes alone, where passes were added because of the scores;
+            else None. Averages over cases rest on them: a number of passes that depends on the scores would bias them.
+    """
 
     tree: Node
     scale: Scale
@@ -76,16 +92,22 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     records: tuple[RecordScores, ...]
     warnings: tuple[Note, ...]
     clusters: Mapping[str, str] = {}
+    by_first: tuple[CriterionScore, ...] | None = None
 
     @property
     def criteria(self) -> Iterator[CriterionScore]:
         """The scores of every case and criterion."""
         return (score for record in self.records for score in record.criteria)
 
+    @property
+    def averaged(self) -> Sequence[CriterionScore]:
+        """The scores that averages over cases rest on."""
+        return self.by_first if self.by_first is not None else list(self.criteria)
+
     @cached_property
     def intervals(self) -> dict[NodePath, Interval]:
         """Those of all scores by their paths, computed when they are first read."""
-        return score_intervals(list(self.criteria), self.tree, self.scale, clusters=self.clusters)
+        return score_intervals(list(self.averaged), self.tree, self.scale, clusters=self.clusters)
 
     @property
     def interval(self) -> Interval | None:
@@ -103,7 +125,7 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
         None where none is missing.
         """
         below = {leaf.name for leaf in leaves_of(node)}
-        scores = [score for score in self.criteria if score.criterion in below]
+        scores = [score for score in self.averaged if score.criterion in below]
         if not any(score.is_missing for score in scores):
             return None
         ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
@@ -135,6 +157,7 @@ def fold(
     profile: Profile,
     failures: FailureRules,
     clusters: Mapping[str, str] | None = None,
+    first: int | None = None,
 ) -> RunScores:
     """Fold planned passes into the scores of each record and of the run.
 
@@ -146,33 +169,43 @@ def fold(
         profile: the rules for failed passes, quorum and outliers.
         failures: which scores are failures.
         clusters: what a case has in common with others, by its id; a case without an entry stands alone.
+        first: further passes than so many were added because of the scores before them; None: none was.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
-    scores = reduce_passes(
-        passes, {key: one.scale for key, one in by_id.items()}, suite, profile, failures.limits(criteria, suite)
-    )
+    scales, limits = {key: one.scale for key, one in by_id.items()}, failures.limits(criteria, suite)
+    scores = reduce_passes(passes, scales, suite, profile, limits)
+    by_first: tuple[CriterionScore, ...] | None = None
+    repeating: frozenset[str] = frozenset()
+    if first is not None:
+        by_first = reduce_passes([one for one in passes if one.pass_index <= first], scales, suite, profile, limits)
+        repeating = frozenset(one.judge for one in passes if one.pass_index > 1)
     by_case: dict[str, list[CriterionScore]] = {}
     by_criterion: dict[str, list[CriterionScore]] = {}
+    averaged: dict[str, list[CriterionScore]] = {}
     for score in scores:
         by_case.setdefault(score.case_id, []).append(score)
         by_criterion.setdefault(score.criterion, []).append(score)
-    tree, warnings = score_tree([_run_leaf(by_id[key], found) for key, found in by_criterion.items()], weights)
+    for score in by_first or scores:
+        averaged.setdefault(score.criterion, []).append(score)
+    leaves = [_run_leaf(by_id[key], found, averaged[key]) for key, found in by_criterion.items()]
+    tree, warnings = score_tree(leaves, weights)
     records = tuple(
         RecordScores(
             case_id=case_id,
             tree=score_tree([leaf(by_id[score.criterion], score) for score in found], weights)[0],
             criteria=tuple(found),
-            consistency=consistency(found),
+            consistency=consistency(found, repeating),
         )
         for case_id, found in by_case.items()
     )
     return RunScores(
         tree=tree,
         scale=suite,
-        consistency=consistency(scores),
+        consistency=consistency(scores, repeating),
         records=records,
         warnings=warnings,
         clusters=clusters or {},
+        by_first=by_first,
     )
 
 
@@ -190,8 +223,9 @@ def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
     )
 
 
-def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore]) -> Leaf:
-    known = [score.score for score in scores if score.score is not None]
+def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore], averaged: Sequence[CriterionScore]) -> Leaf:
+    """A run's leaf: the numbers of passes of all scores, and the mean of those that are averaged."""
+    known = [score.score for score in averaged if score.score is not None]
     return Leaf(
         criterion=criterion.id,
         category=criterion.category,

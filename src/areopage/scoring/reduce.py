@@ -112,6 +112,12 @@ class CriterionScore(Struct, frozen=True, kw_only=True):
                 yield from ((judge.judge, one.turn, number) for number in range(1, planned + 1))
 
     @property
+    def worst_reply(self) -> "CriterionScore":
+        """The score of the reply whose judges `judges` are; the score itself where no single reply is judged."""
+        found = (one for one in self.turns if one.applies and one.score == self.score)
+        return next(found, self)
+
+    @property
     def is_missing(self) -> bool:
         """Whether the criterion applies and has no score."""
         return self.applies and self.score is None

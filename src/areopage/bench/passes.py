@@ -1,0 +1,263 @@
+"""The passes of a run: how often each judge judges each case, computed from what the ledger holds.
+
+Without adaptive passes it is the number that the suite or the user gives. With them it is planned in rounds, see
+`areopage.scoring.passes.allocation`: every process that replays the rounds over the same ledger gets the same plan.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.digest import digest_of
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.panel import planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.session import is_open
+from areopage.ledger.answers import Answers
+from areopage.ledger.records import Answer, Judgment, Run
+from areopage.ledger.store import Ledger
+from areopage.scoring.outcome import Outcome, Scored
+from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, PassSettings, plan_passes
+from areopage.scoring.release import is_under
+
+PassKey = tuple[str, str, str, int, int]
+"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
+Item = tuple[str, str, str, int]
+"""Case, criterion, judge and turn."""
+
+T = TypeVar("T")
+
+_DIGEST_BITS = 52  # that a float holds exactly
+
+
+class RunPasses(Struct, frozen=True, kw_only=True):
+    """How often each judge judges each case on each criterion.
+
+    Args:
+        first: passes that every item has where passes are adaptive; None: all passes of every judge.
+        items: the number of passes of each item that the judges have been asked about, or are to be.
+        plan: the rounds so far, in the order of `items`; None where passes are not adaptive.
+    """
+
+    first: int | None = None
+    items: Mapping[Item, int] = {}
+    plan: PassPlan | None = None
+
+    def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
+        """The number of planned passes."""
+        if self.first is None:
+            return len(judge.passes)
+        return self.items.get((case_id, criterion, judge.name, turn), min(self.first, len(judge.passes)))
+
+    def of_call(self, call: PlannedCall) -> int:
+        """The number of planned passes of a call's item."""
+        return self.of(call.case.id, call.criteria[0].id, call.judge, call.turn)
+
+
+def call_places(spec: RunSpec, judged: Sequence[JudgedCase]) -> dict[PassKey, str]:
+    """The key of every call that a run may make, by its place; of adaptive passes as many as there may be at most."""
+    return {
+        (call.case.id, criterion.id, call.judge.name, call.pass_index, call.turn): call.key
+        for call in planned_calls(spec, judged)
+        for criterion in call.criteria
+    }
+
+
+def run_passes(
+    spec: RunSpec,
+    cases: Sequence[RunCase],
+    places: Iterable[PassKey],
+    judgments: Mapping[PassKey, Judgment],
+    erased: Mapping[str, Answer],
+    made: Mapping[Item, int],
+) -> RunPasses:
+    """Plan the passes of a run from its judgments.
+
+    Args:
+        spec: as the run was begun; no variant of it.
+        cases: all cases of the run, in order.
+        places: of the calls that the run may make.
+        judgments: what the ledger holds in these places, and of the answers that are erased.
+        erased: the erased answers by case: their judges are not asked again, so they get no further pass.
+        made: how many passes the run itself has made of each item.
+    """
+    if spec.adaptive is None:
+        return RunPasses()
+    asked = {(case, criterion, judge, turn) for case, criterion, judge, _, turn in (*places, *judgments)}
+    ranks: tuple[dict[str, int], ...] = (
+        {item.case.id: place for place, item in enumerate(cases)},
+        {one.id: place for place, one in enumerate(spec.criteria)},
+        {one.name: place for place, one in enumerate(spec.judges)},
+    )
+    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item, strict=False)), item[3]))
+    plan = plan_passes(
+        _pass_items(spec, spec.adaptive, items, judgments, erased, made),
+        spec.adaptive,
+        np.array([made.get(item, 0) for item in items], dtype=np.intp),
+    )
+    planned = {item: int(count) for item, count in zip(items, plan.passes, strict=True)}
+    return RunPasses(first=spec.adaptive.start, items=planned, plan=plan)
+
+
+def _pass_items(
+    spec: RunSpec,
+    settings: PassSettings,
+    items: Sequence[Item],
+    judgments: Mapping[PassKey, Judgment],
+    erased: Mapping[str, Answer],
+    made: Mapping[Item, int],
+) -> PassItems:
+    """What is known of the items, as arrays."""
+    criteria, judges = spec.criteria_by_id(), {judge.name: judge for judge in spec.judges}
+    shape = (len(items), settings.most)
+    scores, costs, closed = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape, dtype=bool)
+    for row, (case, criterion, judge, turn) in enumerate(items):
+        closed[row] = case in erased
+        for column in range(settings.most):
+            found = judgments.get((case, criterion, judge, column + 1, turn))
+            if found is None:
+                continue
+            outcome = outcome_for(found, criterion)
+            closed[row, column] |= not is_open(found)
+            costs[row, column] = found.cost or 0.0
+            if isinstance(outcome, Scored):
+                scores[row, column] = criteria[criterion].scale.map_to(outcome.score, spec.scale)
+    pairs, pair = _numbered([(case, criterion, turn) for case, criterion, _, turn in items])
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    return PassItems(
+        scores=scores,
+        closed=closed,
+        costs=costs,
+        most=np.array(
+            [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, len(judges[one[2]].passes)) for one in items],
+            dtype=np.intp,
+        ),
+        pair=pair,
+        group=_numbered([(criterion, judge) for _, criterion, judge, _ in items])[1],
+        judge=_numbered([judge for _, _, judge, _ in items])[1],
+        order=np.array([_order(settings.seed, item) for item in items]),
+        limits=np.array([limits[criterion] for _, criterion, _ in pairs]),
+        case=_numbered([case for case, _, _ in pairs])[1],
+        floors=_floors(spec, [criterion for _, criterion, _ in pairs]),
+        span=spec.scale.max - spec.scale.min,
+        higher_is_better=spec.scale.higher_is_better,
+    )
+
+
+def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
+    """The different values in order, and the number of each."""
+    numbers: dict[T, int] = {}
+    found = [numbers.setdefault(value, len(numbers)) for value in values]
+    return list(numbers), np.array(found, dtype=np.intp)
+
+
+def _order(seed: int, item: Item) -> float:
+    """A number in [0, 1) that is the same in every process."""
+    return int(digest_of([seed, *item])[:13], 16) / 2**_DIGEST_BITS
+
+
+def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:
+    """The release floors that count failing cases, with the pairs that they count, by each pair's criterion."""
+    if spec.release is None:
+        return ()
+    return tuple(
+        PassFloor(limit, np.array([is_under(criterion, name) for criterion in criteria], dtype=bool))
+        for name, limit in spec.release.max_failures.items()
+    )
+
+
+def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
+    """A judgment's outcome on a criterion."""
+    if judgment is None:
+        return None
+    return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
+
+
+# --- from the ledger
+
+
+def passes_so_far(
+    ledger: Ledger, run_id: str, spec: RunSpec, cases: Sequence[RunCase], judged: Sequence[JudgedCase], numbers: Mapping[str, int]
+) -> RunPasses:
+    """Plan the passes of a run from the ledger.
+
+    Args:
+        cases: all cases of the run, in order.
+        judged: those that have an answer.
+        numbers: of their answers, by the case's id.
+    """
+    if spec.adaptive is None:
+        return RunPasses()
+    places = call_places(spec, judged)
+    held = ledger.judgments(list(places.values()))
+    erased = {cases[place].case.id: answer for place, answer in Answers(ledger).erased_in(run_id).items()}
+    judgments = {place: held[key] for place, key in places.items() if key in held}
+    judgments |= erased_judgments(ledger, run_id, erased)
+    return run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run_id, numbers, erased))
+
+
+def stored_passes(
+    ledger: Ledger,
+    run: Run,
+    spec: RunSpec,
+    cases: Sequence[RunCase],
+    places: Mapping[PassKey, str],
+    judgments: Mapping[PassKey, Judgment],
+    erased: Mapping[str, Answer],
+    ids: Mapping[str, str],
+) -> RunPasses:
+    """The passes of a run that is read; of a complete one no pass is planned that was not made.
+
+    Args:
+        ids: of the answers, by the case's id.
+    """
+    if spec.adaptive is None:
+        return RunPasses()
+    by_id = Answers(ledger).numbers(list(ids.values()))
+    numbers = {case_id: by_id[id] for case_id, id in ids.items() if id in by_id}
+    found = run_passes(spec, cases, places, judgments, erased, made_passes(ledger, run.id, numbers, erased))
+    if run.finished_at is None:
+        return found
+    first = spec.adaptive.start
+    kept = {item: max(min(first, count), min(count, _in_a_row(item, judgments))) for item, count in found.items.items()}
+    return structs.replace(found, items=kept)
+
+
+def _in_a_row(item: Item, judgments: Mapping[PassKey, Judgment]) -> int:
+    """How many passes of an item there are, from the first one to the first that is missing."""
+    case, criterion, judge, turn = item
+    number = 0
+    while (case, criterion, judge, number + 1, turn) in judgments:
+        number += 1
+    return number
+
+
+def erased_judgments(ledger: Ledger, run_id: str, erased: Mapping[str, Answer]) -> dict[PassKey, Judgment]:
+    """The judgments of erased answers by case, found by their links.
+
+    The keys of these judgments are random.
+    """
+    return _linked(ledger, run_id, {case_id: answer.number for case_id, answer in erased.items()})
+
+
+def made_passes(ledger: Ledger, run_id: str, numbers: Mapping[str, int], erased: Mapping[str, Answer]) -> dict[Item, int]:
+    """How many passes a run itself has made of each item."""
+    found: dict[Item, int] = {}
+    own = {**numbers, **{case_id: answer.number for case_id, answer in erased.items()}}
+    for case, criterion, judge, number, turn in _linked(ledger, run_id, own):
+        found[case, criterion, judge, turn] = max(number, found.get((case, criterion, judge, turn), 0))
+    return found
+
+
+def _linked(ledger: Ledger, run_id: str, numbers: Mapping[str, int]) -> dict[PassKey, Judgment]:
+    found = ledger.judgments_under([(number, run_id) for number in numbers.values()])
+    return {
+        (case_id, verdict.criterion, judgment.judge, judgment.pass_index, judgment.turn): judgment
+        for case_id, number in numbers.items()
+        for judgment in found.get((number, run_id), ())
+        for verdict in judgment.verdicts
+    }

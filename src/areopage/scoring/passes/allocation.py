@@ -1,0 +1,256 @@
+"""Which passes a run adds to its first ones, and why: a pure function of the scores so far and of the settings.
+
+A run goes in rounds. In the first one every judge judges every case on every criterion `start` times. Each further round adds one
+pass where it may change a decision, or where the interval of a case's score is wide. A round is planned from the scores of all
+rounds before it, once none of their calls is open. So whoever replays the rounds over the same scores gets the same plan.
+
+The stopping depends on the scores, which would bias their averages: a case that happens to score high may stop early and keep
+what it happened to get. So averages over cases rest on the first `start` passes, which every case has; the passes that are added
+decide about single cases. See `areopage.scoring.passes.stopping`.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.scoring.passes.noise import Codes, Column, Table, item_noise
+
+Mask = NDArray[np.bool_]
+Reasons = NDArray[np.int8]
+
+REASONS = ("start", "pilot", "floor", "decision", "precision")
+"""Why a pass is made: every item has it; to learn how noisy the judges are; because a release floor depends on the case; because
+it is not settled whether the score is a failure; because the interval of the score is wide."""
+START, PILOT, FLOOR, DECISION, PRECISION = range(len(REASONS))
+NONE = -1
+
+PILOT_ITEMS = 8
+"""Items of a judge and criterion that get a second pass where one pass is the start, drawn without regard to their scores."""
+NEAR_BEST = 0.5
+"""Of a case's judges, those get a pass whose gain is at least this share of the best one's."""
+PRIOR_DEVIATION = 0.1
+"""Standard deviation of a pass, as a share of the scale, that is assumed before any item has two scores."""
+_Z_95 = NormalDist().inv_cdf(0.975)
+
+
+class PassSettings(Struct, frozen=True, kw_only=True):
+    """How passes are added.
+
+    Args:
+        start: passes that every item has, at least 1.
+        most: passes that an item has at most.
+        precision: half the width of the 95 % interval of a case's score on a criterion that is narrow enough, as far as the noise
+            of the judges makes it; in units of the suite's scale, above 0.
+        risk: the probability, in (0, 1), that a score that counts as settled would lie on the other side of its limit if the
+            judges were asked without end; shared by all looks at it.
+        calls: judge calls of the run at most, the first ones included; None: no bound.
+        cost: what all of the run's judge calls may cost; None: no bound.
+        seed: draws the items of the pilot.
+    """
+
+    start: int = 1
+    most: int = 5
+    precision: float
+    risk: float = 0.05
+    calls: int | None = None
+    cost: float | None = None
+    seed: int = 0
+
+    @property
+    def decided_at(self) -> float:
+        """How many standard errors from its limit a score is settled."""
+        looks = max(1, self.most - self.start + 1)
+        return NormalDist().inv_cdf(1.0 - self.risk / (2 * looks))
+
+
+class PassFloor(Struct, frozen=True):
+    """A release floor: at most `allowed` cases may fail any of the pairs in `pairs` (a mask over pairs)."""
+
+    allowed: int
+    pairs: Mask
+
+
+class PassItems(Struct, frozen=True, kw_only=True):
+    """What is known of a run's items: a judge on a pair, which is a case (or one reply of it) and a criterion.
+
+    Args:
+        scores: items × passes, on the suite's scale; NaN where a pass gave no score or was not made.
+        closed: items × passes: a call has a result that no other try could change.
+        costs: items × passes, 0 where nothing is known.
+        most: how many passes an item may have: `PassSettings.most`, or 1 of a judge that is code.
+        pair, group, judge: the numbers of each item's pair, of its judge and criterion together, and of its judge, from 0.
+        order: a number that orders items at random, the same in every process.
+        limits: of each pair, the score from which on it is a failure.
+        case: of each pair, the number of its case, from 0.
+        floors: the floors that count failing cases.
+        span: the width of the scale.
+        higher_is_better: scores at or under their limit are failures; else those at or over it.
+    """
+
+    scores: Table
+    closed: Mask
+    costs: Table
+    most: Codes
+    pair: Codes
+    group: Codes
+    judge: Codes
+    order: Column
+    limits: Column
+    case: Codes
+    floors: tuple[PassFloor, ...] = ()
+    span: float
+    higher_is_better: bool = True
+
+
+class PassPlan(Struct, frozen=True, kw_only=True):
+    """The passes of a run so far.
+
+    Args:
+        passes: of each item.
+        reasons: items × passes, indices of `REASONS`; −1 where no pass is planned.
+        rounds: how many there are, the first included.
+        waiting: a call of the last round is open, so that no further round can be planned.
+        unsettled: of each pair: it would get another pass if it could.
+        spent: a budget kept passes from being added.
+    """
+
+    passes: Codes
+    reasons: Reasons
+    rounds: int
+    waiting: bool
+    unsettled: Mask
+    spent: bool
+
+    @property
+    def calls(self) -> int:
+        """The number of planned judge calls."""
+        return int(self.passes.sum())
+
+
+def plan_passes(items: PassItems, settings: PassSettings, made: Codes | None = None) -> PassPlan:
+    """Replay a run's rounds over the scores that it has.
+
+    Args:
+        made: passes that the run has made already, of each item. They differ from the plan only where a reading of a judge's
+            answer changed afterwards; then they are kept, for they are paid.
+
+    Returns:
+        All passes up to the first round with an open call, or to the end.
+    """
+    plan = _replay(items, settings, np.minimum(settings.start, items.most))
+    if made is not None and (made > plan.passes).any():
+        plan = _replay(items, settings, np.maximum(np.minimum(settings.start, items.most), made))
+    return plan
+
+
+def _replay(items: PassItems, settings: PassSettings, first: Codes) -> PassPlan:
+    passes, numbers = first.copy(), np.arange(items.scores.shape[1])
+    reasons = np.where(numbers < np.minimum(first, settings.start)[:, None], START, NONE).astype(np.int8)
+    reasons[(numbers >= settings.start) & (numbers < first[:, None])] = PRECISION
+    nothing = np.zeros(items.limits.size, dtype=bool)
+    for count in range(1, 2 + int(np.maximum(items.most - first, 0).sum())):
+        planned = numbers < passes[:, None]
+        if (planned & ~items.closed).any():
+            return PassPlan(passes=passes, reasons=reasons, rounds=count, waiting=True, unsettled=nothing, spent=False)
+        found = _next_round(items, settings, passes, planned, pilot=count == 1 and settings.start == 1)
+        if not found.added.size:
+            break
+        reasons[found.added, passes[found.added]] = found.reasons
+        passes[found.added] += 1
+    return PassPlan(passes=passes, reasons=reasons, rounds=count, waiting=False, unsettled=found.unsettled, spent=found.spent)
+
+
+class _Round(Struct, frozen=True):
+    """The items that get one more pass, with the reasons; pairs that would get one if they could; whether a budget is spent."""
+
+    added: Codes
+    reasons: Reasons
+    unsettled: Mask
+    spent: bool
+
+
+def _next_round(items: PassItems, settings: PassSettings, passes: Codes, planned: Mask, *, pilot: bool) -> _Round:
+    scores = np.where(planned, items.scores, np.nan)
+    counts = (~np.isnan(scores)).sum(axis=1)
+    noise = item_noise(scores, items.group, items.judge, (PRIOR_DEVIATION * items.span) ** 2)
+    state = _pair_state(items, settings, scores, counts, noise)
+    may = (passes < items.most) & (counts > 0)
+    if pilot and (drawn := _pilot(items, may)).any():
+        reasons = np.full(passes.size, PILOT, dtype=np.int8)
+        return _affordable(items, settings, planned, drawn, reasons, -items.order, state != NONE)
+    gains = np.where(may, noise / (np.maximum(counts, 1) * (counts + 1.0)), 0.0) / _judges_of(items, counts)[items.pair] ** 2
+    best = np.zeros(items.limits.size)
+    np.maximum.at(best, items.pair, gains)
+    wanted = may & (state[items.pair] != NONE) & (gains >= NEAR_BEST * best[items.pair])
+    return _affordable(items, settings, planned, wanted, state[items.pair], gains, state != NONE)
+
+
+def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts: Codes, noise: Column) -> Reasons:
+    """Why each pair needs another pass; `NONE` where it does not."""
+    pairs, known = items.limits.size, counts > 0
+    judges = _judges_of(items, counts)
+    means = np.nansum(scores, axis=1) / np.maximum(counts, 1)
+    level = np.bincount(items.pair, np.where(known, means, 0.0), pairs) / judges
+    error = np.sqrt(np.bincount(items.pair, np.where(known, noise / np.maximum(counts, 1), 0.0), pairs)) / judges
+    there = np.bincount(items.pair, known, pairs) > 0
+    apart = level - items.limits if items.higher_is_better else items.limits - level
+    open_ = there & (np.abs(apart) <= settings.decided_at * error)
+    state = np.full(pairs, NONE, dtype=np.int8)
+    state[there & (_Z_95 * error > settings.precision)] = PRECISION
+    state[open_] = DECISION
+    fails = there & (apart <= 0)
+    for floor in items.floors:
+        state[_deciding(floor, items.case, open_, fails & ~open_)] = FLOOR
+    return state
+
+
+def _judges_of(items: PassItems, counts: Codes) -> Column:
+    """How many judges have scored each pair; at least 1, since it divides."""
+    found: Column = np.maximum(np.bincount(items.pair, counts > 0, items.limits.size), 1).astype(np.float64)
+    return found
+
+
+def _deciding(floor: PassFloor, case: Codes, open_: Mask, fails: Mask) -> Mask:
+    """The pairs of a floor whose verdict depends on them; none where it is settled whichever way they go."""
+    cases = int(case.max(initial=-1)) + 1
+    failed = np.bincount(case, fails & floor.pairs, cases) > 0
+    doubtful = (np.bincount(case, open_ & floor.pairs, cases) > 0) & ~failed
+    if failed.sum() > floor.allowed or failed.sum() + doubtful.sum() <= floor.allowed:
+        return np.zeros(case.size, dtype=bool)
+    found: Mask = open_ & floor.pairs & doubtful[case]
+    return found
+
+
+def _pilot(items: PassItems, may: Mask) -> Mask:
+    """The first items of each group in random order."""
+    drawn = np.zeros(may.size, dtype=bool)
+    ordered = np.lexsort((np.arange(may.size), items.order, items.group))
+    ordered = ordered[may[ordered]]
+    groups = items.group[ordered]
+    begins = np.searchsorted(groups, groups, side="left")
+    drawn[ordered[np.arange(groups.size) - begins < PILOT_ITEMS]] = True
+    return drawn
+
+
+def _affordable(
+    items: PassItems, settings: PassSettings, planned: Mask, wanted: Mask, reasons: Reasons, gains: Column, unsettled: Mask
+) -> _Round:
+    """The wanted items that the budgets pay for: those of the first reason before others, the greatest gain first.
+
+    A call that was not made yet counts as much as the dearest one of its judge.
+    """
+    found = np.flatnonzero(wanted)
+    dearest = np.zeros(int(items.judge.max(initial=-1)) + 1)
+    np.maximum.at(dearest, items.judge, np.where(planned, items.costs, 0.0).max(axis=1, initial=0.0))
+    prices = dearest[items.judge]
+    worth = gains / prices if settings.cost is not None and (prices > 0).all() else gains
+    found = found[np.lexsort((found, -worth[found], reasons[found]))]
+    kept = np.ones(found.size, dtype=bool)
+    if settings.calls is not None:
+        kept &= np.arange(found.size) < settings.calls - int(planned.sum())
+    if settings.cost is not None:
+        kept &= np.cumsum(prices[found]) <= settings.cost - float(items.costs[planned].sum())
+    added = found[kept]
+    return _Round(added, reasons[added], unsettled, bool(found.size > added.size))
