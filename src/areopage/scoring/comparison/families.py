@@ -1,0 +1,64 @@
+"""Many tests at once: p-values corrected so that chance finds do not add up.
+
+Holm's method keeps the chance of even one wrong find in a family under the level, whatever the tests have to do with each other;
+with weights, some tests get more of the level than others. Benjamini's and Hochberg's keeps the expected share of wrong finds
+among the finds under the level, where tests are independent or depend on each other positively. Sources: S. Holm, "A simple
+sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6, 1979; section 4 for weights);
+Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate" (Journal of the Royal Statistical Society B 57, 1995).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+ALPHA = 0.05
+"""The level of every family."""
+
+
+def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> tuple[float, ...]:
+    """Correct the p-values of a family by Holm's method: those under the level are finds.
+
+    Args:
+        p_values: each in [0, 1].
+        weights: how the level is divided among the tests, each positive; None: equally.
+
+    Returns:
+        The corrected p-values in [0, 1], in the order given.
+    """
+    shares = [1.0] * len(p_values) if weights is None else list(weights)
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place] / shares[place])
+    left = list(accumulate((shares[place] for place in reversed(order)), initial=0.0))[:0:-1]
+    steps = (p_values[place] * rest / shares[place] for place, rest in zip(order, left, strict=True))
+    corrected = dict(zip(order, accumulate(steps, max), strict=True))
+    return tuple(min(1.0, corrected[place]) for place in range(len(p_values)))
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Correct p-values by Benjamini's and Hochberg's method: see the module.
+
+    Args:
+        p_values: each in [0, 1].
+
+    Returns:
+        The corrected p-values in [0, 1], in the order given.
+    """
+    total = len(p_values)
+    order = sorted(range(total), key=lambda place: p_values[place])
+    steps = (p_values[order[rank - 1]] * total / rank for rank in range(total, 0, -1))
+    corrected = dict(zip(reversed(order), accumulate(steps, min), strict=True))
+    return tuple(min(1.0, corrected[place]) for place in range(total))
+
+
+def group_weights(groups: Sequence[str], shares: Mapping[str, float]) -> tuple[float, ...]:
+    """Divide a family's level among groups of tests, and that of each group equally among its tests.
+
+    Args:
+        groups: the group of each test.
+        shares: each group's part, positive; parts of groups without a test go to the others in proportion.
+
+    Returns:
+        The weight of each test; they sum to 1.
+    """
+    sizes = Counter(groups)
+    whole = sum(shares[group] for group in sizes)
+    return tuple(shares[group] / sizes[group] / whole for group in groups)
