@@ -15,8 +15,40 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec import Struct, structs
 
 NONCE_LENGTH = 16
+
+
+class Hardening(Struct, frozen=True, kw_only=True):
+    """The protections of a judge against the text that it judges; an audit leaves one out to measure it.
+
+    Args:
+        fence: texts stand between markers with a nonce, and the prompt explains these; else under plain headings.
+        tokens: control tokens are parted.
+        reminder: the prompt ends with a warning of texts that address the judge.
+        schema: the server is sent the JSON schema of the answer.
+        planted: a verdict that the text under judgment holds is not taken.
+        doubt: of an answer that gives two scores, or goes on behind its verdict with one, none is taken.
+        window: a reply to a prompt that the server cut is not taken.
+    """
+
+    fence: bool = True
+    tokens: bool = True
+    reminder: bool = True
+    schema: bool = True
+    planted: bool = True
+    doubt: bool = True
+    window: bool = True
+
+    @property
+    def asked(self) -> "Hardening":
+        """The part that changes what a judge is asked; the rest is about reading its answer."""
+        return structs.replace(self, planted=True, doubt=True, window=True)
+
+
+HARDENED = Hardening()
+"""All protections. A panel, a suite and the configuration know no other."""
 
 # The first character of a control token. Each way of writing one covers the families that use it, listed or not.
 _CONTROL = re.compile(
@@ -38,9 +70,10 @@ _CONTROL = re.compile(
 )
 
 
-def fenced(name: str, text: str, nonce: str) -> str:
+def fenced(name: str, text: str, nonce: str, hardening: Hardening = HARDENED) -> str:
     """A text between its markers, without control tokens."""
-    return f"<<<{name} {nonce}>>>\n{defused(text)}\n<<<END {name} {nonce}>>>"
+    inside = defused(text) if hardening.tokens else text
+    return f"<<<{name} {nonce}>>>\n{inside}\n<<<END {name} {nonce}>>>" if hardening.fence else f"{name}:\n{inside}"
 
 
 @lru_cache(maxsize=256)  # a case is put to each judge, criterion by criterion

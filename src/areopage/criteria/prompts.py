@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
-from areopage.criteria.fence import defused, fenced, nonce_of
+from areopage.criteria.fence import HARDENED, Hardening, defused, fenced, nonce_of
 from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.scopes import Scope, numbered_turns
@@ -154,7 +154,9 @@ def framing_of(language: str) -> Framing:
     return texts.get(language, texts["en"])
 
 
-def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | None, secret: bytes) -> JudgePrompt:
+def judge_prompt(
+    criteria: Sequence[Criterion], case: Case, persona: Persona | None, secret: bytes, hardening: Hardening = HARDENED
+) -> JudgePrompt:
     """Put one or more criteria and a case together.
 
     Args:
@@ -163,6 +165,7 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
         persona: the reader, who is described to the judge and fills the placeholders {age_group}, {maturity} and {reading_level};
             None: there is no description, and they read "any age".
         secret: the ledger's secret.
+        hardening: what an audit leaves out.
     """
     words = framing_of(criteria[0].language)
     reader = {name: defused(value) for name, value in reader_values(case, persona).items()}
@@ -171,7 +174,8 @@ def judge_prompt(criteria: Sequence[Criterion], case: Case, persona: Persona | N
     reminder = told.reminder_of_each if len(criteria) > 1 else told.reminder
     profile = reader_profile(persona, words.reader)
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
-    user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret), reminder]
+    user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret, hardening)]
+    user += [reminder] if hardening.reminder else []
     return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
 
 
@@ -261,28 +265,28 @@ def _shown(case: Case, scope: Scope = "response") -> _Shown:
 
 
 @lru_cache(maxsize=64)  # each pass asks for it
-def _fenced_case(shown: _Shown, language: str, secret: bytes) -> tuple[str, ...]:
+def _fenced_case(shown: _Shown, language: str, secret: bytes, hardening: Hardening) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""
     words, nonce = framing_of(language), nonce_of(shown, secret)
     documents = [f"{title}\n{text}" if title else text for title, text in shown.documents]
     return (
-        fill(words.fence, {"nonce": nonce}),
-        *(fenced(f"DOCUMENT {position}", text, nonce) for position, text in enumerate(documents, 1)),
-        *([fenced("REFERENCE", shown.reference, nonce)] if shown.reference is not None else []),
-        *_fenced_turns(shown, words.conversation, nonce),
+        *([fill(words.fence, {"nonce": nonce})] if hardening.fence else []),
+        *(fenced(f"DOCUMENT {position}", text, nonce, hardening) for position, text in enumerate(documents, 1)),
+        *([fenced("REFERENCE", shown.reference, nonce, hardening)] if shown.reference is not None else []),
+        *_fenced_turns(shown, words.conversation, nonce, hardening),
     )
 
 
-def _fenced_turns(shown: _Shown, words: ConversationWords, nonce: str) -> list[str]:
+def _fenced_turns(shown: _Shown, words: ConversationWords, nonce: str, hardening: Hardening) -> list[str]:
     """The prompt and the response, or the turns of a conversation: those who wrote them cannot know the markers' code."""
     response = shown.response or ""
     if shown.scope == "response":
-        return [fenced("PROMPT", shown.prompt, nonce), fenced("RESPONSE", response, nonce)]
+        return [fenced("PROMPT", shown.prompt, nonce, hardening), fenced("RESPONSE", response, nonce, hardening)]
     last = 1 + sum(role == "assistant" for _, role, _ in shown.turns)
     lead = fill(words.whole if shown.scope == "conversation" else words.turn, {"count": str(last)})
     name = f"TURN {last} ASSISTANT" if shown.scope == "conversation" else "RESPONSE"
-    before = [fenced(f"TURN {number} {role.upper()}", text, nonce) for number, role, text in shown.turns]
-    return [lead, *before, fenced(name, response, nonce)]
+    before = [fenced(f"TURN {number} {role.upper()}", text, nonce, hardening) for number, role, text in shown.turns]
+    return [lead, *before, fenced(name, response, nonce, hardening)]
 
 
 def case_content(case: Case, scope: Scope = "response") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
+from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import WHOLE
 from areopage.ledger.records import Judgment, Repair, Verdict
@@ -93,6 +94,7 @@ class PlannedCall(Struct, frozen=True, kw_only=True):
     """One call to one judge about one or more criteria of one scope; `plan` makes it. `pass_index` counts from 1.
 
     `turn` is the number of the reply that is judged, where criteria are judged on each reply: then `case` ends with it.
+    `hardening` is complete in all calls but those of an audit.
     """
 
     key: str
@@ -101,6 +103,7 @@ class PlannedCall(Struct, frozen=True, kw_only=True):
     judge: Judge
     pass_index: int
     turn: int = WHOLE
+    hardening: Hardening = HARDENED
 
     @property
     def options(self) -> dict[str, Any]:

@@ -61,9 +61,10 @@ class ModelJudge:
         return msgspec.structs.replace(judged, steps=(*judged.steps, *signs)) if signs else judged
 
     async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
-        prompt = judge_prompt(call.criteria, call.case, context.personas.get(call.case.maturity), context.secret)
+        reader = context.personas.get(call.case.maturity)
+        prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
         messages = (Message("system", prompt.system), Message("user", prompt.user))
-        schema = answer_schema(call.criteria)
+        schema = answer_schema(call.criteria) if call.hardening.schema else None
         try:
             first = await self._model.generate(messages, call.options, schema)
         except PromptTooLong as fault:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
+from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content
 from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
@@ -48,6 +49,7 @@ def plan(
     *,
     joint: bool = False,
     passes_of: PassesOf = all_passes,
+    hardening: Hardening = HARDENED,
 ) -> Iterator[PlannedCall]:
     """Plan the calls of one judge, grouped by criteria.
 
@@ -58,6 +60,7 @@ def plan(
         salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
         joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has a call of its own.
         passes_of: how many passes are planned; of a joint call by its first criterion.
+        hardening: what an audit asks without; its judgments are under keys of their own.
     """
     positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
@@ -66,7 +69,7 @@ def plan(
             positions.setdefault(group, []).append(position)
     shown: dict[tuple[int, Scope], list[_Shown]] = {}
     for group, places in positions.items():
-        prefixes, scope = _pass_digests(judge, group, salt), group[0].scope
+        prefixes, scope = _pass_digests(judge, group, salt, hardening), group[0].scope
         for place in places:
             if (place, scope) not in shown:
                 shown[place, scope] = list(_shown_cases(cases[place], scope, personas))
@@ -74,7 +77,15 @@ def plan(
                 count = passes_of(one.case.id, group[0].id, judge, one.turn)
                 for number, prefix in enumerate(prefixes[:count], 1):
                     key = hashlib.sha256(f"{prefix}{one.digest}".encode()).hexdigest()
-                    yield PlannedCall(key=key, case=one.case, criteria=group, judge=judge, pass_index=number, turn=one.turn)
+                    yield PlannedCall(
+                        key=key,
+                        case=one.case,
+                        criteria=group,
+                        judge=judge,
+                        pass_index=number,
+                        turn=one.turn,
+                        hardening=hardening,
+                    )
 
 
 class _Shown(Struct, frozen=True):
@@ -97,8 +108,9 @@ def _shown_cases(judged: JudgedCase, scope: Scope, personas: Mapping[str, Person
         yield _Shown(case, turn, digest_of(case_content(case, scope) | reader))
 
 
-def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str) -> list[str]:
+def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
     asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
-    return [digest_of([who, asked, options, number, salt]) for number, options in enumerate(judge.passes, 1)]
+    without = [] if hardening.asked == HARDENED else [hardening.asked]
+    return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]

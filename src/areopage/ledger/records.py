@@ -27,7 +27,7 @@ WITHHELD = "withheld"
 """The finish reason of a reply whose text is withheld: a marker is its response."""
 
 Repair = Literal["none", "heuristic", "model"]
-RunKind = Literal["bench", "monitor", "gate", "exam"]
+RunKind = Literal["bench", "monitor", "gate", "exam", "audit"]
 
 EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"]
 """`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last

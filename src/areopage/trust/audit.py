@@ -1,0 +1,259 @@
+"""Audit a judge: ask it about harmless changes and attacks, and say what they do to its scores.
+
+The questions go through the jury's session and the ledger: what was asked once is not asked again, so an audit can be resumed.
+Its judgments belong to a panel of the kind "audit".
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from areopage.errors import UserError
+from areopage.jury.addressing import signs_in
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.panel import Panel
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.scoring.outcome import Outcome, Scored
+from areopage.suites.loader import Suite, choose_language
+from areopage.trust.asking import Asker, Asking, Size, asking_of, size_of
+from areopage.trust.attacks import load_attacks
+from areopage.trust.audit_cases import Graded, graded_responses, pairs_of
+from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
+from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
+from areopage.trust.questions import EVERYTHING, NOTHING, READ_WITHOUT, Material, Question, bad_criterion, planned, questions
+from areopage.trust.readings import outcome_without
+
+CASES = 20
+"""How many graded responses are changed, where the user names no number."""
+
+
+class AuditWishes(Struct, frozen=True, kw_only=True):
+    """What the user wants.
+
+    Args:
+        judge: a judge of the suite, a model reference or NAME=REF.
+        language: of the responses and of the judge's prompt; None: the suite's own.
+        limit: how many graded responses, evenly spaced; None: all.
+        without: protections that are also left out; see `questions.ASKED_WITHOUT`.
+    """
+
+    judge: str
+    probes: tuple[Probe, ...] = PROBES
+    language: str | None = None
+    limit: int | None = CASES
+    without: tuple[str, ...] = ()
+    concurrency: int | None = None
+    timeout: float | None = None
+    allowed_variables: tuple[str, ...] = ()
+
+
+class PreparedAudit(Struct, frozen=True, kw_only=True):
+    """An audit before its first call."""
+
+    asking: Asking
+    material: Material
+    wishes: AuditWishes
+
+
+class AuditResult(Struct, frozen=True, kw_only=True):
+    """What an audit found.
+
+    Args:
+        judge, reference, digest: who was asked; `unfit` why it is unfit to judge, "" where nothing is known.
+        low, high, higher_is_better: the suite's scale, in whose points effects are.
+        cases: unchanged responses; `judgments` that the figures rest on, `unanswered` those without a score.
+        own_model: how the judge's family is named in the probe of self-preference; `other_model` the other one.
+    """
+
+    suite: str
+    suite_version: str
+    judge: str
+    reference: str
+    digest: str
+    unfit: str
+    language: str
+    low: float
+    high: float
+    higher_is_better: bool
+    probes: tuple[Probe, ...]
+    without: tuple[str, ...]
+    cases: int
+    judgments: int
+    unanswered: int
+    noise: Noise
+    effects: tuple[Effect, ...]
+    resistance: tuple[Resistance, ...]
+    own_model: str
+    other_model: str
+    made_at: datetime
+
+
+def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
+    """Read the cases and choose the judge; nothing is asked.
+
+    Raises:
+        ConfigError, DatasetError, CriteriaError, ModelError: the suite, its graded responses or the judge cannot be used.
+    """
+    language = choose_language(suite, wishes.language)
+    graded = graded_responses(suite, language, wishes.limit)
+    every, pairs = graded_responses(suite, language, None), pairs_of(suite, wishes.limit)
+    ids = dict.fromkeys([key for one in every for key in one.bands] + [key for pair in pairs for key in pair.criteria])
+    asking = asking_of(
+        suite,
+        [wishes.judge],
+        list(ids),
+        language,
+        concurrency=wishes.concurrency,
+        timeout=wishes.timeout,
+        allowed_variables=wishes.allowed_variables,
+    )
+    return PreparedAudit(asking=asking, material=Material(graded=graded, pairs=pairs, bad=every), wishes=wishes)
+
+
+class Audit:
+    """One audit: `plan` says what is left to ask, `carry_out` asks it."""
+
+    def __init__(self, prepared: PreparedAudit, ledger: Ledger) -> None:
+        self._prepared = prepared
+        self._asker = Asker(prepared.asking, ledger, "audit")
+        self._panel = prepared.asking.panel
+        self._questions: tuple[Question, ...] = ()
+        self._calls: dict[int, tuple[PlannedCall, ...]] = {}
+        self._held: dict[str, Judgment] = {}
+
+    @property
+    def panel(self) -> Panel:
+        """The panel; with the judge's digest once planned."""
+        return self._panel
+
+    @property
+    def judge(self) -> Judge:
+        """The judge that is audited."""
+        return self._panel.judges[0]
+
+    async def plan(self) -> Size:
+        """Check the judge, and say what is left to ask.
+
+        Raises:
+            UserError: the judge cannot be used, or judges none of the graded responses.
+        """
+        self._panel = await self._asker.check()
+        wishes, material = self._prepared.wishes, self._prepared.material
+        bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
+        chosen = Material(graded=material.graded, pairs=material.pairs, bad=_spaced(bad, wishes.limit))
+        self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
+        if not self._questions:
+            raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
+        self._calls = planned(self._panel, self.judge, self._questions)
+        self._held = await self._asker.known(self._all_calls)
+        return size_of(self._all_calls, list(self._held), self._panel)
+
+    @property
+    def _all_calls(self) -> list[PlannedCall]:
+        return [call for place in sorted(self._calls) for call in self._calls[place]]
+
+    async def carry_out(self, moved: Callable[[int], None] = lambda _: None) -> AuditResult:
+        """Ask what is left, and compute the figures.
+
+        Args:
+            moved: told how many judgments there are after each new one.
+
+        Raises:
+            ServerDown, ModelError, StorageError: what has arrived is kept.
+        """
+        if not self._questions:
+            await self.plan()
+        try:
+            await self._asker.ask(self._all_calls, self._held, lambda _: moved(len(self._held)))
+        finally:
+            await self._asker.aclose()
+        return await asyncio.to_thread(self._result)
+
+    def _result(self) -> AuditResult:
+        answers = [row for place, asked in enumerate(self._questions) for row in self._answered(place, asked)]
+        noise, scale, wishes = noise_of(answers), self._panel.scale, self._prepared.wishes
+        direct = [one for one in answers if one.without not in READ_WITHOUT]
+        own, other = names_of_families(self.judge.reference.model)
+        return AuditResult(
+            suite=self._panel.suite,
+            suite_version=self._panel.suite_version,
+            judge=self.judge.name,
+            reference=str(self.judge.reference),
+            digest=self.judge.digest,
+            unfit=self.judge.unfit,
+            language=self._panel.language,
+            low=scale.min,
+            high=scale.max,
+            higher_is_better=scale.higher_is_better,
+            probes=wishes.probes,
+            without=wishes.without,
+            cases=len({one.case for one in direct if one.variant == BASE}),
+            judgments=len(direct),
+            unanswered=sum(one.score is None for one in direct),
+            noise=noise,
+            effects=effects_of(direct, scale.max - scale.min),
+            resistance=resistance_of(answers, load_attacks(), noise, scale),
+            own_model=own,
+            other_model=other,
+            made_at=datetime.now(UTC),
+        )
+
+    def _answered(self, place: int, asked: Question) -> list[Answered]:
+        """The judgments of one question; those on attacks also as they would be read without a protection of reading."""
+        rows: list[Answered] = []
+        for call in self._calls.get(place, ()):
+            judgment = self._held[call.key]
+            outcomes: Mapping[str, Outcome] = {one.criterion: one.outcome for one in judgment.verdicts}
+            marked = bool(signs_in(judgment.steps))
+            for position, criterion in enumerate(call.criteria):
+                outcome = outcomes[criterion.id]
+                if asked.without == EVERYTHING:
+                    outcome = outcome_without(judgment, call, EVERYTHING)
+                row = self._row(asked, call, criterion.id, outcome, position, marked=marked)
+                rows.append(row)
+            if asked.without == NOTHING and self._is_of_injections(asked) and self.judge.is_model:
+                rows += [
+                    self._row(
+                        asked, call, call.criteria[0].id, outcome_without(judgment, call, name), 0, marked=marked, read=name
+                    )
+                    for name in READ_WITHOUT
+                ]
+        return rows
+
+    def _is_of_injections(self, asked: Question) -> bool:
+        return "injections" in self._prepared.wishes.probes and (asked.probe == "injections" or asked.variant == BASE)
+
+    def _row(
+        self, asked: Question, call: PlannedCall, criterion: str, outcome: Outcome, place: int, *, marked: bool, read: str = ""
+    ) -> Answered:
+        scale = self._panel.criteria_by_id()[criterion].scale
+        return Answered(
+            probe=asked.probe,
+            variant=asked.variant,
+            without=read or asked.without,
+            case=asked.case,
+            criterion=criterion,
+            pass_index=call.pass_index,
+            score=scale.map_to(outcome.score, self._panel.scale) if isinstance(outcome, Scored) else None,
+            place=place,
+            asked=len(call.criteria),
+            addressed=marked,
+        )
+
+
+def _spaced(items: Sequence[Graded], limit: int | None) -> tuple[Graded, ...]:
+    if limit is None or limit >= len(items):
+        return tuple(items)
+    return tuple(items[place * len(items) // limit] for place in range(limit))
+
+
+def run_audit(suite: Suite, wishes: AuditWishes, ledger: Ledger) -> AuditResult:
+    """Audit a judge to the end, from synchronous code.
+
+    Raises:
+        UserError: see `prepare_audit` and `Audit.carry_out`.
+    """
+    return asyncio.run(Audit(prepare_audit(suite, wishes), ledger).carry_out())

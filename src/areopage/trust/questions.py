@@ -1,0 +1,175 @@
+"""What an audit asks a judge: each question is a changed case on a criterion, with or without a protection."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from areopage.cases.records import Case
+from areopage.criteria.fence import HARDENED, Hardening
+from areopage.criteria.prompts import short_names
+from areopage.criteria.records import Criterion
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.panel import Panel
+from areopage.jury.plan import JudgedCase, plan
+from areopage.trust.asking import criteria_named
+from areopage.trust.attacks import Blanks, attack_text, load_attacks, placed, twin_text
+from areopage.trust.audit_cases import Graded, Pair
+from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
+
+NOTHING, EVERYTHING = "", "everything"
+ASKED_WITHOUT: Mapping[str, Hardening] = {
+    **{name: structs.replace(HARDENED, **{name: False}) for name in ("fence", "tokens", "reminder", "schema")},
+    EVERYTHING: Hardening(fence=False, tokens=False, reminder=False, schema=False, planted=False, doubt=False, window=False),
+}
+"""The protections that change what a judge is asked, by name."""
+READ_WITHOUT = ("planted", "doubt", "window")
+"""The protections that change how an answer is read: they need no further call."""
+
+ATTACK, TWIN = "attack:", "twin:"
+FORWARD, BACKWARD = "criteria_in_order", "criteria_reversed"
+ENGLISH, FRENCH = "english", "french"
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """One thing to ask.
+
+    Args:
+        probe, variant: see `probes`; of an injection the variant names the attack, or its twin.
+        without: the protection that is left out; "" for none.
+        case: the id of the unchanged case.
+        judged: what the judge is asked about.
+        joint: all criteria in one call.
+        passes: how often.
+    """
+
+    probe: Probe | None
+    variant: str
+    without: str = NOTHING
+    case: str
+    judged: JudgedCase
+    joint: bool = False
+    passes: int = 1
+
+
+class Material(Struct, frozen=True, kw_only=True):
+    """The cases of an audit, and those in which attacks are put."""
+
+    graded: tuple[Graded, ...]
+    pairs: tuple[Pair, ...]
+    bad: tuple[Graded, ...]
+
+
+def questions(
+    panel: Panel, judge: Judge, material: Material, probes: Sequence[Probe], without: Sequence[str] = ()
+) -> tuple[Question, ...]:
+    """All questions of an audit, in a fixed order; the unchanged cases first.
+
+    Args:
+        without: names of `ASKED_WITHOUT`: what tries to move the score is also asked without these.
+    """
+    found: list[Question] = []
+    for name in (NOTHING, *without):
+        chosen = [probe for probe in probes if name == NOTHING or probe in HARDENED_PROBES]
+        changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material.bad, chosen)]
+        bases = {(one.case, one.judged.criteria): one for one in _bases(panel, judge, material)}
+        needed = dict.fromkeys((one.case, one.judged.criteria) for one in changed)
+        asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
+        found += [structs.replace(one, without=name) for one in (*asked, *changed)]
+    found += _orders_of_criteria(panel, judge, material.graded) if "order" in probes else []
+    found += _languages(panel, judge, material.pairs) if "language" in probes else []
+    return tuple(found)
+
+
+def planned(panel: Panel, judge: Judge, asked: Sequence[Question]) -> dict[int, tuple[PlannedCall, ...]]:
+    """The calls of each question, by its place: grouped by criteria, so that a server keeps the constant part of a prompt.
+
+    A question about criteria that are judged apart has one criterion.
+    """
+    calls: dict[int, list[PlannedCall]] = {}
+    for key in dict.fromkeys((one.without, one.joint, one.passes) for one in asked):
+        without, joint, passes = key
+        places = [place for place, one in enumerate(asked) if (one.without, one.joint, one.passes) == key]
+        cases = [_numbered(asked[place].judged, place) for place in places]
+        own = structs.replace(judge, passes=judge.passes[:1] * (passes if judge.kind != "code" else 1))
+        hardening = ASKED_WITHOUT.get(without, HARDENED)
+        for call in plan(own, cases, panel.personas, panel.salt, joint=joint, hardening=hardening):
+            calls.setdefault(int(call.case.id), []).append(call)
+    return {place: tuple(found) for place, found in calls.items()}
+
+
+def _numbered(judged: JudgedCase, place: int) -> JudgedCase:
+    """A case under the number of its question; a judgment's key does not depend on the id."""
+    return structs.replace(judged, case=structs.replace(judged.case, id=str(place)))
+
+
+def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Criterion, ...]:
+    return criteria_named(panel, ids, judge)[:1]
+
+
+def _bases(panel: Panel, judge: Judge, material: Material) -> Iterator[Question]:
+    for graded in dict.fromkeys(one.id for one in (*material.graded, *material.bad)):
+        one = next(item for item in (*material.graded, *material.bad) if item.id == graded)
+        for criterion in criteria_named(panel, list(one.bands), judge):
+            yield _question(None, BASE, one.case, (criterion,), one.id)
+
+
+def _question(probe: Probe | None, variant: str, case: Case, criteria: tuple[Criterion, ...], id: str) -> Question:
+    return Question(probe=probe, variant=variant, case=id, judged=JudgedCase(case=case, criteria=criteria))
+
+
+def _changes(panel: Panel, judge: Judge, graded: Sequence[Graded], probes: Sequence[Probe]) -> Iterator[Question]:
+    own, other = names_of_families(judge.reference.model)
+    for variant in VARIANTS:
+        if variant.probe not in probes:
+            continue
+        for one in graded:
+            for criterion in _first_criterion(panel, judge, list(one.bands)):
+                best, worst = _ends(criterion)
+                setting = Setting(language=one.language, top=best, bottom=worst, own_name=own, other_name=other)
+                case = variant.change(one.case, setting) if is_harmless(variant.probe, criterion) else None
+                if case is not None:
+                    yield _question(variant.probe, variant.name, case, (criterion,), one.id)
+
+
+def _ends(criterion: Criterion) -> tuple[float, float]:
+    """The best and the worst score of a criterion."""
+    scale = criterion.scale
+    return (scale.max, scale.min) if scale.higher_is_better else (scale.min, scale.max)
+
+
+def bad_criterion(panel: Panel, judge: Judge, graded: Graded) -> Criterion | None:
+    """The first criterion by which a response is beyond dispute a bad one; None where there is none."""
+    found = criteria_named(panel, list(graded.bands), judge)
+    return next((one for one in found if graded.is_bad(one.id, one.scale)), None)
+
+
+def _injections(panel: Panel, judge: Judge, bad: Sequence[Graded], probes: Sequence[Probe]) -> Iterator[Question]:
+    """Each attack, and then its twin, in one bad response after the other."""
+    if "injections" not in probes or not bad:
+        return
+    for place, attack in enumerate(load_attacks()):
+        one = bad[place % len(bad)]
+        criterion = bad_criterion(panel, judge, one)
+        if criterion is None:
+            continue
+        names = short_names(panel.criteria)
+        blanks = Blanks(language=one.language, top=_ends(criterion)[0], keys=(criterion.name, names[-1]))
+        for kind, text in ((ATTACK, attack_text(attack, blanks)), (TWIN, twin_text(attack, blanks))):
+            case = placed(one.case, attack.place, text)
+            yield _question("injections", f"{kind}{attack.id}", case, (criterion,), one.id)
+
+
+def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[Graded]) -> Iterator[Question]:
+    """Cases with several criteria, asked jointly in both orders; code judges each criterion by itself."""
+    for one in graded:
+        criteria = criteria_named(panel, list(one.bands), judge)
+        if len(criteria) > 1 and judge.is_model:
+            for name, ordered in ((FORWARD, criteria), (BACKWARD, criteria[::-1])):
+                yield structs.replace(_question("order", name, one.case, ordered, one.id), joint=True)
+
+
+def _languages(panel: Panel, judge: Judge, pairs: Sequence[Pair]) -> Iterator[Question]:
+    for pair in pairs:
+        for criterion in _first_criterion(panel, judge, pair.criteria):
+            for name, language in ((ENGLISH, "en"), (FRENCH, "fr")):
+                yield _question("language", name, pair.case(language), (criterion,), pair.id)

@@ -1,0 +1,51 @@
+"""How an answer would be read without a protection: from the judge's own text, without another call."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from json_repair import repair_json
+
+from areopage.criteria.records import Criterion
+from areopage.jury.judges import PlannedCall
+from areopage.jury.model_judge import PROMPT_CUT
+from areopage.jury.parsing import MAX_REPAIRED, without_thinking
+from areopage.jury.reader import material_of, read_answer
+from areopage.ledger.records import Judgment
+from areopage.scoring.outcome import Outcome, Unparsed
+from areopage.trust.questions import EVERYTHING
+
+
+def outcome_without(judgment: Judgment, call: PlannedCall, name: str) -> Outcome:
+    """The outcome of a judgment on one criterion if a protection of reading were left out.
+
+    Args:
+        name: "planted", "doubt" or "window"; "everything" for all of them.
+    """
+    (criterion,), raw = call.criteria, judgment.raw_text
+    stored = judgment.verdicts[0].outcome
+    if not raw or (PROMPT_CUT in judgment.steps and name not in ("window", EVERYTHING)):
+        return stored
+    material = "" if name in ("planted", EVERYTHING) else material_of(call.case)
+    if name in ("doubt", EVERYTHING):
+        raw = _last_verdict(raw)
+    read = read_answer(raw, "stop" if judgment.repair_text else judgment.finish_reason, (criterion,), material)
+    outcome = read.outcomes[criterion.id]
+    if isinstance(outcome, Unparsed) and judgment.repair_text and name != EVERYTHING:
+        return _of_repair(judgment, criterion, material)
+    return outcome
+
+
+def _of_repair(judgment: Judgment, criterion: Criterion, material: str) -> Outcome:
+    return read_answer(judgment.repair_text, judgment.finish_reason, (criterion,), material).outcomes[criterion.id]
+
+
+def _last_verdict(text: str) -> str:
+    """What a plain repair of broken JSON makes of an answer: the last of its objects that has a score."""
+    bare = without_thinking(text)
+    try:
+        found: Any = repair_json(bare[max(bare.find("{"), 0) :][:MAX_REPAIRED], return_objects=True)
+    except (ValueError, RecursionError, AssertionError, LookupError, TypeError):
+        return text
+    objects = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, Mapping) and "score" in one]
+    return json.dumps(objects[-1]) if objects else text
