@@ -5,8 +5,8 @@ import io
 import re
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from unicodedata import category
 from typing import IO, Annotated, TypeVar, cast
+from unicodedata import category
 
 import typer
 
