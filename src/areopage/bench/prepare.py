@@ -30,6 +30,7 @@ from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
 from areopage.suites.config_keys import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
+from areopage.suites.validation import misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
 
@@ -90,6 +91,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
     """
     config = suite.config
+    if misspelt := misspelt_weights(suite):
+        raise misspelt[0]
     language = choose_language(suite, wishes.language)
     idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
     remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]

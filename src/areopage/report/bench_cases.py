@@ -10,7 +10,7 @@ from areopage import __version__
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
-from areopage.report.bench_case import TITLE, audience, case_entry
+from areopage.report.bench_case import TITLE, audience, case_entry, group_labels
 from areopage.report.bench_worst import ranked_records
 from areopage.report.case_index import KINDS, CaseIndex
 from areopage.report.elements import excerpt, head_facts, report_locale
@@ -66,7 +66,7 @@ def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
 
 def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
     answer, state = index.view.answers.get(case.id), locale.say(f"said_{index.view.answer_state(case.id)}")
-    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
+    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(index.view, case))
     missing = locale.say("empty_text")
     text = answer.case.response or "" if answer else ""
     reason = (Paragraph(text=one_line(answer.reason, 400), look="small"),) if answer and answer.reason else ()
