@@ -31,6 +31,7 @@ from areopage.locales import Note
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
+from areopage.scoring.intervals.planning import Detectable, detectable
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
@@ -98,6 +99,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def failures(self) -> Failures:
         """The failures, counted when they are first read: only those who show a run need them."""
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
+
+    @cached_property
+    def detectable(self) -> Detectable:
+        """The smallest differences and shares of failures that its cases can tell."""
+        return detectable(self.scores.values, self.failures.first.scored)
 
     @cached_property
     def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:

@@ -15,6 +15,7 @@ from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, T
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
 from areopage.scoring.counts import Moments
+from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.tree import Node, NodePath, final_shares, paths
@@ -23,6 +24,16 @@ from areopage.scoring.tree import Node, NodePath, final_shares, paths
 def score_or_unscored(locale: Locale, score: float | None) -> str:
     """A score, or the word for none."""
     return locale.say("unscored") if score is None else locale.number(score)
+
+
+def detectable_text(found: Detectable, locale: Locale) -> str:
+    """The smallest difference and share of failures that a run can tell; "" where it can tell neither."""
+    parts: list[str] = []
+    if found.difference is not None:
+        parts.append(locale.say("detectable_difference", difference=locale.number(found.difference)))
+    if found.failures is not None:
+        parts.append(locale.say("detectable_failures", share=locale.percent(found.failures, 0)))
+    return locale.say("detectable_and", first=parts[0], second=parts[1]) if len(parts) > 1 else "".join(parts)
 
 
 def scores_section(view: RunView, locale: Locale) -> Section:
