@@ -1,8 +1,8 @@
 """The scores of a benchmark run by category, criterion and age, in its report."""
 
-import math
 from math import ceil, floor
 
+import numpy as np
 from msgspec import structs
 
 from areopage.bench.results import RunView
@@ -14,7 +14,7 @@ from areopage.report.elements import axis_of, columns, point_on, rows
 from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
-from areopage.scoring.counts import Moments
+from areopage.scoring.intervals.means import mean_interval
 from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.jury_agreement import JuryAgreement
@@ -116,7 +116,7 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
         known = [score for score in scores if score is not None]
         score, around = mean(known) if known else None, None
         if len(known) >= MIN_CASES:
-            around = Moments(len(known), math.fsum(known), math.fsum(one * one for one in known)).interval
+            around = mean_interval(np.array(known), view.spec.scale.min, view.spec.scale.max)
         persona = view.spec.personas.get(maturity)
         ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
         cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
