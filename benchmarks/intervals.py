@@ -1,7 +1,7 @@
 """How often the interval of a score holds the true score, on simulated ledgers. One JSON line.
 
     python benchmarks/intervals.py
-    python benchmarks/intervals.py --samples 400 --only "rare zeros"
+    python benchmarks/intervals.py --samples 400 --only tree
 
 Each sample is a ledger of planned passes with their outcomes, from a known distribution; `fold` makes scores and intervals of it,
 as for every run. Shown are, by kind of ledger and number of cases: the share of samples whose 95 % interval holds the true score,
@@ -14,12 +14,13 @@ those where it lies below and above the interval, and the mean width, in points 
 - a tree: six criteria of three categories with unequal weights; a case has the first and some of the others, one case in fifty
   fails all of them; the final score, the category of the first three criteria, and a criterion that one case in five has;
 - differences of two targets on the same cases, by `paired_difference`;
-- shares, computed and not sampled: the least, mean and greatest coverage over true shares from 1 to 99 %.
+- shares, computed and not sampled: the least, mean and greatest coverage over true shares from 0.1 to 99 %.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from zlib import crc32
 
 import numpy as np
 from scipy.stats import binom
@@ -36,7 +37,7 @@ from areopage.scoring.tree import NodePath, Weights
 
 SCALE = Scale(0, 5)
 CASES = (20, 50, 100, 300, 1000)
-SAMPLES = {20: 1000, 50: 1000, 100: 1000, 300: 500, 1000: 250}
+SAMPLES = {20: 400, 50: 400, 100: 400, 300: 200, 1000: 100}
 CHECKED = 10
 POINTS = np.arange(0.0, 5.01, 0.5)
 SHAPES: Mapping[str, Sequence[float]] = {  # chances of 0, 0.5, ... 5
@@ -220,23 +221,30 @@ def true_of_differences(random: np.random.Generator, cases: int = 2_000_000) -> 
     return float((sides[:, 0] - sides[:, 1]).mean())
 
 
+DRAWS: Mapping[str, tuple[Callable[[np.random.Generator], float], Callable[[int, np.random.Generator], Ends]]] = {
+    "a jury of two, passes missing": (lambda random: float(jury_scores(1_000_000, random).mean()), jury_interval),
+    "four cases of each source": (lambda random: float(source_scores(500_000, random).mean()), source_interval),
+    "difference of two targets": (true_of_differences, difference_interval),
+}
+
+
 def measured(only: str, samples: Mapping[int, int], seed: int) -> dict[str, dict[int, dict[str, float]]]:
     """Coverage by kind of ledger and number of cases."""
-    random = np.random.default_rng(seed)
+
+    def random(name: str) -> np.random.Generator:
+        return np.random.default_rng([seed, crc32(name.encode())])  # one kind of ledger does not depend on the others
+
     found: dict[str, dict[int, dict[str, float]]] = {}
     for shape in SHAPES:
-        if only in shape:
-            found[shape] = {n: shape_coverage(shape, n, 5 * count, random) for n, count in samples.items()}
-    draws: dict[str, tuple[float, Callable[[int, np.random.Generator], Ends]]] = {
-        "a jury of two, passes missing": (float(jury_scores(1_000_000, random).mean()), jury_interval),
-        "four cases of each source": (float(source_scores(500_000, random).mean()), source_interval),
-        "difference of two targets": (true_of_differences(random), difference_interval),
-    }
-    for name, (true, draw) in draws.items():
+        if only in f"shape {shape}":
+            found[shape] = {n: shape_coverage(shape, n, 10 * count, random(shape)) for n, count in samples.items()}
+    for name, (true, draw) in DRAWS.items():
         if only in name:
-            found[name] = {n: summed_up(true, [draw(n, random) for _ in range(count)]) for n, count in samples.items()}
+            own = random(name)
+            held = {n: [draw(n, own) for _ in range(count)] for n, count in samples.items()}
+            found[name] = {n: summed_up(true(own), ends) for n, ends in held.items()}
     if any(only in name for name in TREE_PATHS):
-        found |= tree_coverage(samples, random)
+        found |= tree_coverage(samples, random("tree"))
     return found
 
 
@@ -257,7 +265,7 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
 
 def shares_coverage() -> Iterator[tuple[str, dict[int, list[float]]]]:
     """The least, mean and greatest coverage of the intervals of shares, computed over all numbers of hits."""
-    true = np.arange(0.01, 0.995, 0.01)
+    true = np.append([0.001, 0.005], np.arange(0.01, 0.995, 0.01))
     for name, interval in (("exact_share", exact_share), ("share_of", share_of)):
         found: dict[int, list[float]] = {}
         for cases in CASES:
@@ -273,9 +281,9 @@ def shares_coverage() -> Iterator[tuple[str, dict[int, list[float]]]]:
 def main() -> None:
     """Print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    told = "of 20 to 100 cases, five times as many of one criterion; a half for 300 cases, a quarter for 1,000"
+    told = "of 20 to 100 cases, ten times as many of one criterion; a half for 300 cases, a quarter for 1,000"
     parser.add_argument("--samples", type=int, default=SAMPLES[20], help=told)
-    parser.add_argument("--only", default="", help="kinds of ledgers whose name has this in it")
+    parser.add_argument("--only", default="", help="kinds of ledgers whose name has this in it, such as shape, jury or tree")
     parser.add_argument("--seed", type=int, default=7)
     asked = parser.parse_args()
     samples = {cases: max(2, count * asked.samples // SAMPLES[20]) for cases, count in SAMPLES.items()}
