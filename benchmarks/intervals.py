@@ -14,6 +14,8 @@ those where it lies below and above the interval, and the mean width, in points 
 - a tree: six criteria of three categories with unequal weights; a case has the first and some of the others, one case in fifty
   fails all of them; the final score, the category of the first three criteria, and a criterion that one case in five has;
 - differences of two targets on the same cases, by `paired_difference`;
+- coefficients of agreement of three judges on as many units as cases: α, AC2, and weighted κ of the first two; with scores at all
+  levels, and with 80 % at 5;
 - shares, computed and not sampled: the least, mean and greatest coverage over true shares from 0.1 to 99 %.
 """
 
@@ -26,9 +28,11 @@ import numpy as np
 from scipy.stats import binom
 
 from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.compare import paired_difference
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT
@@ -263,6 +267,42 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
     return found
 
 
+def ratings(units: int, top: bool, random: np.random.Generator) -> np.ndarray:
+    """Units × three judges, in whole points."""
+    chances = [0.03, 0.04, 0.0, 0.05, 0.08, 0.8] if top else [1 / 6] * 6
+    return (random.choice(6, (units, 1), p=chances) + random.normal(0.0, 0.7, (units, 3)).round()).clip(0.0, 5.0)
+
+
+_LARGE = 200_000  # units, whose coefficients count as the true ones
+
+
+def _coefficients(rated: np.ndarray, levels: Sequence[float]) -> list[tuple[float, float, float]]:
+    """α, AC2 and κ with their intervals; no interval counts as the whole range."""
+    alpha, ac2 = krippendorff_alpha(rated.tolist()), gwet_ac2(rated.tolist(), levels)
+    kappa = kappa_estimate(rated[:, 0], rated[:, 1])
+    found = ((alpha.alpha, alpha.low, alpha.high), (ac2.ac2, ac2.low, ac2.high), (kappa.value, kappa.low, kappa.high))
+    return [(value or 0.0, -np.inf if low is None else low, np.inf if high is None else high) for value, low, high in found]
+
+
+def coefficients_coverage(samples: Mapping[int, int], random: np.random.Generator) -> Iterator[tuple[str, dict[int, float]]]:
+    """How often the intervals of α, AC2 and κ hold the true coefficients; an undefined one counts as holding."""
+    levels = [float(level) for level in range(6)]
+    for top in (False, True):
+        found: dict[str, dict[int, float]] = {"alpha": {}, "AC2": {}, "kappa": {}}
+        true: list[float] = []
+        for cases, count in ((_LARGE, 1), *((cases, count) for cases, count in samples.items() if cases <= 100)):
+            drawn = [ratings(cases, top, random) for _ in range(count)]
+            all_of = [_coefficients(one, levels) for one in drawn]
+            if cases == _LARGE:
+                true = [value for value, _, _ in all_of[0]]
+                continue
+            for place, name in enumerate(found):
+                held = [low <= true[place] <= high for _, low, high in (one[place] for one in all_of)]
+                found[name][cases] = round(100 * float(np.mean(held)), 1)
+        for name, row in found.items():
+            yield f"{name}, {'80 % at 5' if top else 'all levels'}", row
+
+
 def shares_coverage() -> Iterator[tuple[str, dict[int, list[float]]]]:
     """The least, mean and greatest coverage of the intervals of shares, computed over all numbers of hits."""
     true = np.append([0.001, 0.005], np.arange(0.01, 0.995, 0.01))
@@ -288,8 +328,20 @@ def main() -> None:
     asked = parser.parse_args()
     samples = {cases: max(2, count * asked.samples // SAMPLES[20]) for cases, count in SAMPLES.items()}
     found = measured(asked.only, samples, asked.seed)
+    coefficients: dict[str, dict[int, float]] = {}
     least = min((cell["holds"] for row in found.values() for cell in row.values()), default=None)
-    print(json.dumps({"coverage": found, "least": least, "shares": dict(shares_coverage()) if not asked.only else {}}))
+    if asked.only in "coefficients":
+        coefficients = dict(coefficients_coverage(samples, np.random.default_rng(asked.seed)))
+    print(
+        json.dumps(
+            {
+                "coverage": found,
+                "least": least,
+                "coefficients": coefficients,
+                "shares": dict(shares_coverage()) if not asked.only else {},
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

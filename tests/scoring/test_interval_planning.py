@@ -17,7 +17,8 @@ VALUES = st.lists(st.sampled_from([0.0, 2.0, 3.5, 4.0, 4.5, 5.0]), min_size=5, m
 def test_the_planned_number_of_cases_reaches_the_precision_and_one_less_does_not(values: np.ndarray, precision: float) -> None:
     needed = cases_needed(values, 0.0, 5.0, precision)
     assert needed is not None
-    kinds, times = np.unique(values, return_counts=True)
+    kinds, found = np.unique(values, return_counts=True)
+    times = found.astype(np.float64)
 
     def half(cases: int) -> float:
         low, high = mean_interval(kinds, 0.0, 5.0, counts=times * (cases / len(values)))

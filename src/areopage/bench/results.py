@@ -134,7 +134,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def agreement(self) -> RunAgreement:
-        """How far the judges agree, computed when it is first read: a bootstrap takes a while."""
+        """How far the judges agree, computed when it is first read."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
         return run_agreement(list(self.scores.criteria), self.spec.scale, limits, self._first)
 
