@@ -1,11 +1,12 @@
 """Tails and intervals of shares, against SciPy and the textbook."""
 
+import numpy as np
 import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound, wilson
+from areopage.scoring.shares import at_least, at_most, lower_bound, share_of, upper_bound, wilson
 
 
 @given(n=st.integers(1, 5000), share=st.floats(1e-4, 1 - 1e-4), place=st.floats(0, 1))
@@ -41,6 +42,16 @@ def test_intervals_are_wilsons(n: int, place: float) -> None:
     found, exact = wilson(k, n), scipy.stats.binomtest(k, n).proportion_ci(0.95, method="wilson")
     assert found is not None
     assert found == pytest.approx((float(exact.low), float(exact.high)), abs=1e-9)
+
+
+@pytest.mark.parametrize("cases", [20, 50, 150, 400])
+def test_the_interval_of_a_share_holds_it_in_94_of_100_samples_at_least(cases: int) -> None:
+    """Computed over all numbers of hits; Wilson's interval alone fails this where hits are rare."""
+    ends = np.array([(one.low, one.high) for one in (share_of(hits, cases) for hits in range(cases + 1))])
+    true = np.array([0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 0.95, 0.99])
+    chances = scipy.stats.binom.pmf(np.arange(cases + 1)[:, None], cases, true)
+    holds = (ends[:, :1] <= true) & (true <= ends[:, 1:])
+    assert (chances * holds).sum(axis=0).min() >= 0.94
 
 
 def test_nothing_counted_has_no_interval() -> None:

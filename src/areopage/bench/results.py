@@ -31,6 +31,7 @@ from areopage.locales import Note
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RunScores, fold
+from areopage.scoring.intervals.planning import Detectable, detectable
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
@@ -104,6 +105,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return count_failures(self.scores.criteria, self.spec.criteria, self.spec.scale, self.spec.failures)
 
     @cached_property
+    def detectable(self) -> Detectable:
+        """The smallest differences and shares of failures that its cases can tell."""
+        return detectable(self.scores.values, self.failures.first.scored)
+
+    @cached_property
     def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:
         """The failures of groups of cases: by the reader's age, the case's own category, the language and the mode."""
         spec, scores = self.spec, list(self.scores.criteria)
@@ -132,7 +138,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def agreement(self) -> RunAgreement:
-        """How far the judges agree, computed when it is first read: a bootstrap takes a while."""
+        """How far the judges agree, computed when it is first read."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
         return run_agreement(list(self.scores.criteria), self.spec.scale, limits, self._first)
 

@@ -65,6 +65,7 @@ BENCH = LazyGroup(
     commands={
         "run": ("bench:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
+        "plan": ("bench_plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
         "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "reassess": ("bench_reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),

@@ -26,6 +26,7 @@ from areopage.report.bench_history import history_lines
 from areopage.report.bench_refusals import refusals_line
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.bench_review import human_texts, signoff_texts
+from areopage.report.bench_scores import detectable_text
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import report_locale
 from areopage.report.people_results import PeopleResult, people_result
@@ -132,6 +133,7 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
     console.print(Text(headline, style="bold"))
+    console.print(Text(_detectable(view)), soft_wrap=True, end="\n" if _detectable(view) else "")
     told_first = [(visible(told), "") for told in (*_ages(view), *history_lines(view, report_locale("en")))]
     for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
         console.print(Text(told, style=style), soft_wrap=True)
@@ -156,6 +158,13 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def _detectable(view: RunView) -> str:
+    """What the cases can tell; "" where nothing is scored."""
+    told = detectable_text(view.detectable, report_locale("en"))
+    cases = counted(max(view.detectable.cases, view.detectable.failure_cases), "case")
+    return f"  {cases} can tell {told}" if told else ""
 
 
 def _print_answer_states(view: RunView, console: Console) -> None:

@@ -1,6 +1,6 @@
 """Figures of the gate over a period, aggregated with bounded memory.
 
-Shares have Wilson's 95 % intervals, which take answers as independent of each other.
+Shares have 95 % intervals, exact ones where hits are few, which take answers as independent of each other.
 """
 
 import heapq

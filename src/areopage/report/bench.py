@@ -23,7 +23,7 @@ from areopage.report.bench_missing import LISTED, case_list, missing_section, un
 from areopage.report.bench_refusals import refusals_line, refusals_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_review import review_section, signoff_notices
-from areopage.report.bench_scores import ages_section, score_or_unscored, scores_section
+from areopage.report.bench_scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.model import (
@@ -206,12 +206,19 @@ def _headline(view: RunView, locale: Locale) -> Headline:
             (locale.say("failures"), failures_line(view, locale)),
             *([(locale.say("over_refusal"), refusals_line(view.over_refusal, locale))] if view.over_refusal else []),
             (locale.say("interval"), around),
+            *_detectable_fact(view, locale),
             *_missing_fact(view, locale),
             (locale.say("agreement"), agreement_fact(view, locale)),
             (locale.say("qualification"), qualification_text(locale, view.qualification)),
             (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),
     )
+
+
+def _detectable_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:
+    if told := detectable_text(view.detectable, locale):
+        cases = max(view.detectable.cases, view.detectable.failure_cases)
+        yield locale.say("detectable"), line(told, Span(f"– {locale.count('detectable_cases', cases)}", "soft"))
 
 
 def _missing_fact(view: RunView, locale: Locale) -> Iterator[tuple[str, Line]]:

@@ -1,8 +1,8 @@
 """The scores of a benchmark run by category, criterion and age, in its report."""
 
-import math
 from math import ceil, floor
 
+import numpy as np
 from msgspec import structs
 
 from areopage.bench.results import RunView
@@ -14,7 +14,8 @@ from areopage.report.elements import axis_of, columns, point_on, rows
 from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results import criterion_label
 from areopage.scoring.agreement import mean
-from areopage.scoring.counts import Moments
+from areopage.scoring.intervals.means import mean_interval
+from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.tree import Node, NodePath, final_shares, paths
@@ -23,6 +24,16 @@ from areopage.scoring.tree import Node, NodePath, final_shares, paths
 def score_or_unscored(locale: Locale, score: float | None) -> str:
     """A score, or the word for none."""
     return locale.say("unscored") if score is None else locale.number(score)
+
+
+def detectable_text(found: Detectable, locale: Locale) -> str:
+    """The smallest difference and share of failures that a run can tell; "" where it can tell neither."""
+    parts: list[str] = []
+    if found.difference is not None:
+        parts.append(locale.say("detectable_difference", difference=locale.number(found.difference)))
+    if found.failures is not None:
+        parts.append(locale.say("detectable_failures", share=locale.percent(found.failures, 0)))
+    return locale.say("detectable_and", first=parts[0], second=parts[1]) if len(parts) > 1 else "".join(parts)
 
 
 def scores_section(view: RunView, locale: Locale) -> Section:
@@ -105,7 +116,7 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
         known = [score for score in scores if score is not None]
         score, around = mean(known) if known else None, None
         if len(known) >= MIN_CASES:
-            around = Moments(len(known), math.fsum(known), math.fsum(one * one for one in known)).interval
+            around = mean_interval(np.array(known), view.spec.scale.min, view.spec.scale.max)
         persona = view.spec.personas.get(maturity)
         ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
         cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")

@@ -255,6 +255,8 @@ def _run_metadata(view: RunView) -> RunMetadata:
         history=view.history,
         over_refusal=view.over_refusal,
         final_interval=view.scores.interval,
+        intervals={".".join(path): found for path, found in view.scores.intervals.items() if len(path) in (1, 2)},
+        detectable=view.detectable,
         if_missing=view.scores.if_missing,
         coverage=Coverage(
             scored=view.coverage.scored, not_applicable=view.coverage.not_applicable, planned=view.coverage.planned

@@ -24,6 +24,7 @@ from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.drift import Drift, RunDrift
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency
+from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.intervals.scores import Interval
 from areopage.scoring.jury_agreement import Dispute, FailureAgreement
 from areopage.scoring.over_refusal import OverRefusal
@@ -309,7 +310,10 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         disputes: the scores of which some judges say that they are failures and others that they are not.
         history: the run before it and the run in the other mode, and what changed; null for a rescored run.
         over_refusal: the benign twins that are refused; null where there are none.
-        final_interval: 95 % interval of the final score; null under five scored cases, or where it has no width.
+        final_interval: 95 % interval of the final score, for other cases like these and the same judges; null under five scored
+            cases.
+        intervals: those of categories and sub-categories (`category.subcategory`), like `final_interval`.
+        detectable: the smallest differences and shares of failures that the run's cases can tell.
         if_missing: the final score if all that is missing were the worst, and the best; null where nothing is missing.
         missing: what has no score, case by case.
         digests: of dataset, prompts and suite.
@@ -346,6 +350,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     history: RunHistory | None
     over_refusal: OverRefusal | None
     final_interval: Interval | None
+    intervals: dict[str, Interval]
+    detectable: Detectable
     if_missing: tuple[float, float] | None
     coverage: Coverage
     lost_criteria: tuple[str, ...]

@@ -14,16 +14,18 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from areopage.scoring.intervals.coefficients import coefficient_interval
+
 Matrix = NDArray[np.float64]
 Ratings = Sequence[Sequence[float | None]]
 """A row per unit (a case on a criterion), a column per judge; None where a judge gave no score."""
 
 MIN_UNITS = 5
-_PORTIONS = 10  # of the resamples, which keeps the tables of large runs small
+_AT_ONCE = 500  # units that are left out in turn, which keeps the tables of large runs small
 
 
 class Alpha(Struct, frozen=True, kw_only=True):
-    """α with its 95 % percentile bootstrap interval over units; None where it is not defined.
+    """α with its 95 % interval over units; None where it is not defined, the interval also under five units or where all agree.
 
     1 is perfect agreement, 0 is chance, negative is worse than chance. `units` counts the units rated at least twice.
     """
@@ -43,22 +45,20 @@ class Ac2(Struct, frozen=True, kw_only=True):
     units: int
 
 
-def krippendorff_alpha(ratings: Ratings, *, resamples: int = 500, seed: int = 0) -> Alpha:
+def krippendorff_alpha(ratings: Ratings) -> Alpha:
     """Ordinal α; None where all ratings are equal.
 
     Args:
         ratings: the levels are those that occur.
-        resamples: bootstrap resamples of the units.
-        seed: seed of the bootstrap.
     """
     table = _table(ratings)
     counts = _counts(table, np.unique(table[~np.isnan(table)]))
     counts = counts[counts.sum(axis=1) >= 2]
-    value, low, high = _with_interval(counts, _alphas, resamples, seed)
+    value, low, high = _with_interval(counts, _alphas)
     return Alpha(alpha=value, low=low, high=high, units=counts.shape[0])
 
 
-def gwet_ac2(ratings: Ratings, levels: Sequence[float], *, resamples: int = 500, seed: int = 0) -> Ac2:
+def gwet_ac2(ratings: Ratings, levels: Sequence[float]) -> Ac2:
     """AC2 = (p_a − p_e) / (1 − p_e) with ordinal weights.
 
     Of q levels, two that are d steps apart agree with the weight w = 1 − d(d + 1) / (q(q − 1)). p_a is the mean over the units
@@ -68,12 +68,10 @@ def gwet_ac2(ratings: Ratings, levels: Sequence[float], *, resamples: int = 500,
     Args:
         ratings: values outside of `levels` are ignored.
         levels: all levels of the scale, ascending, also those that do not occur; at least two.
-        resamples: bootstrap resamples of the units.
-        seed: seed of the bootstrap.
     """
     counts = _counts(_table(ratings), np.array(levels))
     counts = counts[counts.sum(axis=1) >= 1]
-    value, low, high = _with_interval(counts, _ac2s, resamples, seed)
+    value, low, high = _with_interval(counts, _ac2s)
     return Ac2(ac2=value, low=low, high=high, units=int((counts.sum(axis=1) >= 2).sum()))
 
 
@@ -89,31 +87,31 @@ def _counts(table: Matrix, levels: Matrix) -> Matrix:
 
 
 def _with_interval(
-    counts: Matrix, coefficients: Callable[[Matrix, Matrix], Matrix], resamples: int, seed: int
+    counts: Matrix, coefficients: Callable[[Matrix, Matrix], Matrix]
 ) -> tuple[float | None, float | None, float | None]:
     """A coefficient with the ends of its interval.
 
     Args:
-        coefficients: by how often each resample draws each pattern of counts, and the patterns; NaN where not defined.
+        coefficients: by how often each sample has each pattern of counts, and the patterns; NaN where not defined.
     """
     if not counts.shape[0]:
         return None, None, None
-    patterns, times = np.unique(counts, axis=0, return_counts=True)
-    units = int(times.sum())
-    value = float(coefficients(times[None, :].astype(np.float64), patterns)[0])
+    patterns, found = np.unique(counts, axis=0, return_counts=True)
+    times = found.astype(np.float64)
+    value = float(coefficients(times[None, :], patterns)[0])
     if np.isnan(value) or (counts.sum(axis=1) >= 2).sum() < MIN_UNITS:
         return (None if np.isnan(value) else value), None, None
-    drawn = np.random.default_rng(seed).multinomial(units, times / units, resamples).astype(np.float64)
-    draws = np.concatenate([coefficients(part, patterns) for part in np.array_split(drawn, _PORTIONS)])
-    draws = draws[~np.isnan(draws)]
-    if not draws.size:
-        return value, None, None
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return value, float(low), float(high)
+    kinds = np.arange(len(times))
+    left_out = [
+        coefficients(times - (kinds[None, :] == part[:, None]), patterns)
+        for part in np.array_split(kinds, -(-len(kinds) // _AT_ONCE))
+    ]
+    low, high = coefficient_interval(value, np.concatenate(left_out), times) or (None, None)
+    return value, low, high
 
 
 def _alphas(times: Matrix, patterns: Matrix) -> Matrix:
-    """α of each resample; NaN where only one level occurs."""
+    """α of each sample; NaN where only one level occurs."""
     totals = times @ patterns
     whole = totals.sum(axis=1)
     ranks = np.cumsum(totals, axis=1) - totals / 2 - whole[:, None] / 2  # midranks of the levels, their mean is 0
@@ -127,7 +125,7 @@ def _alphas(times: Matrix, patterns: Matrix) -> Matrix:
 
 
 def _ac2s(times: Matrix, patterns: Matrix) -> Matrix:
-    """AC2 of each resample; NaN where no unit is rated twice."""
+    """AC2 of each sample; NaN where no unit is rated twice."""
     levels = patterns.shape[1]
     pairs = levels * (levels - 1)
     steps = np.abs(np.subtract.outer(np.arange(levels), np.arange(levels)))

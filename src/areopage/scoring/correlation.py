@@ -129,12 +129,11 @@ def z_range(value: float, error: float) -> Range:
 
 
 class Moments(Struct, frozen=True):
-    """Of each resample: the variances of both sides, their covariance, and the difference of the means."""
+    """Of each resample: the variances of both sides, and their covariance."""
 
     first: Column
     second: Column
     both: Column
-    apart: Column
 
 
 def resampled_moments(first: Column, second: Column, resamples: int, seed: int) -> Moments:
@@ -146,11 +145,11 @@ def resampled_moments(first: Column, second: Column, resamples: int, seed: int) 
         first, second: at least one item.
     """
     pairs, counts = np.unique(np.stack([first, second], axis=1), axis=0, return_counts=True)
-    size, middle = first.size, np.array([first.mean(), second.mean()])
-    left, right = (pairs - middle).T
+    size = first.size
+    left, right = (pairs - np.array([first.mean(), second.mean()])).T
     random = np.random.default_rng(seed)
     step = max(1, BATCH_CELLS // counts.size)
-    parts: list[tuple[Column, Column, Column, Column]] = []
+    parts: list[tuple[Column, Column, Column]] = []
     for start in range(0, resamples, step):
         draws: Matrix = random.multinomial(size, counts / size, min(step, resamples - start)).astype(np.float64)
         mean_left, mean_right = draws @ left / size, draws @ right / size
@@ -159,7 +158,6 @@ def resampled_moments(first: Column, second: Column, resamples: int, seed: int) 
                 draws @ (left * left) / size - mean_left**2,
                 draws @ (right * right) / size - mean_right**2,
                 draws @ (left * right) / size - mean_left * mean_right,
-                mean_left - mean_right + middle[0] - middle[1],
             )
         )
     return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))

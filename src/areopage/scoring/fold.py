@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.locales import Note
 from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failures import FailureRules
-from areopage.scoring.intervals.scores import Interval, score_intervals
+from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
 from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, score_tree, weighted_mean
@@ -105,9 +105,14 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
         return self.by_first if self.by_first is not None else list(self.criteria)
 
     @cached_property
+    def values(self) -> CaseValues:
+        """What each cluster of cases adds to each score."""
+        return case_values(list(self.averaged), self.tree, self.scale, clusters=self.clusters)
+
+    @cached_property
     def intervals(self) -> dict[NodePath, Interval]:
         """Those of all scores by their paths, computed when they are first read."""
-        return score_intervals(list(self.averaged), self.tree, self.scale, clusters=self.clusters)
+        return intervals_of(self.values)
 
     @property
     def interval(self) -> Interval | None:

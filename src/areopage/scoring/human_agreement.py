@@ -24,15 +24,15 @@ from areopage.scoring.correlation import (
     Column,
     Correlation,
     Estimate,
+    Matrix,
     Missing,
     pearson,
     pearson_estimate,
-    percentiles,
-    resampled_moments,
     spearman_estimate,
     z_range,
 )
 from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.coefficients import coefficient_interval
 
 MOST_RATERS = 200
 """Of more raters no pairs are compared: the pairs grow with their square."""
@@ -64,8 +64,8 @@ def weighted_kappa(first: Column, second: Column) -> float | None:
     return 2 * float(((first - first.mean()) * (second - second.mean())).mean()) / apart
 
 
-def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """Quadratic κ of scores, rounded to whole points, with the percentile bootstrap's interval over items."""
+def kappa_estimate(first: Column, second: Column) -> Estimate:
+    """Quadratic κ of scores, rounded to whole points, with its interval over items."""
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
     left, right = whole_points(first), whole_points(second)
@@ -74,10 +74,22 @@ def kappa_estimate(first: Column, second: Column, resamples: int = RESAMPLES, se
         return Estimate(reason="constant")
     if bool((left == right).all()):
         return Estimate(value=1.0, reason="perfect")
-    found = resampled_moments(left, right, resamples, seed)
-    apart = found.first + found.second + found.apart**2
-    inner = percentiles(2 * found.both[apart > TINY] / apart[apart > TINY])
-    return Estimate(value=value, low=inner.low if inner else None, high=inner.high if inner else None)
+    pairs, times = np.unique(np.stack([left, right], axis=1), axis=0, return_counts=True)
+    counts = times.astype(np.float64)
+    low, high = coefficient_interval(value, _kappas_without(pairs, counts), counts) or (None, None)
+    return Estimate(value=value, low=low, high=high)
+
+
+def _kappas_without(pairs: Matrix, counts: Column) -> Column:
+    """Quadratic κ without one item of each pair of scores; NaN where all scores that are left are the same one."""
+    kept = counts - np.eye(len(counts))
+    items = kept.sum(axis=1)
+    means = kept @ pairs / items[:, None]
+    squares = kept @ pairs**2 / items[:, None]
+    both = kept @ pairs.prod(axis=1) / items - means.prod(axis=1)
+    apart = (squares - means**2).sum(axis=1) + (means[:, 0] - means[:, 1]) ** 2
+    kappas: Column = np.divide(2 * both, apart, out=np.full_like(apart, np.nan), where=apart > TINY)
+    return kappas
 
 
 class RaterPair(Struct, frozen=True, kw_only=True):
@@ -110,12 +122,11 @@ class RaterAgreement(Struct, frozen=True, kw_only=True):
     pairs: tuple[RaterPair, ...]
 
 
-def rater_agreement(labels: Mapping[str, Mapping[str, float]], seed: int = 0) -> RaterAgreement:
+def rater_agreement(labels: Mapping[str, Mapping[str, float]]) -> RaterAgreement:
     """Compare raters with each other.
 
     Args:
         labels: item -> rater -> score.
-        seed: of α's bootstrap.
     """
     shared = [given for given in labels.values() if len(given) > 1]
     raters = sorted({rater for given in shared for rater in given})
@@ -127,7 +138,7 @@ def rater_agreement(labels: Mapping[str, Mapping[str, float]], seed: int = 0) ->
             both = ~np.isnan(table[:, left]) & ~np.isnan(table[:, right])
             if both.any():
                 pairs.append(compared(raters[left], raters[right], table[both, left], table[both, right]))
-    alpha = krippendorff_alpha(units, seed=seed)
+    alpha = krippendorff_alpha(units)
     known = [(pair.pearson, pair.items) for pair in pairs if pair.pearson is not None]
     items = sum(count for _, count in known)
     return RaterAgreement(
@@ -280,11 +291,11 @@ def _criterion_agreement(
         without_judge=len(labels) - len(items),
         pearson=correlation,
         spearman=spearman_estimate(first, second),
-        kappa=kappa_estimate(first, second, resamples, seed),
+        kappa=kappa_estimate(first, second),
         error=float(np.abs(first - second).mean()) if items else None,
         bias=_bias_estimate(first - second),
         claim=claim_of(correlation, len(items)),
-        raters=rater_agreement(labels, seed),
+        raters=rater_agreement(labels),
     )
 
 

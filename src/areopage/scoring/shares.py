@@ -11,6 +11,7 @@ from msgspec import Struct
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _NEGLIGIBLE = 1e-17  # a term this much smaller than the sum does not change it
 _HALVINGS = 60
+_MANY = 100
 _TAIL = 0.975  # of each of two bounds; together 95 %
 
 
@@ -25,10 +26,13 @@ class Share(Struct, frozen=True, kw_only=True):
 
 
 def share_of(hits: int, of: int) -> Share:
-    """The share of `hits` in `of`, with Wilson's interval."""
-    ends = wilson(hits, of)
+    """The share of `hits` in `of`, with the exact interval, or Wilson's from a hundred hits and a hundred others on.
+
+    Wilson's holds the truth in as few as 85 of 100 samples where hits are rare; where both are many it does in 95, and is quick.
+    """
+    ends = wilson(hits, of) if min(hits, of - hits) >= _MANY else None
     if ends is None:
-        return Share(hits=hits, of=of, share=None, low=None, high=None)
+        return exact_share(hits, of)
     return Share(hits=hits, of=of, share=hits / of, low=ends[0], high=ends[1])
 
 

@@ -17,7 +17,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.tuning.labelled import Labelled
 from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, p_value, steps_of, strictest
-from areopage.scoring.shares import wilson
+from areopage.scoring.shares import share_of
 
 RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
 """The risks of the table of alternatives, beside the one that is asked for."""
@@ -256,9 +256,12 @@ def _priced(rows: Sequence[Scored], threshold: float, risk: float) -> Outcome:
 
 
 def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
-    """Wilson's 95 % interval of a share of labelled answers, as of no more answers than there are groups."""
+    """The 95 % interval of a share of labelled answers, as of no more answers than there are groups."""
+    if not total:
+        return None
     witnesses = min(total, groups)
-    return wilson(round(hits * witnesses / total), witnesses) if total else None
+    found = share_of(round(hits * witnesses / total), witnesses)
+    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def _guess(steps: Sequence[Step], groups: int, ask: Ask) -> float | None:

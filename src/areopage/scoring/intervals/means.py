@@ -101,7 +101,8 @@ def _lower_ends(values: Matrix, counts: Matrix, low: Column, tail: float, unseen
     width[width <= 0] = 1.0
     tilted = _Tilted(above / width[:, None], counts, shape)
     found = tilted.mean_at(tilted.solve(NormalDist().inv_cdf(tail)))
-    return np.minimum(end + width * found, _moments(values, counts)[1])
+    ends: Column = np.minimum(end + width * found, _moments(values, counts)[1])
+    return ends
 
 
 class _Tilted:

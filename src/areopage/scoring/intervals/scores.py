@@ -21,6 +21,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, NodePath, paths
 
 MIN_CASES = 5
+_TWO = 2  # passes, under which nothing is known of their spread
 
 
 class Interval(Struct, frozen=True, kw_only=True):
@@ -46,6 +47,8 @@ class CaseValues(Struct, frozen=True, kw_only=True):
         known: 1 where a cluster has a case that counts for the node, else 0. Same shape.
         low, high: the ends of the ranges of the values; shape (nodes,).
         cases: how many cases count for each node.
+        noise: the part of the variance of each node's values that comes from passes, on average; NaN where no score has two
+            passes. Shape (nodes,).
         ends: of the scale, and of scores beyond it.
     """
 
@@ -55,6 +58,7 @@ class CaseValues(Struct, frozen=True, kw_only=True):
     low: Column
     high: Column
     cases: tuple[int, ...]
+    noise: Column
     ends: tuple[float, float]
 
 
@@ -78,7 +82,11 @@ def score_intervals(
     Returns:
         Nothing for a score of under five cases: an interval from so few would say next to nothing.
     """
-    found = case_values(scores, tree, scale, clusters=clusters)
+    return intervals_of(case_values(scores, tree, scale, clusters=clusters), level)
+
+
+def intervals_of(found: CaseValues, level: float = LEVEL) -> dict[NodePath, Interval]:
+    """The intervals of means over clusters of cases: see `score_intervals`."""
     if not found.nodes:
         return {}
     lows, highs = mean_intervals(found.values, found.known, found.low, found.high, level=level)
@@ -106,23 +114,31 @@ def case_values(
     rows = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score, _ in scored))}
     columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score, _ in scored))}
     table = np.full((len(rows), len(columns)), np.nan)
+    noise = np.full_like(table, np.nan)
     for score, value in scored:
         table[rows[score.case_id], columns[score.criterion]] = value
+        noise[rows[score.case_id], columns[score.criterion]] = _pass_noise(score)
     shares = {path: _leaf_shares(node) for path, node in paths(tree) if node.score is not None}
     weights = np.array([[own.get(criterion, 0.0) for criterion in columns] for own in shares.values()])
     weights = weights.reshape(len(shares), len(columns))
     ends = (min([scale.min, *(value for _, value in scored)]), max([scale.max, *(value for _, value in scored)]))
     numbers = cluster_numbers(rows, clusters or {})
-    return _values_of(tuple(shares), table, weights, numbers, ends)
+    return _values_of(tuple(shares), table, noise, weights, numbers, ends)
 
 
 def _values_of(
-    nodes: tuple[NodePath, ...], table: Matrix, weights: Matrix, numbers: NDArray[np.intp], ends: tuple[float, float]
+    nodes: tuple[NodePath, ...],
+    table: Matrix,
+    noise: Matrix,
+    weights: Matrix,
+    numbers: NDArray[np.intp],
+    ends: tuple[float, float],
 ) -> CaseValues:
     """The values of nodes.
 
     Args:
         table: the scores of cases by criteria, NaN where there is none.
+        noise: the variances of these scores that come from passes.
         weights: of the criteria in each node's score.
         numbers: of each case's cluster.
     """
@@ -145,8 +161,33 @@ def _values_of(
         low=centre - cases * worst.max(axis=0, initial=0.0),
         high=centre + cases * best.max(axis=0, initial=0.0),
         cases=tuple(map(int, cases)),
+        noise=known.sum(axis=1) * _noise_of(np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2, weights),
         ends=ends,
     )
+
+
+def _noise_of(noise: Column, weights: Matrix) -> Column:
+    """The variances of weighted sums; criteria that do not weigh need not be known."""
+    parts = np.where(weights > 0, noise * weights**2, 0.0)
+    variances: Column = parts.sum(axis=1)
+    return variances
+
+
+def _filled(noise: Matrix) -> Matrix:
+    """The variances of passes by criteria, where they are not known that of the criterion's other cases; NaN where none is."""
+    known = ~np.isnan(noise)
+    counts = known.sum(axis=0)
+    sums = np.where(known, noise, 0.0).sum(axis=0)
+    filled: Matrix = np.where(known, noise, np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0))
+    return filled
+
+
+def _pass_noise(score: CriterionScore) -> float:
+    """The variance of a case's score that comes from passes; NaN where a judge has under two."""
+    judges = [judge for judge in score.judges if judge.score is not None]
+    if not judges or any(judge.scored < _TWO for judge in judges):
+        return np.nan
+    return sum(judge.variance / judge.scored for judge in judges) / len(judges) ** 2
 
 
 def cluster_numbers(cases: Iterable[str], clusters: Mapping[str, str]) -> NDArray[np.intp]:

@@ -1,0 +1,37 @@
+"""The interval of a coefficient of agreement, which is 1 at most: α, AC2, weighted κ.
+
+The standard error is that of the jackknife over units; the interval is Student's for −log(1 − coefficient), on which scale it
+hardly depends on the coefficient's size. Sources: J. W. Tukey, "Bias and confidence in not quite large samples" (Annals of
+Mathematical Statistics 29, 1958); R. G. Miller, "The jackknife: a review" (Biometrika 61, 1974). A percentile bootstrap holds the
+truth in as few as 83 of 100 samples of 20 units (docs/accuracy.md).
+"""
+
+import math
+
+import numpy as np
+
+from areopage.scoring.counts import critical_t
+from areopage.scoring.intervals.means import Column
+
+_TINY = 1e-9
+
+
+def coefficient_interval(value: float, left_out: Column, counts: Column) -> tuple[float, float] | None:
+    """The 95 % interval of a coefficient.
+
+    Args:
+        value: of all units.
+        left_out: the coefficient without one unit, for each kind of unit; NaN where it is not defined. Shape (kinds,).
+        counts: how many units of each kind there are.
+
+    Returns:
+        None where agreement is perfect, or no unit changes anything: nothing is left to compute an interval from.
+    """
+    units = float(counts.sum())
+    known = np.where(np.isnan(left_out), value, left_out)
+    middle = float((counts * known).sum()) / units
+    error = math.sqrt((units - 1.0) / units * float((counts * (known - middle) ** 2).sum()))
+    if 1.0 - value < _TINY or error < _TINY:
+        return None
+    half = critical_t(units - 1.0) * error / (1.0 - value)
+    return 1.0 - (1.0 - value) * math.exp(half), 1.0 - (1.0 - value) * math.exp(-half)

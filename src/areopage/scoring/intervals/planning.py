@@ -1,0 +1,145 @@
+"""What a number of cases can tell, and how many cases a wished precision takes."""
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.scoring.intervals.means import GUARANTEED, Column, mean_interval, mean_intervals
+from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
+from areopage.scoring.shares import upper_bound
+
+POWER = 0.8
+MOST_CASES = 1_000_000
+_BOUND = 0.975  # of each of two bounds; together 95 %
+_STEPS = 60  # of differences that are tried at once; and once more between two of them
+_ALIKE = 1e-9
+_ASSUMED = 1000
+
+
+class Detectable(Struct, frozen=True, kw_only=True):
+    """What a run can tell.
+
+    Args:
+        difference: the smallest difference between the final scores of two runs on its cases, in points of the scale, that four
+            of five such comparisons find certain; None under five cases. Scores of one case by two targets count as differing as
+            much as those of two cases by one target: where they differ less, smaller differences are found.
+        cases: the cases with a final score.
+        failures: the smallest share of failing cases of which the run has seen at least one, with a certainty of 97.5 %; None
+            without a case.
+        failure_cases: the cases that failures are counted among.
+    """
+
+    difference: float | None
+    cases: int
+    failures: float | None
+    failure_cases: int
+
+
+def detectable(values: CaseValues, failure_cases: int) -> Detectable:
+    """What a run can tell.
+
+    Args:
+        values: of the run's scores.
+        failure_cases: the cases of which it is known whether they fail.
+    """
+    row = values.nodes.index(()) if () in values.nodes else None
+    cases = 0 if row is None else values.cases[row]
+    known = None if row is None or cases < MIN_CASES else values.values[row][values.known[row] > 0]
+    return Detectable(
+        difference=None if known is None else detectable_difference(known, values.ends[1] - values.ends[0]),
+        cases=cases,
+        failures=upper_bound(0, failure_cases, _BOUND) if failure_cases else None,
+        failure_cases=failure_cases,
+    )
+
+
+def detectable_difference(values: Column, span: float, cases: int | None = None) -> float:
+    """The smallest mean difference of paired scores that four of five samples find certain, in the values' unit.
+
+    A difference is found where the lower end of its interval, as for every comparison, is above 0; the differences are taken to
+    have the standard deviation of two independent values.
+
+    Args:
+        values: one for each case or cluster; at least two.
+        span: the width of the scale: no difference is greater.
+        cases: how many such values are compared; None: as many as there are.
+    """
+    number = cases or len(values)
+    spread = min(span, sqrt(2.0) * float(values.std(ddof=1)))
+    margin = NormalDist().inv_cdf(POWER) * spread / sqrt(number)
+    low, high = 0.0, span
+    for _ in range(2):
+        tried = np.linspace(low, high, _STEPS)
+        pairs = np.stack([tried - spread, tried + spread], axis=1)
+        ends = np.full(_STEPS, span)
+        found = mean_intervals(pairs, np.full_like(pairs, number / 2), -ends, ends, unseen=GUARANTEED)[0] > margin
+        if not found.any():
+            return span
+        first = int(found.argmax())
+        low, high = float(tried[max(0, first - 1)]), float(tried[first])
+    return high
+
+
+def cases_needed(values: Column, low: float, high: float, precision: float) -> int | None:
+    """How many values such as these make half of the interval's width at most `precision`; None over a million.
+
+    Args:
+        values: one for each case or cluster of an earlier run, or assumed ones; shape (cases,).
+        low, high: the ends of the range of the values.
+        precision: > 0, in the values' unit.
+    """
+
+    def is_enough(cases: int) -> bool:
+        ends = mean_interval(kinds, low, high, counts=counts * (cases / len(values)))
+        return (ends[1] - ends[0]) / 2.0 <= precision
+
+    kinds, times = np.unique(values.round(9), return_counts=True)
+    counts = times.astype(np.float64)
+    few, many = MIN_CASES - 1, MIN_CASES
+    while not is_enough(many):
+        few, many = many, 2 * many
+        if many > MOST_CASES:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    return many
+
+
+def with_passes(values: Column, noise: float, factor: float) -> Column:
+    """Values as they would spread with other numbers of passes.
+
+    Args:
+        values: one for each case.
+        noise: the part of their variance that comes from passes.
+        factor: passes now over passes then.
+    """
+    variance = float(values.var())
+    if variance < _ALIKE:
+        return values
+    between = max(0.0, variance - noise)
+    scaled: Column = values.mean() + (values - values.mean()) * sqrt((between + min(noise, variance) * factor) / variance)
+    return scaled
+
+
+def assumed_values(mean: float, spread: float, worst: float, best: float) -> Column:
+    """A thousand values with about this mean and standard deviation: most a little better than the mean, few far worse.
+
+    Args:
+        mean, spread: in points of the scale.
+        worst, best: the ends of the scale.
+
+    Raises:
+        ValueError: no scores on the scale have this mean and spread.
+    """
+    better = min(abs(best - mean), spread)
+    worse = spread**2 / better if better > 0 else 0.0
+    if spread < 0 or worse > abs(mean - worst) + _ALIKE or (better <= 0 < spread):
+        raise ValueError("no scores on the scale have this mean and spread")
+    if spread <= 0:
+        return np.full(_ASSUMED, mean)
+    sign = 1.0 if best > worst else -1.0
+    few = max(1, round(_ASSUMED * better / (better + worse)))
+    return np.repeat([mean - sign * worse, mean + sign * better], [few, _ASSUMED - few])
