@@ -27,6 +27,7 @@ from areopage.ledger.records import Answer, Evaluation, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
+from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
@@ -71,6 +72,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         answer_ids: the ids of answers by case, as labels and the review queue name them.
         conversations: how conversations with simulated children ended; None where there are none.
         calls: what this run's calls to the target and to the model that plays children took.
+        calibration: the corrected means beside the scores; None unless a calibration was named.
     """
 
     run: Run
@@ -92,6 +94,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     people: People
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
+    calibration: AppliedCalibration | None = None
 
     @cached_property
     def failures(self) -> Failures:

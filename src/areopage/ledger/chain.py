@@ -1,4 +1,5 @@
-"""Hash chains over a ledger's evidence: runs, cases, judgments, links, labels, decisions, releases, sign-offs, audit, erasures.
+"""Hash chains over a ledger's evidence: runs, cases, judgments, links, labels, decisions, releases, sign-offs, audit, erasures,
+calibrations.
 
 A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
 of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
@@ -23,7 +24,7 @@ from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
 from areopage.ledger.rows import RowValues, insert_rows, values_in
-from areopage.ledger.schema import audit, chain, labels, signoffs
+from areopage.ledger.schema import audit, calibrations, chain, labels, signoffs
 
 Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
 """What a transaction did to rows. `answered`: the case of a run has its answer. `reread`: a judge's raw text was read again.
@@ -97,6 +98,7 @@ EVIDENCE: Mapping[str, Evidence] = {
             "number",
             {"figures": ("run_id", "name", "role", "verdict", "note", "signed_at", "signed", "digest")},
         ),
+        Evidence(calibrations, "number", {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")}),
         Evidence(audit, "number", {"figures": ("at", "actor", "key_id", "action", "subject", "detail")}),
         Evidence(answer_judgments, "link", {"figures": ("link",)}),
         Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
