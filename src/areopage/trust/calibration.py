@@ -189,6 +189,7 @@ def fit_calibration(
         criteria=tuple(_fit(judged, path, enough[path], prompts.get(path, "")) for path in judged.scores if path in enough),
         left_out={path: len(labelled.get(path, {})) for path in judged.scores if path not in enough and path != OVERALL},
     )
+    found = msgspec.json.decode(_body(found), type=Calibration)  # as it will be read: whole numbers become fractions
     digest = digest_of(found)
     return structs.replace(found, id=digest[:ID_LENGTH], digest=digest)
 
