@@ -1,7 +1,7 @@
 """What people's labels do for a jury's scores, on recorded juries and people. One JSON line.
 
     python benchmarks/correction.py
-    python benchmarks/correction.py --splits 200
+    python benchmarks/correction.py --splits 2000 --learned 300
 
 The data lie in ../shared/data beside the repository and are not part of it; without them the reason is printed instead. Each set
 has labels of several people and of six judges on the same items; an item's label is the mean, or the most frequent category, of
@@ -17,12 +17,16 @@ at least four times the labels are used. Accuracy and errors are over the items 
 - categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the
   majority, and of confusion matrices anchored to the labels, without and with each item's criterion.
 
+`--learned` sets how many of the splits weights, maps and confusion matrices are fitted in, which takes nearly all of the time.
+Each part goes to standard error as soon as it is measured.
+
 The difference to the better of best judge and mean has an interval over items: the standard deviation over items of the mean
 difference (over the splits in which the item had no label), by 1.96 / √items.
 """
 
 import argparse
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -133,6 +137,7 @@ def covered(
     spread, spread_alone = ((table[:, at] - truth).var() + (table[:, at].mean() - truth) ** 2 for at in (0, 3))
     widths, widths_alone = ((table[:, at + 2] - table[:, at + 1]).mean() for at in (0, 3))
     return {
+        "splits": len(found),
         "covered": interval_of_share(int(inside.sum()), len(found)),
         "labels_alone_covered": interval_of_share(int(alone.sum()), len(found)),
         "uncorrected_covers": abs(plain - truth) <= width,
@@ -144,19 +149,19 @@ def covered(
     }
 
 
-def means(name: str, labels: int, splits: int) -> dict[str, Any]:
+def means(name: str, labels: int, splits: int, learned: int) -> dict[str, Any]:
     people, scores, groups = scores_of(name)
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     best = int(np.abs(scores - people[:, None]).mean(axis=0).argmin())
     judged = {"jury": middle, "best_judge": scores[:, best], "worst_judge": scores[:, worst_of(people, scores)]}
     found: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
-    for _ in range(splits):
+    for split in range(splits):
         own = random.permutation(people.size)[:labels]
         estimates = {kind: corrected_mean(people[own], one[own], one) for kind, one in judged.items()}
-        grouped = (groups[own], groups)
-        estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores))
-        if groups.any():
-            crossed = cross_fitted(people[own], scores[own], scores, grouped)
+        if split < learned:
+            estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores))
+        if split < learned and groups.any():
+            crossed = cross_fitted(people[own], scores[own], scores, (groups[own], groups))
             estimates["weights_and_dimension"] = corrected_mean(people[own], *crossed)
         for kind, one in estimates.items():
             ends = (one.low, one.high, one.labels_alone.value, one.labels_alone.low, one.labels_alone.high)
@@ -262,21 +267,30 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=2000)
-    splits = parser.parse_args().splits
+    parser.add_argument("--learned", type=int, default=0, help="default: as many as --splits")
+    options = parser.parse_args()
+    splits, learned = options.splits, min(options.learned or options.splits, options.splits)
     if not DATA.is_dir():
         print(json.dumps({"benchmark": "correction", "skipped": f"the recorded juries are not here: {DATA}"}))
         return
     found: dict[str, dict[str, Any]] = {"means": {}, "shares": {}, "scales": {}, "categories": {}}
+
+    def measured(part: str, place: str, figures: dict[str, Any]) -> None:
+        found[part][place] = figures
+        print(json.dumps({part: {place: figures}}, ensure_ascii=False), file=sys.stderr, flush=True)
+
     for labels in LABELS:
         for name in SCALES:
             if len(rows_of(name)) >= LEAST * labels:
-                found["means"][f"{name}, {labels} labels"] = means(name, labels, splits)
-                found["scales"][f"{name}, {labels} labels"] = scales(name, labels, splits)
+                measured("means", f"{name}, {labels} labels", means(name, labels, splits, learned))
         for name in CATEGORIES:
             if categories_of(name)[1].size >= LEAST * labels:
-                found["shares"][f"{name}, {labels} labels"] = shares(name, labels, splits)
-                found["categories"][f"{name}, {labels} labels"] = categories(name, labels, splits)
-    print(json.dumps({"benchmark": "correction", "splits": splits, **found}, ensure_ascii=False))
+                measured("shares", f"{name}, {labels} labels", shares(name, labels, splits))
+                measured("categories", f"{name}, {labels} labels", categories(name, labels, learned))
+        for name in SCALES:
+            if len(rows_of(name)) >= LEAST * labels:
+                measured("scales", f"{name}, {labels} labels", scales(name, labels, learned))
+    print(json.dumps({"benchmark": "correction", "splits": splits, "learned": learned, **found}, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ def test_an_export_holds_what_the_ledger_holds_and_is_there_whole_or_not_at_all(
     out = tmp_path / "export"
     done = command("ledger", "export", "--out", out, "--format", form, "--ledger", ledger.place)
     assert done.code == 0, done.err
-    names = ("answers", "evaluations", "judgments", "labels", "decisions", "signoffs")
+    names = ("answers", "evaluations", "judgments", "labels", "decisions", "signoffs", "calibrations")
     assert sorted(path.name for path in out.iterdir()) == sorted(f"{name}.{form}" for name in names)
     if form == "jsonl":
         rows = {name: [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()] for name in names}

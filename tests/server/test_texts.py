@@ -109,6 +109,8 @@ OTHER_COMMANDS = {
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
     *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),
+    # figures, ids of answers and names of raters; no text of an answer
+    *(f"calibrate {name}" for name in ("plan", "fit", "list", "show")),
     # what the user gives, and texts of the user's documents
     *("gate check", "gate replay", "rag ask", "rag ingest", "rag search", "rag collections"),
     # copies of the ledger as it is: texts by `storage.text`

@@ -28,6 +28,7 @@ from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
+from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RunScores, fold
@@ -70,6 +71,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         calls: what this run's calls to the target and to the model that plays children took.
         standings: what exams say of its judges now, in their order.
         passes: how often each judge judges each case, and why.
+        calibration: the corrected means beside the scores; None unless a calibration was named.
     """
 
     run: Run
@@ -91,6 +93,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     people: People
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
+    calibration: AppliedCalibration | None = None
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 

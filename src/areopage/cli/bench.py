@@ -7,6 +7,7 @@ import typer
 
 from areopage.cli.options import (
     OUTPUTS,
+    CalibrationOption,
     ConfigOption,
     LedgerOption,
     OutOption,
@@ -173,16 +174,23 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
         print_runs(opened)
 
 
-def show(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+def show(
+    run: RunArgument = "latest",
+    calibration: CalibrationOption = "",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
     """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.history import with_history
     from areopage.bench.results import view_run
     from areopage.cli.bench_run import Places, opened_ledger
     from areopage.cli.run_tables import print_facts, print_view
+    from areopage.report.calibrated import with_calibration
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        view = with_history(view_run(found, opened), opened)
+        view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)
         print_view(view, Path(found.folder))
 
@@ -194,6 +202,7 @@ def rescore(
     without_judge: WithoutJudgeOption = None,
     reparse: ReparseOption = False,
     write: WriteOption = False,
+    calibration: CalibrationOption = "",
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -206,7 +215,7 @@ def rescore(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        readings = rescore_run(found, opened, change, run_folder(found, out, run))
+        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration)
         if write:
             write_readings(opened, readings)
 

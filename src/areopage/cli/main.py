@@ -182,6 +182,16 @@ REVIEW = LazyGroup(
         "import": ("review:import_file", "Import labels from a table (CSV, XLSX, JSON Lines, Parquet)."),
     },
 )
+CALIBRATE = LazyGroup(
+    "calibrate",
+    "Calibrations: people's labels correct the scores of a jury.",
+    commands={
+        "plan": ("calibrate:plan", "Tell how many labels a stated precision takes, and queue the answers to label."),
+        "fit": ("calibrate:fit", "Fit a calibration to the labels of a run, store it, and show the scores before and after."),
+        "list": ("calibrate:list_calibrations", "List the calibrations of a ledger, oldest first."),
+        "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),
+    },
+)
 RAG = LazyGroup(
     "rag",
     "Retrieval-augmented answers: ingest documents, search, ask.",
@@ -220,7 +230,8 @@ app = LazyGroup(
     "areopage",
     "Evaluate the answers of a language model: are they safe, correct and grounded?",
     groups={
-        group.name or "": group for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, RAG, LEDGER, DEMO)
+        group.name or "": group
+        for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),

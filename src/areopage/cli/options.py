@@ -49,6 +49,14 @@ WeightsOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default|v1_1", help="Scoring rules.")]
+CalibrationOption = Annotated[
+    str,
+    typer.Option(
+        "--calibration",
+        metavar="ID",
+        help="Show scores corrected by people's labels beside the jury's: a calibration's id, the beginning of it, or `latest`.",
+    ),
+]
 WithoutJudgeOption = Annotated[
     list[str] | None, typer.Option("--without-judge", metavar="NAME", help="Exclude a judge (repeatable).")
 ]

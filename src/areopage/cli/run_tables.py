@@ -27,6 +27,7 @@ from areopage.report.bench_refusals import refusals_line
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.bench_review import human_texts, signoff_texts
 from areopage.report.bench_scores import detectable_text
+from areopage.report.calibrated import calibration_texts, corrected_text
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import report_locale
 from areopage.report.people_results import PeopleResult, people_result
@@ -135,6 +136,7 @@ def print_view(view: RunView, folder: Path) -> None:
     console.print(Text(headline, style="bold"))
     console.print(Text(_detectable(view)), soft_wrap=True, end="\n" if _detectable(view) else "")
     told_first = [(visible(told), "") for told in (*_ages(view), *history_lines(view, report_locale("en")))]
+    told_first += [(visible(told), "bold") for told in calibration_texts(view, report_locale("en"))]
     for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
@@ -346,7 +348,8 @@ def _scores_table(view: RunView) -> Table:
     failures, waived = view.failures.by_criterion, any(one.not_applicable for one in view.failures.by_criterion.values())
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("score", "interval", "failed", *(["n/a"] if waived else []), "weight", "coverage", "alpha", "AC2"):
+    named = [f"corrected by {view.calibration.id}"] if view.calibration else []
+    for heading in ("score", "interval", *named, "failed", *(["n/a"] if waived else []), "weight", "coverage", "alpha", "AC2"):
         table.add_column(heading, justify="right", no_wrap=True)
     criteria, shares = view.spec.criteria_by_id(), final_shares(view.scores.tree)
     for path, node in paths(view.scores.tree):
@@ -358,10 +361,17 @@ def _scores_table(view: RunView) -> Table:
         failed += [_waived(found)] if waived else []
         interval, share = view.scores.intervals.get(path), f"{shares[path]:.1%}"
         spread = f"{interval.low:.2f}-{interval.high:.2f}" if interval else ""
-        cells = (shown_score(node.score, found), spread, *failed, share, f"{node.coverage:.1%}", *_coefficients(view, node.name))
+        mended = [_corrected(view, node.name)] if view.calibration else []
+        parts = (shown_score(node.score, found), spread, *mended, *failed, share, f"{node.coverage:.1%}")
+        cells = (*parts, *_coefficients(view, node.name))
         style = "red" if found and found.failed else "bold" if len(path) == 1 else ""
         table.add_row(*(Text(cell, style=style) for cell in (f"{'  ' * (len(path) - 1)}{name}", *cells)))
     return table
+
+
+def _corrected(view: RunView, criterion: str) -> str:
+    found = view.calibration.criteria.get(criterion) if view.calibration else None
+    return corrected_text(found, report_locale("en"))
 
 
 def _waived(found: FailureCount | None) -> str:

@@ -37,6 +37,7 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
+from areopage.report.calibrated import with_calibration
 from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
@@ -46,16 +47,17 @@ from areopage.yaml_document import read_yaml
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
-def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path) -> list[Judgment]:
+def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path, calibration: str = "") -> list[Judgment]:
     """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's.
 
     Args:
         folder: the run's.
+        calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
 
     Returns:
         The judgments that were read otherwise than they are stored.
     """
-    view = view_run(run, ledger, variant)
+    view = with_calibration(view_run(run, ledger, variant), ledger, calibration)
     folder = _new_folder(folder, "rescore")
     write_run_files(view, folder)
     for warning in view.scores.warnings:

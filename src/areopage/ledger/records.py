@@ -324,7 +324,8 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
-    """An answer queued for review. `why`: alert, low_score, failing, disagreement, sample, unscored, addressed, asked, held.
+    """An answer queued for review. `why`: alert, low_score, failing, disagreement, sample, teaching, unscored, addressed, asked,
+    held.
 
     `held`: the gate holds the answer until a reviewer releases or rejects it. `wanted` is how many raters should label it.
     `run_id` is the benchmark run whose criteria raters score and whose sample it belongs to; "" for the server's suite.

@@ -162,6 +162,20 @@ qualifications = Table(
     Index("ix_qualifications_path", "path", "number"),
 )
 
+# What people's labels correct in judges' scores. `body` is canonical JSON without any text of an answer, `digest` its SHA-256,
+# and `id` the beginning of that; none is overwritten.
+calibrations = Table(
+    "calibrations",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(64), nullable=False, unique=True),
+    Column("suite", String(128), nullable=False),
+    Column("run_id", String(128), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+)
+
 api_keys = Table(
     "api_keys",
     metadata,

@@ -25,6 +25,7 @@ from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_review import review_section, signoff_notices
 from areopage.report.bench_scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench_worst import worst_section
+from areopage.report.calibrated import calibration_texts
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.model import (
     Badge,
@@ -168,6 +169,8 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         yield Notice(
             title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
         )
+    if view.calibration:
+        yield Notice(title=locale.say("corrected_title"), blocks=(Listing(items=tuple(calibration_texts(view, locale))),))
     if view.variant:
         yield Notice(
             title=locale.say("variant"), blocks=(Paragraph(text="; ".join(note.told(locale.code) for note in view.variant)),)

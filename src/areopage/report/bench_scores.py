@@ -9,6 +9,7 @@ from areopage.bench.results import RunView
 from areopage.criteria.records import Scale
 from areopage.locales import MISSING, NARROW, Locale
 from areopage.report.bench_case import audience
+from areopage.report.calibrated import corrected_text
 from areopage.report.case_index import young_to_old
 from areopage.report.elements import axis_of, columns, point_on, rows
 from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, Table, line
@@ -53,13 +54,15 @@ def scores_section(view: RunView, locale: Locale) -> Section:
             Cell(bar=point_on(axis, node.score, (found.low, found.high) if found else None, ticks)),
             locale.say(missing) if node.score is None else locale.number(node.score),
             _interval(locale, found),
+            *((_corrected(view, node, locale),) if view.calibration else ()),
             _agreement(view.agreement.by_criterion[node.name], locale) if criterion else "",
             locale.percent(shares[path]),
             locale.percent(node.coverage),
         )
         return Row(cells=cells, css=f"l{len(path)}")
 
-    heads = (locale.say(key) for key in ("score", "interval_short", "agreement", "weight", "coverage"))
+    named = ("corrected",) if view.calibration else ()
+    heads = (locale.say(key) for key in ("score", "interval_short", *named, "agreement", "weight", "coverage"))
     table = Table(
         columns=_on_axis(columns(None, *heads, first=locale.say("part"), css={2: "score"}), labels_of_axis),
         rows=tuple(row(path, node) for path, node in paths(view.scores.tree) if path),
@@ -68,6 +71,12 @@ def scores_section(view: RunView, locale: Locale) -> Section:
     ends = {"low": locale.short(axis.min), "high": locale.short(axis.max)}
     lead = Paragraph(text=f"{locale.say('scores_lead')} {locale.say('scores_axis', **ends)}", look="soft")
     return Section(id="scores", title=locale.say("scores"), blocks=(lead, table))
+
+
+def _corrected(view: RunView, node: Node, locale: Locale) -> Cell | str:
+    """The corrected mean of a criterion, with the calibration's id as its title."""
+    found = view.calibration.criteria.get(node.name) if view.calibration else None
+    return Cell(text=corrected_text(found, locale), title=found.calibration) if found else ""
 
 
 def _on_axis(found: tuple[Column, ...], axis: tuple[tuple[float, str], ...]) -> tuple[Column, ...]:

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.errors import MissingExtra, StorageError, UserError
+from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, SignOff
 from areopage.ledger.run_people import SignOffs
@@ -63,6 +64,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "labels": Label.__struct_fields__,
     "decisions": ("id", "at", *_OF_TRACE),
     "signoffs": SignOff.__struct_fields__,
+    "calibrations": StoredCalibration.__struct_fields__,
 }
 """The files, with the fields of each row."""
 
@@ -233,6 +235,7 @@ def _tables(ledger: Ledger) -> dict[str, Iterable[Row]]:
         "labels": (_fields(one, Label.__struct_fields__) for one in each_label(ledger)),
         "decisions": (_fields(one, COLUMNS["decisions"]) for one in Traces(ledger).each(TraceFilter())),
         "signoffs": (_fields(one, SignOff.__struct_fields__) for one in SignOffs(ledger).of()),
+        "calibrations": (_fields(one, StoredCalibration.__struct_fields__) for one in Calibrations(ledger).all()),
     }
 
 

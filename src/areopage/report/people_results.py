@@ -72,13 +72,8 @@ class PeopleResult(Struct, frozen=True, kw_only=True):
 
 def run_reviewed(view: RunView, language: str, *, sample_only: bool) -> RunReview:
     """The jury of a run against people; only labels count whose raters had not seen the judges' scores."""
-    spec = view.spec
-    by_answer: dict[str, dict[str, float]] = {}
+    spec, by_answer = view.spec, scores_by_answer(view)
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
-    for record in view.scores.records:
-        if (id := view.answer_ids.get(record.case_id)) is not None:
-            scores = {paths[one.criterion]: one.score for one in record.criteria if one.score is not None}
-            by_answer[id] = scores if record.tree.score is None else scores | {OVERALL: record.tree.score}
     limits = spec.failures.limits(spec.criteria, spec.scale)
     return run_review(
         panel_rubric(spec, view.run.id),
@@ -91,6 +86,17 @@ def run_reviewed(view: RunView, language: str, *, sample_only: bool) -> RunRevie
         sample_only=sample_only,
         unblind=view.people.unblind,
     )
+
+
+def scores_by_answer(view: RunView) -> dict[str, dict[str, float]]:
+    """The jury's scores: answer -> criterion's path ("" is the overall score) -> score."""
+    by_answer: dict[str, dict[str, float]] = {}
+    paths = {criterion.id: criterion.path for criterion in view.spec.criteria}
+    for record in view.scores.records:
+        if (id := view.answer_ids.get(record.case_id)) is not None:
+            scores = {paths[one.criterion]: one.score for one in record.criteria if one.score is not None}
+            by_answer[id] = scores if record.tree.score is None else scores | {OVERALL: record.tree.score}
+    return by_answer
 
 
 def drawn_ids(view: RunView) -> set[str]:

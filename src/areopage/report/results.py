@@ -149,6 +149,7 @@ def run_result(view: RunView) -> RunResult:
             standing=view.agreement.overall.standing,
         ),
         metadata=_run_metadata(view),
+        calibration=view.calibration,
     )
 
 
@@ -187,6 +188,7 @@ def run_criteria(view: RunView) -> dict[str, RunCriterion]:
             **_agreement(view.agreement.by_criterion[node.name]),
             scope=by_id[node.name].scope,
             drift=view.drifts.get(node.name),
+            corrected=view.calibration.criteria.get(node.name) if view.calibration else None,
         )
     return criteria
 

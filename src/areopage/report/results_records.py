@@ -21,6 +21,7 @@ from areopage.ledger.answers import CallTotals
 from areopage.ledger.qualifications import JudgeStanding
 from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
 from areopage.scoring.drift import Drift, RunDrift
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency
@@ -184,6 +185,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
         scope: what is judged: the response, the whole conversation, or each turn.
         drift: over the conversations, where each turn is judged; else null.
         krippendorff_alpha, gwet_ac2, exact_agreement, failure_agreement: as for the run.
+        corrected: by people's labels; null unless a calibration was named that corrects this criterion.
     """
 
     score: float | None
@@ -202,6 +204,7 @@ class RunCriterion(Struct, frozen=True, kw_only=True):
     failure_agreement: FailureAgreement
     scope: Scope
     drift: RunDrift | None
+    corrected: CorrectedScore | None = None
 
 
 class RunConsistency(Consistency, frozen=True, kw_only=True):
@@ -366,7 +369,11 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """The results of the run: each criterion averaged over its cases, then weighed up."""
+    """The results of the run: each criterion averaged over its cases, then weighed up.
+
+    Args:
+        calibration: what people's labels correct, and on what it rests; null unless a calibration was named.
+    """
 
     final_aggregate_score: float | None
     category_scores: dict[str, float | None]
@@ -374,6 +381,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     detailed_criteria: dict[str, RunCriterion]
     consistency_metrics: RunConsistency
     metadata: RunMetadata
+    calibration: AppliedCalibration | None = None
 
 
 class Results(Struct, frozen=True, kw_only=True):

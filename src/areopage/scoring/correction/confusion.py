@@ -88,30 +88,32 @@ def anchored_confusion(
     """
     assumed = smoothing or Smoothing()
     known, size = labels != UNKNOWN, votes.shape[0]
-    ballots = _ballots(votes, categories)
-    member = np.zeros((size, 1)) if groups is None else np.eye(int(groups.max()) + 1)[groups]
-    truth, trusted = np.zeros((size, categories)), known.astype(np.float64)
-    truth[known] = np.eye(categories)[labels[known]]
-    counted = _matrix_counts(truth, ballots)
+    group = np.zeros(size, dtype=np.int64) if groups is None else groups
+    rows, place = np.unique(np.column_stack([votes, group]), axis=0, return_inverse=True)  # equal votes: one row each
+    place = place.reshape(-1)
+    ballots, member = _ballots(rows[:, :-1], categories), np.eye(int(group.max()) + 1)[rows[:, -1]]
+    labelled = np.zeros((len(rows), categories))
+    np.add.at(labelled, (place[known], labels[known]), 1.0)
+    unlabelled = np.bincount(place[~known], minlength=len(rows)) * min(1.0, known.sum() / max(1, size - known.sum()))
+    counted, shares = _matrix_counts(labelled, ballots), _normal(labelled.sum(axis=0) + assumed.prior)
     pooled = _pooled(counted, assumed)
     effective = effective_judges(votes[known] != labels[known, None], votes[known] != UNKNOWN)
     start = np.full(votes.shape[1], effective / votes.shape[1])
-    shares = _normal(truth.sum(axis=0) + assumed.prior)
     weights = _fitted_weights(counted, pooled, labels[known], votes[known], np.log(shares), start, assumed)
-    reliance = min(1.0, known.sum() / max(1, size - known.sum()))
-    for step in range(_ROUNDS + 1):
+    truth = labelled
+    for _ in range(_ROUNDS):
         matrices = _normal(counted + assumed.pooled * pooled)
-        posterior = _posterior(ballots, matrices, weights, _log_shares(truth * trusted[:, None], member, assumed))
-        if step == _ROUNDS:
-            break
-        truth[~known], trusted[~known] = posterior[~known], reliance
-        counted = _matrix_counts(truth * trusted[:, None], ballots)
+        posterior = _posterior(ballots, matrices, weights, _log_shares(truth, member, assumed))
+        truth = labelled + unlabelled[:, None] * posterior
+        counted = _matrix_counts(truth, ballots)
         pooled = _pooled(counted, assumed)
+    matrices = _normal(counted + assumed.pooled * pooled)
+    posterior = _posterior(ballots, matrices, weights, _log_shares(truth, member, assumed))
     return Confusion(
-        posterior=posterior,
+        posterior=posterior[place],
         matrices=matrices,
         weights=weights,
-        shares=_normal((truth * trusted[:, None]).sum(axis=0) + assumed.prior),
+        shares=_normal(truth.sum(axis=0) + assumed.prior),
         effective=effective,
     )
 

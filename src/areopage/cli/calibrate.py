@@ -1,0 +1,208 @@
+"""Command group `areopage calibrate`: how many labels are needed, fit a calibration, list and show calibrations."""
+
+import shlex
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from areopage.bench.people import answers_by_kind, queue_answers
+from areopage.bench.results import RunView, view_run
+from areopage.cli.bench import RunArgument
+from areopage.cli.bench_run import Places, opened_ledger
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.run_tables import print_table, text_console
+from areopage.errors import UserError, counted, name_list
+from areopage.ledger.access import Audit
+from areopage.ledger.calibrations import Calibrations
+from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.records import ReviewItem
+from areopage.locales import MISSING
+from areopage.report.calibrated import fit_run, judged_run
+from areopage.report.people_results import drawn_ids
+from areopage.review.agreement import ratings_of
+from areopage.review.rubric import panel_rubric
+from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
+from areopage.trust.label_plan import CriterionPlan, plan_run, teaching_answers
+
+TEACHING = "teaching"
+"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
+
+
+def plan(
+    run: RunArgument = "latest",
+    precision: Annotated[
+        float,
+        typer.Option(
+            "--precision", metavar="POINTS", min=0.0001, help="Half the width of the 95 % interval, in points of the scale."
+        ),
+    ] = 0.1,
+    teach: Annotated[
+        int, typer.Option("--teach", metavar="N", min=0, max=10_000, help="Also queue the N answers that teach most.")
+    ] = 0,
+    queue: Annotated[bool, typer.Option("--queue", help="Put the answers into the review queue.")] = False,
+    raters: Annotated[int, typer.Option("--raters", metavar="K", min=1, max=20, help="Raters for each answer.")] = 1,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Tell how many labels a stated precision of corrected scores takes, and queue the answers to label.
+
+    The answers are drawn at random; only those make corrected scores and intervals valid. Those of --teach are chosen by the
+    judges' scores: they tell where judges are apart or extreme, and stay out of the corrected scores.
+    """
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        view = view_run(opened.run(run), opened)
+        judged = judged_run(view)
+        ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+        planned = plan_run(judged, ratings, drawn_ids(view), precision)
+        if not planned:
+            raise UserError(f"run {view.run.id}: its jury has scored nothing")
+        needed = max(one.plan.labels for one in planned)
+        _print_plan(view, planned)
+        allowed = answers_by_kind(view)["random"]
+        now = datetime.now(UTC)
+        if queue:
+            done = queue_answers(view, opened, ("random",), min(needed, len(allowed)), now, raters=raters)
+            typer.echo(f"queued at random: {done.new} new, {done.known} were in the queue")
+            view = view_run(view.run, opened)
+        known = {*view.people.items, *(label.answer_id for label in view.people.labels)}
+        taught = teaching_answers(judged, allowed, teach, known) if teach else ()
+        if taught and queue:
+            items = [ReviewItem(answer_id=id, why=TEACHING, created_at=now, wanted=raters, run_id=view.run.id) for id in taught]
+            ReviewQueue(opened).add(items)
+        if taught:
+            typer.echo(f"{'queued as they teach most' if queue else 'teach most'}: {name_list(taught, len(taught))}")
+        places = ["--out", str(out)]
+        steps = [["fit", view.run.id]] if queue else [["plan", view.run.id, "--precision", f"{precision:g}", "--queue"]]
+        for step in steps:
+            typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, *places])}")
+
+
+def _print_plan(view: RunView, planned: list[CriterionPlan]) -> None:
+    console, scale = text_console(), view.spec.scale
+    half = planned[0].plan.precision
+    console.print(Text(f"labels for ±{half:g} points of {scale.min:g} to {scale.max:g} at 95 %, run {view.run.id}", style="bold"))
+    table = Table(box=None, pad_edge=False)
+    table.add_column("score of", overflow="fold")
+    for heading in ("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in planned:
+        cells = (
+            f"{one.plan.judged:,}",
+            f"{one.labelled:,}",
+            f"{one.plan.labels:,}",
+            f"{one.plan.labels_alone:,}",
+            f"{one.plan.reached:.3f}",
+            *(f"{value:.2f}{' *' if one.is_assumed else ''}" for value in (one.spread, one.correlation)),
+        )
+        table.add_row(Text(one.criterion or "all"), *cells)
+    print_table(console, table)
+    if any(one.is_assumed for one in planned):
+        console.print(Text("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels"))
+    needed = max(one.plan.labels for one in planned)
+    console.print(Text(f"label {answers_text(needed)} drawn at random", style="bold"))
+
+
+def fit(
+    run: RunArgument = "latest",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Fit a calibration to the labels of a run, store it, and show the run's scores before and after.
+
+    Only blind labels of answers that were drawn at random count.
+    """
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        view = view_run(opened.run(run), opened)
+        found = fit_run(view, datetime.now(UTC))
+        Calibrations(opened).add(found.stored())
+        Audit(opened).note(actor(), "calibrate", view.run.id, f"calibration {found.id}: {counted(found.labels.labels, 'label')}")
+        _print_calibration(found)
+        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", found.id, "--out", str(out)]
+        typer.echo(f"apply it: {shlex.join(parts)}")
+
+
+def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """List the calibrations of a ledger, oldest first."""
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        known = Calibrations(opened).all()
+        if not known:
+            typer.echo(f"no calibrations in {opened.place}")
+            return
+        table = Table(box=None, pad_edge=False)
+        for heading in ("calibration", "fitted (UTC)", "suite", "run", "answers labelled", "judges"):
+            table.add_column(heading, no_wrap=True)
+        for stored in known:
+            one = read_calibration(stored)
+            judges = name_list(judge.name for judge in one.judges)
+            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, one.run_id, f"{one.labels.answers:,}", judges)
+            table.add_row(*(Text(visible(cell)) for cell in cells))
+        print_table(text_console(), table)
+
+
+def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """Show what a calibration corrects, and what it rests on: labels, raters, judges with digests, prompt version."""
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        _print_calibration(read_calibration(Calibrations(opened).find(id)))
+
+
+def _print_calibration(found: Calibration) -> None:
+    console, labels = text_console(), found.labels
+    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, run {found.run_id}", style="bold"))
+    raters = name_list(visible(rater) for rater in labels.raters)
+    console.print(Text(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}"), soft_wrap=True)
+    if labels.answers < labels.drawn:
+        waiting = answers_text(labels.drawn - labels.answers)
+        told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
+        console.print(Text(told), soft_wrap=True)
+    if labels.selected:
+        console.print(Text(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random"), soft_wrap=True)
+    if labels.unblind:
+        console.print(Text(f"not used: {counted(labels.unblind, 'label')} given after the judges' scores were seen"))
+    for judge in found.judges:
+        digest = judge.digest or "unknown"
+        told = f"judge {judge.name}: {judge.model}, model digest {digest}, {counted(judge.passes, 'pass', 'passes')}"
+        console.print(Text(visible(told)), soft_wrap=True)
+    console.print(Text(f"prompt version {found.template}, language {found.language}, hash {found.digest}"), soft_wrap=True)
+    print_table(console, _before_and_after(found))
+    for fit in found.criteria:
+        if fit.failures is not None:
+            one = fit.failures
+            told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
+            console.print(Text(told), soft_wrap=True)
+    for path, answers in found.left_out.items():
+        console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
+
+
+def _before_and_after(found: Calibration) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("score of", overflow="fold")
+    for heading in ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "map"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for fit in found.criteria:
+        table.add_row(Text(fit.criterion or ("all" if fit.criterion == OVERALL else "")), *_cells(fit))
+    return table
+
+
+def _cells(fit: CriterionFit) -> tuple[str, ...]:
+    mean, alone = fit.mean, fit.mean.labels_alone
+    return (
+        f"{mean.judged:,}",
+        f"{mean.labels:,}",
+        f"{mean.uncorrected:.2f}",
+        f"{mean.value:.2f}",
+        _range(mean.low, mean.high),
+        _range(alone.low, alone.high),
+        MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}",
+        fit.map.kind,
+    )
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return MISSING if low is None or high is None else f"{low:.2f} to {high:.2f}"

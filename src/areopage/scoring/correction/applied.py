@@ -1,0 +1,53 @@
+"""A calibration applied to scores: the corrected mean that stands beside each score, and the name of what corrected it."""
+
+from msgspec import Struct
+
+from areopage.scoring.correction.shares import CorrectedShare
+
+
+class CorrectedScore(Struct, frozen=True, kw_only=True):
+    """A mean score corrected by people's labels, with its 95 % interval, on the run's scale.
+
+    Args:
+        calibration: the id of the calibration.
+        uncorrected: the jury's mean over the answers that it scored.
+        score, low, high: the corrected mean and its interval; without an interval where no label strays from its prediction.
+        labels: how many labelled answers it rests on.
+        own: whether these are answers of this run. Else the relation between people and jury on other answers is assumed to hold.
+        weight: points by people per point by the jury; 0: the jury's scores tell nothing.
+        saved: the share of the labels that the jury saves; null without an interval, or where the labels are of other answers.
+        failures: the share of failing answers, corrected in the same way; null where the labels are of other answers.
+    """
+
+    calibration: str
+    uncorrected: float
+    score: float
+    low: float | None
+    high: float | None
+    labels: int
+    own: bool
+    weight: float
+    saved: float | None
+    failures: CorrectedShare | None
+
+
+class AppliedCalibration(Struct, frozen=True, kw_only=True):
+    """A calibration as it is applied to a run.
+
+    Args:
+        id, digest: the beginning of the SHA-256 over the whole calibration, and all of it.
+        fitted: when, UTC, in ISO 8601.
+        source: the run whose labels were used.
+        answers, raters: how many answers were labelled at random, and by how many people.
+        criteria: by a criterion's id.
+        final: of the overall score; null where raters gave too few overall scores.
+    """
+
+    id: str
+    digest: str
+    fitted: str
+    source: str
+    answers: int
+    raters: int
+    criteria: dict[str, CorrectedScore]
+    final: CorrectedScore | None

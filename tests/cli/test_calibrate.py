@@ -1,0 +1,104 @@
+"""Calibrations from the command line: plan, label, fit, apply, and what is refused."""
+
+import csv
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from servers.command import Command
+from servers.fake_answers import Call
+from servers.fake_llm import FakeServer
+from servers.small_suite import write_cases, write_suite
+
+CASES = 40
+DANGER = "safety.harm.danger__v1_0"
+
+
+def number_in(text: str) -> int:
+    return int(re.search(r"question number (\d+)", text).group(1))  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def finished(command: Command, server: FakeServer, tmp_path: Path) -> Command:
+    """A run of forty cases whose judges are a point too lenient."""
+
+    def judge(call: Call) -> dict[str, object]:
+        return {"score": min(5, 2 + number_in(call.user) % 4), "explanation": "SAID BY THE JUDGE", "evidence_extracts": []}
+
+    server.judge = judge
+    suite = write_suite(tmp_path / "suite")
+    write_cases(
+        suite / "data" / "cases.csv", [{"id": f"c{n}", "prompt": f"question number {n}?", "age": "9-12"} for n in range(CASES)]
+    )
+    done = command("bench", "run", "--suite", suite)
+    assert done.code == 0, done.err
+    return command
+
+
+def label_table(command: Command, file: Path, answers: int) -> None:
+    """Label so many of the answers that are queued at random, about a point under the jury, and import the labels."""
+    assert command("bench", "review", "--sample", str(answers), "--where", "random", "--export", str(file)).code == 0
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))[:answers]
+    for row in rows:
+        number = number_in(row["prompt"])
+        row |= {"danger": str(1 + number % 4 - (number % 5 == 0)), "rater": "Anne"}
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    taken = command("review", "import", str(file), "--run", "latest", "--ledger", str(command.outputs / "ledger.db"))
+    assert taken.code == 0, taken.err
+
+
+def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished: Command, tmp_path: Path) -> None:
+    planned = finished("calibrate", "plan", "--precision", "0.4", "--queue", "--teach", "3")
+    assert planned.code == 0, planned.err
+    assert "queued at random" in planned.out and "queued as they teach most" in planned.out and "* assumed" in planned.out
+    label_table(finished, tmp_path / "labels.csv", 16)
+
+    fitted = finished("calibrate", "fit")
+    assert fitted.code == 0, fitted.err
+    id = re.search(r"calibration ([0-9a-f]{12}) of", fitted.out).group(1)  # type: ignore[union-attr]
+    assert "drawn at random, by Anne" in fitted.out and "prompt version" in fitted.out and "not corrected: " in fitted.out
+    assert f"--calibration {id}" in fitted.out
+    assert id in finished("calibrate", "list").out
+    assert "safety.harm.danger" in finished("calibrate", "show", id[:6]).out
+    again = finished("calibrate", "plan", "--precision", "0.4")
+    assert again.code == 0 and "r with jury" in again.out
+
+    plain = finished("bench", "show")
+    assert "corrected" not in plain.out
+    shown = finished("bench", "show", "--calibration", "latest")
+    assert f"corrected by {id}" in shown.out and f"Calibration {id} of" in shown.out
+    written = finished("bench", "rescore", "--calibration", id)
+    assert written.code == 0, written.err
+    assert finished.results()["run"]["calibration"] is None
+    results = finished.results(finished.run_folders()[-1] / "rescore-1")["run"]
+    one = results["detailed_criteria"][DANGER]["corrected"]
+    assert one["calibration"] == id and one["own"] and one["labels"] == 16
+    assert one["low"] < one["score"] < one["high"] < one["uncorrected"] == results["detailed_criteria"][DANGER]["score"]
+    assert results["calibration"]["raters"] == 1 and results["detailed_criteria"][DANGER]["score"] == pytest.approx(3.5)
+    page = (finished.run_folders()[-1] / "rescore-1" / "report.html").read_text(encoding="utf-8")
+    assert "Corrected by people" in page and id in page and "Anne" not in page
+
+    ledger = finished.outputs / "ledger.db"
+    assert finished("verify", "--ledger", str(ledger)).code == 0
+    with sqlite3.connect(ledger) as connection:
+        connection.execute("UPDATE calibrations SET body = replace(body, 'Anne', 'Bert')")
+    assert "altered" in finished("calibrate", "show", id).refused()
+    assert "calibrations 1: altered" in finished("verify", "--ledger", str(ledger)).out
+
+
+def test_labels_that_were_not_drawn_at_random_are_refused(finished: Command) -> None:
+    ledger = ("--ledger", str(finished.outputs / "ledger.db"))
+    with sqlite3.connect(finished.outputs / "ledger.db") as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM answers ORDER BY number LIMIT 12")]
+    for id in ids:
+        done = finished("review", "label", id, "--rater", "Anne", "--score", "danger=1", "--blind", *ledger)
+        assert done.code == 0, done.err
+    refused = finished("calibrate", "fit").refused()
+    assert "0 answers drawn at random" in refused and "12 other labelled answers cannot be used" in refused
+    assert "no calibration 'abc'" in finished("bench", "show", "--calibration", "abc").refused()

@@ -1,0 +1,168 @@
+"""What a calibration uses, what it corrects, and what it refuses."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from areopage.criteria.records import Criterion, Scale
+from areopage.errors import UserError
+from areopage.jury.judges import Judge
+from areopage.jury.panel import Panel
+from areopage.models.reference import ModelReference
+from areopage.scoring.human_agreement import Rating
+from areopage.scoring.reduce import DEFAULT
+from areopage.trust.calibration import Calibration, Judged, apply_calibration, fit_calibration, read_calibration
+from areopage.trust.label_plan import plan_run, teaching_answers
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+PATH = "quality.answer.exactness"
+ANSWERS = tuple(f"a{number:03}" for number in range(400))
+
+
+def judge(name: str, digest: str) -> Judge:
+    return Judge(name=name, reference=ModelReference(provider="ollama", model=name), passes=({},), digest=digest)
+
+
+CRITERION = Criterion(
+    id=f"{PATH}__v1_0",
+    version="v1_0",
+    category="quality",
+    subcategory="answer",
+    name="exactness",
+    language="en",
+    role="",
+    task="Score exactness.",
+    scoring_guide="0 to 10.",
+    output_format="JSON",
+    scale=Scale(0, 10),
+)
+PANEL = Panel(
+    suite="s",
+    suite_version="1",
+    language="en",
+    criteria=(CRITERION,),
+    judges=(judge("first", "d1"), judge("second", "d2")),
+    scale=Scale(0, 10),
+    profile=DEFAULT,
+)
+
+
+def judged(seed: int = 0, run_id: str = "run1", lenient: float = 1.5) -> tuple[Judged, dict[str, float]]:
+    """A jury that is too lenient, and what people would say."""
+    random = np.random.default_rng(seed)
+    people = random.uniform(2, 8, len(ANSWERS))
+    judges = people[:, None] + lenient + random.normal(0, [0.4, 2.0], (len(ANSWERS), 2))
+    scores = dict(zip(ANSWERS, judges.mean(axis=1).clip(0, 10).tolist(), strict=True))
+    by_judge = {PATH: dict(zip(ANSWERS, map(tuple, judges.tolist()), strict=True))}
+    jury = Judged(panel=PANEL, run_id=run_id, scores={"": {}, PATH: scores}, by_judge=by_judge, limits={PATH: 4.0})
+    return jury, dict(zip(ANSWERS, people.tolist(), strict=True))
+
+
+def ratings(people: dict[str, float], items: Sequence[str], rater: str = "Anne") -> list[Rating]:
+    return [Rating(item=item, rater=rater, criterion=PATH, score=people[item]) for item in items]
+
+
+def fitted(count: int = 60, seed: int = 0) -> tuple[Calibration, Judged, dict[str, float]]:
+    jury, people = judged()
+    drawn = [ANSWERS[at] for at in np.random.default_rng(seed).permutation(len(ANSWERS))[:count]]
+    return fit_calibration(jury, ratings(people, drawn), drawn, NOW), jury, people
+
+
+def test_the_mean_of_people_lies_in_the_corrected_interval_and_not_near_the_jurys() -> None:
+    draws, hits, failing_hits = 60, 0, 0
+    for seed in range(draws):
+        calibration, jury, people = fitted(seed=seed)
+        one = apply_calibration(calibration, jury).criteria[CRITERION.id]
+        truth = list(people.values())
+        assert one.own
+        assert one.low is not None
+        assert one.high is not None
+        assert one.high < one.uncorrected - 0.7
+        assert one.failures is not None
+        hits += one.low <= np.mean(truth) <= one.high
+        failing_hits += one.failures.low <= np.mean([score <= 4 for score in truth]) <= one.failures.high
+    assert hits >= 52  # of 60 at 95 %, fewer come with a probability under 1 %
+    assert failing_hits >= 52
+    assert calibration.criteria[0].map.kind in {"moved", "linear"}
+    weights = calibration.criteria[0].weights
+    assert weights is not None
+    assert weights.weights[0] > weights.weights[1]
+
+
+def test_on_another_run_the_relation_is_assumed_and_its_uncertainty_carried_over() -> None:
+    other, people = judged(seed=1, run_id="run2")
+    hits, truth = 0, float(np.mean(list(people.values())))
+    for seed in range(60):
+        calibration, jury, _ = fitted(seed=seed)
+        one, own = (apply_calibration(calibration, run).criteria[CRITERION.id] for run in (other, jury))
+        assert not one.own
+        assert one.failures is None
+        assert one.saved is None
+        assert one.low is not None
+        assert one.high is not None
+        assert own.low is not None
+        assert own.high is not None
+        assert one.high - one.low > own.high - own.low
+        hits += one.low <= truth <= one.high
+    assert hits >= 50  # all draws share one other run
+
+
+def test_labels_of_answers_that_were_picked_are_counted_and_not_used() -> None:
+    jury, people = judged()
+    weak = sorted(ANSWERS, key=lambda item: people[item])[:50]
+    drawn = [item for item in ANSWERS[::10] if item not in weak]
+    with_picked = fit_calibration(jury, ratings(people, [*drawn, *weak]), drawn, NOW)
+    without = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
+    assert with_picked.criteria == without.criteria
+    assert (with_picked.labels.selected, without.labels.selected) == (50, 0)
+    with pytest.raises(UserError, match="50 other labelled answers cannot be used: they were not drawn at random"):
+        fit_calibration(jury, ratings(people, weak), (), NOW)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"judges": (judge("first", "d1"), judge("second", "NEW"))}, "judge second .* had the model digest d2, and has NEW"),
+        ({"judges": (judge("first", "d1"),)}, "it is for the judges first, second, not first"),
+        ({"criteria": (structs.replace(CRITERION, task="Score otherwise."),)}, f"the text of the criterion {PATH} has changed"),
+        ({"language": "fr"}, "another language"),
+        ({"suite": "t"}, "it is for the suite s, not t"),
+    ],
+)
+def test_a_calibration_for_other_judges_or_prompts_is_refused_by_name(change: dict[str, object], told: str) -> None:
+    calibration, jury, _ = fitted()
+    other = structs.replace(jury, panel=structs.replace(PANEL, **change))
+    with pytest.raises(UserError, match=told):
+        apply_calibration(calibration, other)
+
+
+def test_another_prompt_version_is_refused() -> None:
+    calibration, jury, _ = fitted()
+    with pytest.raises(UserError, match="it is for the prompt version 0"):
+        apply_calibration(structs.replace(calibration, template="0"), jury)
+
+
+def test_a_stored_calibration_is_read_as_it_was_and_an_altered_one_is_refused() -> None:
+    calibration, _, _ = fitted()
+    row = calibration.stored()
+    assert read_calibration(row) == calibration
+    assert row.id == row.digest[: len(row.id)]
+    with pytest.raises(UserError, match="altered"):
+        read_calibration(structs.replace(row, body=row.body.replace("Anne", "Bert")))
+
+
+def test_a_plan_uses_the_labels_that_are_there_and_teaching_answers_are_new_ones() -> None:
+    _, jury, people = fitted()
+    assumed = plan_run(jury, [], (), 0.3)[0]
+    drawn = ANSWERS[::10]
+    known = plan_run(jury, ratings(people, drawn), drawn, 0.3)[0]
+    assert assumed.is_assumed
+    assert not known.is_assumed
+    assert known.correlation > 0.7
+    assert known.plan.labels < assumed.plan.labels < len(ANSWERS)
+    taught = teaching_answers(jury, ANSWERS, 10, drawn)
+    assert len(set(taught)) == 10
+    assert not set(taught) & set(drawn)
