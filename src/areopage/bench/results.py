@@ -15,6 +15,7 @@ from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench.worth import run_worth
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
@@ -31,6 +32,7 @@ from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RecordScores, RunScores, fold
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
+from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.text.declining import declines
@@ -130,6 +132,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         """How far the judges agree, computed when it is first read: a bootstrap takes a while."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
         return run_agreement(list(self.scores.criteria), self.spec.scale, limits, self._first)
+
+    @cached_property
+    def worth(self) -> JuryWorth:
+        """What the jury is worth, computed when it is first read: bootstraps take a while."""
+        return run_worth(self.spec, self.scores, self.answer_ids, self.people)
 
     @property
     def _first(self) -> list[str]:

@@ -72,6 +72,43 @@ class Unlabelled(Struct, frozen=True, kw_only=True):
     judges: tuple[Beside, ...]
 
 
+class JuryWorth(Struct, frozen=True, kw_only=True):
+    """What a jury is worth.
+
+    Args:
+        judges: how many judges it has.
+        labelled: measured on people's labels.
+        at_random: `labelled` is over a random sample; else over all labelled items, also those that were chosen for a reason.
+        unlabelled: what the scores alone tell.
+    """
+
+    judges: int
+    labelled: Labelled
+    at_random: bool
+    unlabelled: Unlabelled
+
+
+def jury_worth(
+    judges: JudgesScores, sample: Sequence[Rating], every: Sequence[Rating], span: float, *, seed: int = 0
+) -> JuryWorth:
+    """Measure a jury on the labels of a random sample; on all labels where only these are enough.
+
+    Args:
+        judges: judge -> criterion -> item -> score, on the scale of the ratings.
+        sample, every: labels of the random sample, and all labels.
+        span: the width of the scale, in points.
+    """
+    drawn = labelled_worth(judges, sample, span, seed=seed)
+    found = drawn if drawn.enough or len(every) == len(sample) else labelled_worth(judges, every, span, seed=seed)
+    at_random = drawn.enough or not found.enough
+    return JuryWorth(
+        judges=len(judges),
+        labelled=drawn if at_random else found,
+        at_random=at_random,
+        unlabelled=unlabelled_worth(judges, seed=seed),
+    )
+
+
 def labelled_worth(
     judges: JudgesScores, ratings: Sequence[Rating], span: float, *, criteria: Collection[str] | None = None, seed: int = 0
 ) -> Labelled:
