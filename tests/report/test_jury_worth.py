@@ -113,7 +113,7 @@ def test_labels_of_chosen_answers_count_where_the_sample_has_too_few_and_are_mar
     assert "not all drawn at random" in worth_line(view.worth, report_locale("en"))
     texts = list(worth_texts(view.worth, report_locale("en")))
     assert any("they do not speak for all answers" in told for told in texts)
-    assert any("There are 0 answers labelled twice, by 1 people in all" in told for told in texts)
+    assert any("So far 0 answers are labelled twice (1 rater in all)" in told for told in texts)
 
 
 def test_a_judge_alone_is_no_jury(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.elements import columns, figure_text, range_text, rows
-from areopage.report.model import Badge, Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
+from areopage.report.model import Block, Cell, Details, Line, Paragraph, Section, Span, Table, line
 from areopage.scoring.correlation import Estimate
 from areopage.scoring.jury_worth import alternative
 from areopage.scoring.jury_worth.alternative import EPSILON, Raters, Replacement
@@ -49,7 +49,7 @@ def worth_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
         if not labelled.enough:
             yield locale.say("worth_missing_judge", **numbers)
     elif found is not None:
-        yield f"{_said(locale, 'worth_jury', worth, found)} ({_measured(labelled, locale)})"
+        yield _said(locale, "worth_jury", worth, found)
     else:
         yield locale.say("worth_none" if labelled.enough else "worth_missing", **numbers)
     if worth.unlabelled.at_most is not None and found is None:
@@ -87,8 +87,9 @@ def replacement_text(labelled: Labelled, locale: Locale) -> str:
     found = labelled.replacement
     if found is None:
         numbers = {"people": alternative.FEWEST_RATERS, "each": alternative.FEWEST_OF_RATER, "items": alternative.FEWEST_ITEMS}
-        there = {"twice": labelled.twice, "raters": labelled.raters}
-        return locale.say("worth_replace_missing", **{key: locale.whole(n) for key, n in (numbers | there).items()})
+        raters = locale.count("people_raters", labelled.raters)
+        told = {key: locale.whole(n) for key, n in (numbers | {"twice": labelled.twice}).items()}
+        return locale.say("worth_replace_missing", raters=raters, **told)
     passing = {kind: [one.judge for one in found.judges if one.may_replace[kind]] for kind in EPSILON}
     named = {kind: ", ".join(name or locale.say("worth_whole_jury") for name in names) for kind, names in passing.items()}
     told = {kind: names or locale.say("worth_replace_none") for kind, names in named.items()}
@@ -134,19 +135,19 @@ def _judges_table(labelled: Labelled, locale: Locale) -> Table:
     heads, *found = worth_rows(labelled, locale)
     listed: list[Sequence[Cell | str]] = []
     for one, cells in zip(labelled.judges, found, strict=True):
-        alarm = one.contribution == "adds_nothing"
-        under = (Badge(text=cells[6], alarm=alarm),) if one.contribution != "unknown" else ()
+        under = (cells[6],) if one.contribution != "unknown" else ()
         listed.append((Cell(text=Span(one.judge, "strong"), under=under), *cells[1:6], *cells[7:]))
     return Table(columns=columns(*heads[1:6], *heads[7:], first=heads[0]), rows=rows(listed), css="jury")
 
 
 def _beside_table(worth: JuryWorth, locale: Locale) -> Table:
-    listed = [
-        (one.judge, locale.whole(one.units), figure_text(locale, one.apart, sign=True), figure_text(locale, one.spread))
-        for one in worth.unlabelled.judges
-    ]
+    listed: list[Sequence[Cell | str]] = []
+    for one in worth.unlabelled.judges:
+        under = tuple(locale.say(f"worth_apart_{manner}") for manner in one.stands_apart)
+        figures = (figure_text(locale, one.apart, sign=True), figure_text(locale, one.spread))
+        listed.append((Cell(text=Span(one.judge, "strong"), under=under), locale.whole(one.units), *figures))
     heads = columns(*(locale.say(f"worth_{key}") for key in ("scores", "beside", "spread")), first=locale.say("worth_judge"))
-    return Table(columns=heads, rows=rows(listed), css="failures")
+    return Table(columns=heads, rows=rows(listed), css="jury")
 
 
 def _errors_cells(one: JudgeErrors, locale: Locale) -> list[str]:
@@ -173,10 +174,10 @@ def _effective(worth: JuryWorth) -> Estimate | None:
 
 def _said(locale: Locale, key: str, worth: JuryWorth, found: Estimate) -> str:
     """A message with a number of judges and its interval, to a tenth."""
-    if found.low is None or found.high is None:
-        return locale.say(key, judges=locale.whole(worth.judges), value=locale.number(found.value, 1), range=MISSING)
-    around = range_text(locale, found.low, found.high, digits=1)
-    return locale.say(key, judges=locale.whole(worth.judges), value=locale.number(found.value, 1), range=around)
+    known = found.low is not None and found.high is not None
+    around = range_text(locale, found.low or 0.0, found.high or 0.0, digits=1) if known else MISSING
+    numbers = {"judges": locale.whole(worth.judges), "value": locale.number(found.value, 1)}
+    return locale.say(key, **numbers, range=around, measured=_measured(worth.labelled, locale))
 
 
 def _measured(labelled: Labelled, locale: Locale) -> str:
