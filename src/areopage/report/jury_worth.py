@@ -28,7 +28,7 @@ def worth_line(worth: JuryWorth, locale: Locale) -> str:
 
 def _short_texts(worth: JuryWorth, locale: Locale) -> tuple[str, str]:
     if worth.judges < 2:
-        return locale.say("worth_one_short"), ""
+        return locale.say("worth_one_short"), ", ".join(_alone_texts(worth, locale))
     found, at_most = _effective(worth), worth.unlabelled.at_most
     if found is not None:
         notes = [_measured(worth.labelled, locale), *([] if worth.at_random else [locale.say("worth_chosen_short")])]
@@ -38,6 +38,14 @@ def _short_texts(worth: JuryWorth, locale: Locale) -> tuple[str, str]:
         return locale.say("worth_none_short"), limit
     numbers = {"there": locale.whole(worth.labelled.items), "needed": locale.whole(FEWEST_ITEMS)}
     return locale.say("worth_missing_short", **numbers), limit
+
+
+def _alone_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
+    """A judge alone against people; nothing where labels are too few."""
+    for one in worth.labelled.judges:
+        yield locale.say("worth_one_measured", leniency=figure_text(locale, one.leniency, sign=True))
+        yield _measured(worth.labelled, locale)
+        yield from () if worth.at_random else (locale.say("worth_chosen_short"),)
 
 
 def worth_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:

@@ -137,6 +137,21 @@ def ledger_agreement(
     )
 
 
+def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
+    """What the judges of a ledger's labelled answers are worth; None without a label that counts.
+
+    Args:
+        sources: only answers of these sources and collections; () for all.
+    """
+    store = Labels(ledger)
+    labels, _ = _in_scope(ledger, store.current(blind=True), rubric.suite, sources)
+    ids = list(dict.fromkeys(label.answer_id for label in labels if label.criterion != GROUNDING))
+    if not ids:
+        return None
+    drawn = {id for id, item in ReviewQueue(ledger).items(ids).items() if item.why == SAMPLE}
+    return _ledger_worth(store, store.judges_of(ids), ids, ratings_of(labels, rubric)[0], drawn, rubric)
+
+
 def _ledger_worth(
     store: Labels, judges: Sequence[str], ids: Sequence[str], ratings: Sequence[Rating], drawn: Collection[str], rubric: Rubric
 ) -> JuryWorth:
