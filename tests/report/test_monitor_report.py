@@ -23,6 +23,8 @@ from areopage.monitor.submit import submission_of
 from areopage.report.monitor import quality_report
 from areopage.report.monitor_figures import QualityFigures, gather, last_days
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
+from areopage.scoring.human_agreement import Rating
+from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
 from areopage.suites.config_file import StorageSection
 from servers.configured import monitor_config
 from servers.quality_ledger import TODAY, USE, answered, filled
@@ -412,3 +414,24 @@ def test_the_job_follows_the_configuration(tmp_path: Path) -> None:
     assert job.schedule == "0 6 * * *"
     assert report_job(ledger, config(tmp_path, report=ReportSection(enabled=False))) is None
     ledger.close()
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "one judge –"), ("fr", "un seul juge –")])
+def test_the_worth_of_the_jury_is_told_where_people_labelled_answers(make: Make, language: str, told: str) -> None:
+    report = make(two_weeks(), language=language)
+    assert report.worth is None
+    assert "jury_worth" in form_of(report, "json")
+    assert "Worth of the jury" not in html_of(report)
+    report = replace(report, worth=planted_worth())
+    assert told in Outline(html_of(report)).text
+    assert '"leniency"' in form_of(report, "json")
+
+
+def planted_worth() -> JuryWorth:
+    """One judge, half a point too lenient on 30 answers that one person labelled."""
+    scores = {f"a{number}": 5.0 + number % 3 for number in range(30)}
+    ratings = [
+        Rating(item=id, rater="Anne", criterion="c", score=score - (0.5 + 0.1 * (number % 2)))
+        for number, (id, score) in enumerate(scores.items())
+    ]
+    return jury_worth({"juge": {"c": scores}}, ratings, ratings, 10.0)

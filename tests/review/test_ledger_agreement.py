@@ -8,7 +8,7 @@ from areopage.errors import UserError
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Label, ReviewItem
 from areopage.ledger.store import Ledger
-from areopage.review.agreement import ledger_agreement
+from areopage.review.agreement import ledger_agreement, ledger_worth
 from areopage.review.rubric import Rubric
 from servers.judged_answers import NOW
 
@@ -80,3 +80,22 @@ def test_no_label_is_no_fault(ledger: Ledger, rubric: Rubric) -> None:
 def test_an_answer_that_is_not_judged_yet_is_left_out_and_counted(ledger: Ledger, rubric: Rubric) -> None:
     give(ledger, "waits", "Anne", {"": 5.0})
     assert ledger_agreement(ledger, rubric, "en").agreement.criteria[0].without_judge == 1
+
+
+def test_the_worth_of_the_jury_is_measured_on_every_judges_own_scores(ledger: Ledger, rubric: Rubric) -> None:
+    assert ledger_worth(ledger, rubric) is None
+    jury = Labels(ledger).panel_scores([f"a{number:02d}" for number in range(30)])
+    ReviewQueue(ledger).add([ReviewItem(answer_id=id, why="sample", created_at=NOW) for id in jury])
+    for number, (id, by_suite) in enumerate(sorted(jury.items())):
+        scores = by_suite["answer_quality"]
+        give(ledger, id, "Anne", {path: min(10.0, scores[path] + (number % 3) * 0.5) for path in rubric.paths})
+    worth = ledger_agreement(ledger, rubric, "en").worth
+    assert worth == ledger_worth(ledger, rubric)
+    assert worth is not None
+    assert (worth.judges, worth.at_random, worth.labelled.items, worth.labelled.raters) == (2, True, 30, 1)
+    assert [one.judge for one in worth.labelled.judges] == ["controle", "mistral"]
+    assert worth.labelled.units == 30 * len(rubric.paths)
+    alone = ledger_agreement(ledger, rubric, "en", judge="mistral").worth
+    assert alone is not None
+    assert (alone.judges, alone.labelled.judges[0].leniency) == (1, worth.labelled.judges[1].leniency)
+    assert ledger_worth(ledger, rubric, ("another source",)) is None

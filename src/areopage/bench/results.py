@@ -17,6 +17,7 @@ from areopage.bench.missing import MissingVerdict, missing_verdicts
 from areopage.bench.panels import case_clusters
 from areopage.bench.passes import PassKey, RunPasses, call_places, erased_judgments, outcome_for, stored_passes
 from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
+from areopage.bench.worth import run_worth
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
@@ -34,6 +35,7 @@ from areopage.scoring.failures import Failures, GroupFailures, count_failures, g
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.intervals.planning import Detectable, detectable
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
+from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.outcome import Outcome, PlannedPass
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.text.declining import declines
@@ -144,6 +146,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         """How far the judges agree, computed when it is first read."""
         limits = self.spec.failures.limits(self.spec.criteria, self.spec.scale)
         return run_agreement(list(self.scores.criteria), self.spec.scale, limits, self._first)
+
+    @cached_property
+    def worth(self) -> JuryWorth:
+        """What the jury is worth, computed when it is first read: bootstraps take a while."""
+        return run_worth(self.spec, self.scores, self.answer_ids, self.people)
 
     @property
     def _first(self) -> list[str]:

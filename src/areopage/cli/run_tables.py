@@ -30,6 +30,7 @@ from areopage.report.bench_scores import detectable_text
 from areopage.report.calibrated import calibration_texts, corrected_text
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import report_locale
+from areopage.report.jury_worth import worth_line
 from areopage.report.people_results import PeopleResult, people_result
 from areopage.report.results import criterion_label
 from areopage.report.run_files import REJECTED, REPORT
@@ -140,7 +141,14 @@ def print_view(view: RunView, folder: Path) -> None:
     for told, style in (*told_first, *((told, "bold red") for told in _lost(view))):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
-    for told in (*_human(people), *_beyond_chance(view), *_failure_agreement(view), *_missing_counts(view), *_drifts(view)):
+    for told in (
+        *_worth(view),
+        *_human(people),
+        *_beyond_chance(view),
+        *_failure_agreement(view),
+        *_missing_counts(view),
+        *_drifts(view),
+    ):
         console.print(Text(told, style="bold"), soft_wrap=True)
     _print_answer_states(view, console)
     for one in view.sources:
@@ -193,6 +201,12 @@ def _signed(people: PeopleResult | None) -> Iterator[tuple[str, str]]:
 def _human(people: PeopleResult | None) -> Iterator[str]:
     for told in human_texts(people, report_locale("en")):
         yield f"  {told}"
+
+
+def _worth(view: RunView) -> Iterator[str]:
+    """What the jury is worth, on one line; nothing of a judge alone."""
+    if view.worth.judges > 1:
+        yield f"  worth of the jury: {worth_line(view.worth, report_locale('en'))}"
 
 
 def _release(view: RunView) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,8 @@ import msgspec
 
 from areopage.cases.text_files import table_writer
 from areopage.locales import MISSING, Locale, one_line
+from areopage.report.elements import figure_text
+from areopage.report.jury_worth import worth_rows, worth_texts
 from areopage.review.agreement import AgreementReport
 from areopage.scoring.correlation import Correlation, Estimate
 from areopage.scoring.human_agreement import Claim, CriterionAgreement
@@ -42,22 +44,6 @@ def scale_text(locale: Locale, report: AgreementReport, criterion: str) -> str:
         return MISSING
     low, high = report.scales[criterion]
     return locale.say("people_range", low=locale.short(low), high=locale.short(high))
-
-
-def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = False) -> str:
-    """A figure with its interval: 0.87 (0.77 to 0.93); a dash if missing."""
-    if figure.value is None:
-        return MISSING
-    value = locale.signed(figure.value) if sign else locale.number(figure.value)
-    if figure.low is None or figure.high is None:
-        return value
-    return f"{value} ({range_text(locale, figure.low, figure.high, sign=sign)})"
-
-
-def range_text(locale: Locale, low: float, high: float, *, sign: bool = False) -> str:
-    """An interval: 0.77 to 0.93."""
-    ends = [locale.signed(end) if sign else locale.number(end) for end in (low, high)]
-    return locale.say("people_range", low=ends[0], high=ends[1])
 
 
 def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
@@ -102,8 +88,18 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
         lines += table([heads, *(_rater_cells(report, locale, one) for one in twice)])
     else:
         lines.append(f"  {locale.say('people_among_none')}")
+    lines += _worth_lines(report, locale)
     lines += ["", locale.say("people_worst"), *_worst_lines(report, locale), *_rejected_lines(report, locale)]
     return "\n".join(lines) + "\n"
+
+
+def _worth_lines(report: AgreementReport, locale: Locale) -> list[str]:
+    if report.worth is None:
+        return []
+    lines = ["", locale.say("worth_title"), *(f"  {told}" for told in worth_texts(report.worth, locale))]
+    if not report.worth.labelled.enough:
+        return lines
+    return [*lines, "", *table(worth_rows(report.worth.labelled, locale)), "", locale.say("worth_note")]
 
 
 def _heading(report: AgreementReport, locale: Locale) -> list[str]:

@@ -27,6 +27,7 @@ from areopage.report.bench_scores import ages_section, detectable_text, score_or
 from areopage.report.bench_worst import worst_section
 from areopage.report.calibrated import calibration_texts
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
+from areopage.report.jury_worth import worth_fact, worth_section
 from areopage.report.model import (
     Badge,
     Blanks,
@@ -87,6 +88,7 @@ def bench_report(view: RunView) -> Report:
         conversations_section(view, locale),
         _judges(view, locale),
         agreement_section(view, locale),
+        worth_section(view.worth, locale),
         review_section(view, people, locale),
         unanswered_section(view, locale),
         missing_section(view, locale),
@@ -212,6 +214,7 @@ def _headline(view: RunView, locale: Locale) -> Headline:
             *_detectable_fact(view, locale),
             *_missing_fact(view, locale),
             (locale.say("agreement"), agreement_fact(view, locale)),
+            (locale.say("worth_fact"), worth_fact(view.worth, locale)),
             (locale.say("qualification"), qualification_text(locale, view.qualification)),
             (locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))),
         ),

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from areopage.bench.people import SignedRun
 from areopage.bench.results import RunView
 from areopage.locales import MISSING, Locale
-from areopage.report.agreement import figure_text
-from areopage.report.elements import columns, rows
+from areopage.report.elements import columns, figure_text, rows
 from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line
 from areopage.report.people_results import HumanCriterion, HumanFigures, PeopleResult
 from areopage.report.results import criterion_label

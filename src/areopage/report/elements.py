@@ -6,8 +6,9 @@ from typing import Literal
 
 from areopage.criteria.records import Scale
 from areopage.ledger.storage import Policy
-from areopage.locales import Locale, locale_for
+from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
+from areopage.scoring.correlation import Correlation, Estimate
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 
@@ -118,6 +119,22 @@ def ruler(locale: Locale, scale: Scale, score: float | None, interval: tuple[flo
         mark=None if score is None else _place_on(score, scale),
         interval=None if interval is None else (_place_on(interval[0], scale), _place_on(interval[1], scale)),
     )
+
+
+def figure_text(locale: Locale, figure: Estimate | Correlation, *, sign: bool = False) -> str:
+    """A figure with its interval: 0.87 (0.77 to 0.93); a dash if missing."""
+    if figure.value is None:
+        return MISSING
+    value = locale.signed(figure.value) if sign else locale.number(figure.value)
+    if figure.low is None or figure.high is None:
+        return value
+    return f"{value} ({range_text(locale, figure.low, figure.high, sign=sign)})"
+
+
+def range_text(locale: Locale, low: float, high: float, *, sign: bool = False, digits: int = 2) -> str:
+    """An interval: 0.77 to 0.93."""
+    ends = [locale.signed(end, digits) if sign else locale.number(end, digits) for end in (low, high)]
+    return locale.say("people_range", low=ends[0], high=ends[1])
 
 
 def text_note(policy: Policy, locale: Locale) -> str:

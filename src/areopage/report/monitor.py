@@ -21,6 +21,7 @@ from areopage.report.elements import (
     ruler,
     text_note,
 )
+from areopage.report.jury_worth import worth_fact
 from areopage.report.model import (
     Block,
     Cell,
@@ -132,6 +133,7 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
             (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
             (locale.say("qualification"), line(qualification_text(locale, figures.qualification), Span(examine, "soft"))),
+            *([(locale.say("worth_fact"), worth_fact(found.worth, locale))] if found.worth is not None else []),
         ),
     )
 

@@ -17,6 +17,9 @@ from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
+from areopage.review.agreement import ledger_worth
+from areopage.review.rubric import rubric_of
+from areopage.scoring.jury_worth.worth import JuryWorth
 
 SCHEMA = "areopage/quality-report/1"
 
@@ -31,6 +34,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         text: the policy by which texts left the ledger.
         silent: the names of the criteria without a score, in the period and before.
         heads: of the ledger's hash chains.
+        worth: what the jury is worth, over all labels of answers of any period; None without labels.
     """
 
     figures: PeriodFigures
@@ -43,6 +47,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     silent: tuple[str, ...]
     made_at: datetime
     heads: tuple[str, ...] = ()
+    worth: JuryWorth | None = None
 
     @property
     def empty(self) -> bool:
@@ -119,6 +124,7 @@ def gather(
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
+        worth=ledger_worth(ledger, rubric_of(suite), () if source is None else (source,)),
     )
 
 
@@ -153,6 +159,7 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "suite": {"name": found.suite, "version": found.suite_version, "scale": found.scale},
         "text": found.text,
         "ledger_heads": found.heads,
+        "jury_worth": found.worth,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),

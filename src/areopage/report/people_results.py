@@ -85,6 +85,7 @@ def run_reviewed(view: RunView, language: str, *, sample_only: bool) -> RunRevie
         language,
         sample_only=sample_only,
         unblind=view.people.unblind,
+        worth=view.worth,
     )
 
 

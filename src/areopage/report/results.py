@@ -147,6 +147,7 @@ def run_result(view: RunView) -> RunResult:
             **structs.asdict(scores.consistency),
             **_agreement(view.agreement.overall),
             standing=view.agreement.overall.standing,
+            jury_worth=view.worth,
         ),
         metadata=_run_metadata(view),
         calibration=view.calibration,

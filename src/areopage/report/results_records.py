@@ -28,6 +28,7 @@ from areopage.scoring.fold import Consistency
 from areopage.scoring.intervals.planning import Detectable
 from areopage.scoring.intervals.scores import Interval
 from areopage.scoring.jury_agreement import Dispute, FailureAgreement
+from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import OverRefusal
 from areopage.scoring.reduce import Profile
 from areopage.scoring.release import Release
@@ -215,6 +216,7 @@ class RunConsistency(Consistency, frozen=True, kw_only=True):
         exact_agreement: the share of scores that all judges agree on to the half point; null where no two judges scored.
         failure_agreement: on the criteria of the categories whose failures count first.
         standing: none, good, fair, alike (the scores hardly differ, and by AC2 the judges agree), poor or chance.
+        jury_worth: how many independent judges the jury is worth, each judge's part in it, and which may replace a person.
     """
 
     krippendorff_alpha: Alpha
@@ -222,6 +224,7 @@ class RunConsistency(Consistency, frozen=True, kw_only=True):
     exact_agreement: float | None
     failure_agreement: FailureAgreement
     standing: str
+    jury_worth: JuryWorth
 
 
 class TargetDetail(Struct, frozen=True, kw_only=True):

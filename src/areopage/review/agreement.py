@@ -13,6 +13,7 @@ from areopage.ledger.store import Ledger
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring.human_agreement import WORST, Claim, Disagreement, HumanAgreement, Rating, human_agreement
 from areopage.scoring.human_failures import HumanFailures, human_failures
+from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import reduce_judge
 from areopage.text.personal import Policy, stored_text
@@ -39,6 +40,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         scales: lowest and highest score of each criterion; empty for a table of ratings.
         questions: the beginning of the prompt of each answer in `agreement.worst`, by its id.
         judges: all judges that judged labelled answers.
+        worth: what the jury, or the judge alone, is worth; None of a table without a range of scores.
         rejected: rows of a table that could not be used: row number and reason.
     """
 
@@ -56,6 +58,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
     agreement: HumanAgreement
     questions: dict[str, str] = {}
     judges: tuple[str, ...] = ()
+    worth: JuryWorth | None = None
     rejected: tuple[tuple[int, str], ...] = ()
 
 
@@ -130,7 +133,33 @@ def ledger_agreement(
         agreement=found,
         questions=_questions(ledger, [one.item for one in found.worst], policy, max_chars),
         judges=tuple(judges),
+        worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
     )
+
+
+def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
+    """What the judges of a ledger's labelled answers are worth; None without a label that counts.
+
+    Args:
+        sources: only answers of these sources and collections; () for all.
+    """
+    store = Labels(ledger)
+    labels, _ = _in_scope(ledger, store.current(blind=True), rubric.suite, sources)
+    ids = list(dict.fromkeys(label.answer_id for label in labels if label.criterion != GROUNDING))
+    if not ids:
+        return None
+    drawn = {id for id, item in ReviewQueue(ledger).items(ids).items() if item.why == SAMPLE}
+    return _ledger_worth(store, store.judges_of(ids), ids, ratings_of(labels, rubric)[0], drawn, rubric)
+
+
+def _ledger_worth(
+    store: Labels, judges: Sequence[str], ids: Sequence[str], ratings: Sequence[Rating], drawn: Collection[str], rubric: Rubric
+) -> JuryWorth:
+    """What the judges of labelled answers are worth; those without a score on the rubric's criteria are left out."""
+    scores = {judge: _by_criterion(_one_judge(store, ids, judge, rubric)) for judge in judges}
+    sample = [rating for rating in ratings if rating.item in drawn]
+    width = rubric.scale.max - rubric.scale.min
+    return jury_worth({judge: found for judge, found in scores.items() if found}, sample, ratings, width)
 
 
 def _in_scope(
@@ -194,6 +223,7 @@ def run_review(
     *,
     sample_only: bool,
     unblind: int = 0,
+    worth: JuryWorth | None = None,
 ) -> RunReview:
     """Measure the jury of a run against people; nothing is read.
 
@@ -206,6 +236,7 @@ def run_review(
         first: the paths of the criteria whose failures count first.
         sample_only: only answers of the random sample: those speak for all answers.
         unblind: how many labels do not count.
+        worth: what the jury is worth.
     """
     scale, criteria = rubric.scale, (OVERALL, *rubric.paths)
     usable = [one for one in labels if one.criterion in criteria and scale.contains(one.score)]
@@ -230,6 +261,7 @@ def run_review(
         names=rubric.labels(language),
         scales=dict.fromkeys(criteria, (scale.min, scale.max)),
         agreement=found,
+        worth=worth,
     )
     return RunReview(report=report, failures=human_failures(scores, ratings, limits, scale, first))
 

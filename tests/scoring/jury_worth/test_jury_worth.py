@@ -164,12 +164,13 @@ def test_without_labels_the_limit_lies_above_the_truth_as_shared_errors_stay_uns
 
 
 def test_without_labels_each_judge_is_compared_with_the_others() -> None:
-    table = planted(400, 3, leniency=(0.9, 0.0, 0.0), noise=(1.0, 1.0, 1.0), seed=11)
-    found = unlabelled_worth(scores_of(table))
-    assert [round(value_of(one.apart), 1) for one in found.judges] == pytest.approx([0.9, -0.45, -0.45], abs=0.16)
+    table = planted(400, 3, leniency=(1.4, 0.0, 0.0), noise=(1.0, 1.0, 1.0), seed=11)
+    found = unlabelled_worth(scores_of(table), SPAN)
+    assert [value_of(one.apart) for one in found.judges] == pytest.approx([1.4, -0.7, -0.7], abs=0.16)
+    assert [one.stands_apart for one in found.judges] == [("level",), (), ()]
     assert value_of(found.judges[0].spread) == pytest.approx(np.sqrt(1.5), rel=0.1)
-    assert unlabelled_worth({}).items == 0
-    assert unlabelled_worth({"alone": {"c": {"i": 1.0}}}).judges == ()
+    assert unlabelled_worth({}, SPAN).items == 0
+    assert unlabelled_worth({"alone": {"c": {"i": 1.0}}}, SPAN).judges == ()
 
 
 # --- judges

@@ -63,9 +63,9 @@ class _Terms(NamedTuple):
     terms: Matrix
     spreads: Matrix
 
-    def sums(self, terms: Matrix) -> Matrix:
-        """Each rater's sums in units of their standard deviations: the level's without its direction, the order's fall."""
-        found = terms.sum(axis=-3) / np.maximum(self.spreads, TINY)
+    def units(self, sums: Matrix) -> Matrix:
+        """Raters' sums in units of their standard deviations: the level's without its direction, the order's fall."""
+        found = sums / np.maximum(self.spreads, TINY)
         return np.stack([np.abs(found[..., 0]), -found[..., 1]], axis=-1)
 
 
@@ -103,7 +103,7 @@ def _compared(scores: Matrix, scale_range: float, permutations: int, seed: int) 
     kept = [at for at in range(len(items)) if items[at] >= FEWEST_ITEMS]
     if not kept:
         return []
-    own = found.sums(found.terms)
+    own = found.units(found.terms.sum(axis=0))
     greatest = _permuted(found, kept, permutations, seed)
     p_values = (1 + (greatest[:, None, None] >= own - TINY).sum(axis=0)) / (1 + permutations)
     levels = np.where(found.given, scores - found.others, 0.0).sum(axis=0) / np.maximum(items, 1)
@@ -153,16 +153,21 @@ def _permuted(found: _Terms, kept: Sequence[int], permutations: int, seed: int) 
     """The greatest sum of any rater in each permutation of the scores within items."""
     items, raters = found.given.shape
     random = np.random.default_rng(seed)
+    complete = bool(found.given.all())
     places = np.argsort(~found.given, axis=1, kind="stable")  # an item's raters first
     step = max(1, BATCH_CELLS // (items * raters))
     greatest = np.empty(permutations)
     for start in range(0, permutations, step):
         size = min(step, permutations - start)
-        keys = np.where(found.given, random.random((size, items, raters)), 2.0)
-        sources = np.argsort(keys, axis=2)
-        drawn = np.zeros((size, items, raters, 2))
+        keys = random.random((size, items, raters), dtype=np.float32)
+        sources = np.argsort(keys if complete else np.where(found.given, keys, 2.0), axis=2)
+        sums = np.zeros((size, raters, 2))
         for at in range(2):
-            taken = np.take_along_axis(np.broadcast_to(found.terms[..., at], sources.shape), sources, axis=2)
-            np.put_along_axis(drawn[..., at], np.broadcast_to(places, sources.shape), taken, axis=2)
-        greatest[start : start + size] = found.sums(drawn)[:, kept].max(axis=(1, 2))
+            drawn = found.terms[..., at][np.arange(items)[:, None], sources]
+            if not complete:
+                moved = np.zeros_like(drawn)
+                np.put_along_axis(moved, np.broadcast_to(places, sources.shape), drawn, axis=2)
+                drawn = moved
+            sums[..., at] = drawn.sum(axis=1)
+        greatest[start : start + size] = found.units(sums)[:, kept].max(axis=(1, 2))
     return greatest

@@ -3,14 +3,18 @@
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.scoring.correlation import Estimate
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.jury_worth.alternative import AlternativeTest, alternative_test
 from areopage.scoring.jury_worth.contributions import BestJudge, JudgeErrors, best_judge, judge_errors
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS, EffectiveJudges, effective_judges, most_judges
+from areopage.scoring.jury_worth.standing_apart import PERMUTATIONS, Manner, standing_apart
 from areopage.scoring.jury_worth.tables import JudgesScores, JuryTable, jury_table, mean_estimate, spread_estimate
+
+_FEWEST_PERMUTATIONS = 99
+_CELLS = 5_000_000  # of permuted scores: fewer permutations are made of many
 
 
 class Labelled(Struct, frozen=True, kw_only=True):
@@ -49,12 +53,14 @@ class Beside(Struct, frozen=True, kw_only=True):
     Args:
         apart: mean of the judge's score − the mean of the others, with Student's 95 % interval over items.
         spread: the standard deviation of that difference within criteria, with its interval.
+        stands_apart: in which manner the judge stands apart from the others, beyond chance and materially; see `standing_apart`.
     """
 
     judge: str
     units: int
     apart: Estimate
     spread: Estimate
+    stands_apart: tuple[Manner, ...] = ()
 
 
 class Unlabelled(Struct, frozen=True, kw_only=True):
@@ -70,6 +76,43 @@ class Unlabelled(Struct, frozen=True, kw_only=True):
     items: int
     at_most: Estimate | None
     judges: tuple[Beside, ...]
+
+
+class JuryWorth(Struct, frozen=True, kw_only=True):
+    """What a jury is worth.
+
+    Args:
+        judges: how many judges it has.
+        labelled: measured on people's labels.
+        at_random: `labelled` is over a random sample; else over all labelled items, also those that were chosen for a reason.
+        unlabelled: what the scores alone tell.
+    """
+
+    judges: int
+    labelled: Labelled
+    at_random: bool
+    unlabelled: Unlabelled
+
+
+def jury_worth(
+    judges: JudgesScores, sample: Sequence[Rating], every: Sequence[Rating], span: float, *, seed: int = 0
+) -> JuryWorth:
+    """Measure a jury on the labels of a random sample; on all labels where only these are enough.
+
+    Args:
+        judges: judge -> criterion -> item -> score, on the scale of the ratings.
+        sample, every: labels of the random sample, and all labels.
+        span: the width of the scale, in points.
+    """
+    drawn = labelled_worth(judges, sample, span, seed=seed)
+    found = drawn if drawn.enough or len(every) == len(sample) else labelled_worth(judges, every, span, seed=seed)
+    at_random = drawn.enough or not found.enough
+    return JuryWorth(
+        judges=len(judges),
+        labelled=drawn if at_random else found,
+        at_random=at_random,
+        unlabelled=unlabelled_worth(judges, span, seed=seed),
+    )
 
 
 def labelled_worth(
@@ -111,17 +154,23 @@ def labelled_worth(
     )
 
 
-def unlabelled_worth(judges: JudgesScores, *, seed: int = 0) -> Unlabelled:
+def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unlabelled:
     """What can be told of a jury without labels.
 
     Args:
         judges: judge -> criterion -> item -> score, on one scale.
-        seed: of the bootstrap.
+        span: the width of the scale, in points.
+        seed: of the bootstrap and of the permutations.
     """
     table = jury_table(judges) if judges else None
     if table is None or not table.size:
         return Unlabelled(items=0, at_most=None, judges=())
     beside = [_beside(table, at) for at in range(len(table.judges))] if len(table.judges) > 1 else []
+    permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))
+    manners = {
+        table.judges[one.rater]: one.apart for one in standing_apart(table.scores, span, permutations=permutations, seed=seed)
+    }
+    beside = [one and structs.replace(one, stands_apart=manners.get(one.judge, ())) for one in beside]
     return Unlabelled(
         items=table.size, at_most=most_judges(table, seed=seed), judges=tuple(one for one in beside if one is not None)
     )

@@ -22,8 +22,10 @@ from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.spool_files import Losses, read_losses
 from areopage.monitor.worker import retry_answers
-from areopage.report.agreement import figure_text, name_of, range_text, remarks, scale_text, verdict_text
+from areopage.report.agreement import name_of, remarks, scale_text, verdict_text
 from areopage.report.charts import STYLES, Series
+from areopage.report.elements import figure_text, range_text
+from areopage.report.jury_worth import worth_rows, worth_texts
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
 from areopage.review.agreement import EVERY
@@ -244,5 +246,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         claims=claims,
         same_claim=claims[0] if len(claims) > 1 and len(set(claims)) == 1 else "",
         remarks=remarks(report, lang),
+        worth=list(worth_texts(report.worth, lang)) if report.worth else [],
+        worth_rows=worth_rows(report.worth.labelled, lang) if report.worth and report.worth.labelled.enough else [],
         scale=context.suite.scale,
     )
