@@ -1,123 +1,132 @@
-"""How often a judge's score lies in the band that a suite's gold set says is beyond dispute. One JSON line.
+"""An exam of a judge on a suite's gold set, or how often oracles with stated faults pass one. One JSON line.
 
     python benchmarks/gold_exam.py rules:readability
     python benchmarks/gold_exam.py ollama:qwen3:8b --lang fr --limit 20
-    python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality --lang fr
+    python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality
+    python benchmarks/gold_exam.py --simulate 1000
 
-`separation` is the chance that the judge puts a response with a high band above one with a low band of the same criterion
-(ties count half): 1 is perfect, 0.5 a coin flip. Where a criterion does not apply to a response, the gold set says so; a judge
-that finds the same is inside the band.
+Everything is computed by `areopage.trust.exam` and `areopage.scoring.exams`; nothing is stored.
 """
 
 import argparse
 import json
 import tempfile
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import msgspec
+import numpy as np
 
-from areopage.bench.prepare import RunWishes
-from areopage.bench.results import RunView
-from areopage.bench.start import run_benchmark
+from areopage.criteria.records import Scale
+from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.suites.loader import Suite, load_suite
+from areopage.scoring.exams.figures import examine
+from areopage.scoring.exams.power import Oracle, predicted
+from areopage.scoring.exams.records import ExamItem, Figure, Marks, Said
+from areopage.suites.loader import load_suite
+from areopage.trust.exam import ExamWishes, check_exam, prepare_exam, run_exam
 
-LOW, HIGH = 0.4, 0.7  # shares of the scale: a band that ends below, or begins above
-
-
-class Graded(msgspec.Struct, frozen=True):
-    """A line of the gold set."""
-
-    id: str
-    language: str
-    prompt: str
-    response: str
-    bands: dict[str, tuple[float, float]]
-    maturity: str = ""
-    documents: tuple[dict[str, str], ...] = ()
-    not_applicable: tuple[str, ...] = ()
-
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """All that the judge is asked about."""
-        return tuple(dict.fromkeys((*self.bands, *self.not_applicable)))
+SIDE, PASSES, CHANGES = 10, 3, 2
+BANDS = [(0.0, 0.2)] * SIDE + [(0.8, 1.0)] * SIDE
+ORACLES = (
+    Oracle(noise=0.05),
+    Oracle(noise=0.1),
+    Oracle(noise=0.15),
+    Oracle(noise=0.2),
+    Oracle(noise=0.3),
+    Oracle(noise=0.1, bias=-0.15),
+    Oracle(noise=0.1, bias=-0.3),
+    Oracle(noise=0.05, lapses=0.03),
+)
 
 
-def judged(suite: Suite, items: list[Graded], reference: str, language: str, wanted: str, folder: Path) -> RunView:
-    """A run over the gold set, each response judged on the criteria of its bands."""
-    path = folder / "gold.jsonl"
-    lines = [
-        {name: getattr(item, name) for name in ("id", "prompt", "response", "maturity", "documents")}
-        | {"criteria_selection": ",".join(kept)}
-        for item in items
-        if (kept := [key for key in item.criteria if key.startswith(wanted)])
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    wishes = RunWishes(datasets=(path,), judges=(reference,), passes=1, language=language, limit=-1)
-    return run_benchmark(suite, wishes, ledger=Ledger.open(folder / "ledger.db"), out=folder)
+class Silent:
+    """An observer that ignores all events."""
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Ignore it."""
+
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Ignore it."""
 
 
-def separation(low: list[float], high: list[float]) -> tuple[float, int]:
-    """Wins of high over low, and how many pairs there are."""
-    wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in product(high, low))
-    return wins, len(low) * len(high)
+def rounded(figure: Figure) -> list[float | None]:
+    """Value and ends of a figure."""
+    return [None if one is None else round(one, 3) for one in (figure.value, figure.low, figure.high)]
+
+
+def examined(options: argparse.Namespace) -> dict[str, Any]:
+    """The figures of a judge, criterion by criterion."""
+    languages = (options.lang,) if options.lang else ()
+    wishes = ExamWishes(judges=(options.judge,), languages=languages, limit=options.limit, passes=options.passes)
+    exam = check_exam(prepare_exam(load_suite(options.suite), wishes))
+    with tempfile.TemporaryDirectory() as scratch, Ledger.open(Path(scratch) / "ledger.db") as ledger:
+        found = run_exam(exam, ledger, Silent()).found
+    criteria = {
+        one.path: {
+            "state": one.state,
+            "rows": one.result.rows,
+            "missed": [mark.name for mark in one.result.missed],
+            **{name: rounded(getattr(one.result, name)) for name in ("separation", "error", "bias", "kappa", "parsed")},
+            **{name: rounded(getattr(one.result, name)) for name in ("consistency", "sensitivity")},
+        }
+        for one in found
+    }
+    return {"suite": exam.suite, "judge": options.judge, "whole": exam.whole, "criteria": criteria}
+
+
+def simulated(oracle: Oracle, exams: int, seed: int) -> dict[str, Any]:
+    """How often an oracle passes, beside the prediction."""
+    random, counts, passed = np.random.default_rng(seed), dict.fromkeys(Marks.__struct_fields__, 0), 0
+    chances = {band: oracle.says(*band) for band in set(BANDS)}
+
+    def say(band: tuple[float, float]) -> Said:
+        if random.random() < oracle.lapses:
+            return None
+        places, weights = zip(*chances[band].items(), strict=True)
+        return float(random.choice(places, p=np.array(weights) / sum(weights))) * 5
+
+    for _ in range(exams):
+        items = [
+            ExamItem(
+                row=str(number),
+                language="en",
+                low=band[0] * 5,
+                high=band[1] * 5,
+                passes=tuple(say(band) for _ in range(PASSES)),
+                variants={f"change {change}": say(band) for change in range(CHANGES)},
+            )
+            for number, band in enumerate(BANDS)
+        ]
+        found = examine("c", items, Scale(), Marks())
+        passed += found.state == "qualified"
+        for mark in found.marks:
+            counts[mark.name] += mark.state == "met"
+    expected = predicted(oracle, BANDS, PASSES, CHANGES, Marks())
+    return {
+        "noise": oracle.noise,
+        "bias": oracle.bias,
+        "lapses": oracle.lapses,
+        "predicted": [round(expected.least, 3), round(expected.most, 3)],
+        "passed": passed / exams,
+        "marks": {name: [round(chance, 3), counts[name] / exams] for name, chance in expected.marks.items()},
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("judge")
+    parser.add_argument("judge", nargs="?", default="")
     parser.add_argument("--suite", default="child_safety")
-    parser.add_argument("--lang", default="en")
-    parser.add_argument("--limit", type=int, default=0, help="how many responses, evenly spaced; 0 for all")
-    parser.add_argument("--criteria", default="", help="only criteria whose id begins so")
+    parser.add_argument("--lang", default="")
+    parser.add_argument("--limit", type=int, default=0, help="how many rows of each language, evenly spaced; 0 for all")
+    parser.add_argument("--passes", type=int, default=None)
+    parser.add_argument("--simulate", type=int, default=0, metavar="EXAMS", help="simulate so many exams of each oracle instead")
     options = parser.parse_args()
-    suite = load_suite(options.suite)
-    gold = suite.folder / "gold.jsonl"
-    lines = gold.read_text(encoding="utf-8").splitlines()
-    items = [item for line in lines if (item := msgspec.json.decode(line, type=Graded)).language == options.lang]
-    if options.limit:
-        items = [items[position * len(items) // options.limit] for position in range(options.limit)]
-    with tempfile.TemporaryDirectory() as scratch:
-        view = judged(suite, items, options.judge, options.lang, options.criteria, Path(scratch))
-    graded = {item.id: item for item in items}
-    sides: dict[str, tuple[list[float], list[float]]] = {}
-    asked = inside = scored = 0
-    for record in view.scores.records:
-        for one in record.criteria:
-            if not one.planned:
-                continue
-            asked += 1
-            if one.is_missing:
-                continue
-            scored += 1
-            item = graded[record.case_id]
-            if one.score is None:
-                inside += one.criterion in item.not_applicable
-                continue
-            if one.criterion not in item.bands:
-                continue
-            least, most = item.bands[one.criterion]
-            inside += least <= one.score <= most
-            low, high = sides.setdefault(one.criterion, ([], []))
-            (low if most <= LOW * suite.scale.max else high if least >= HIGH * suite.scale.max else []).append(one.score)
-    pairs = [separation(low, high) for low, high in sides.values()]
-    wins, count = sum(won for won, _ in pairs), sum(number for _, number in pairs)
-    print(
-        json.dumps(
-            {
-                "benchmark": "gold_exam",
-                "suite": suite.name,
-                "judge": options.judge,
-                "language": options.lang,
-                "asked": asked,
-                "scored": scored,
-                "inside_band": round(inside / scored, 3) if scored else None,
-                "separation": round(wins / count, 3) if count else None,
-                "pairs": count,
-            }
-        )
-    )
+    if options.simulate:
+        found = {"exams": options.simulate, "oracles": [simulated(one, options.simulate, 7) for one in ORACLES]}
+    else:
+        found = examined(options)
+    print(json.dumps({"benchmark": "gold_exam", **found}))
 
 
 if __name__ == "__main__":

@@ -176,9 +176,11 @@ def test_the_qualification_is_that_of_the_judges_of_the_newest_answer(tmp_path: 
     place, scope = tmp_path / "ledger.db", Scope(suite="answer_quality")
     judge = '{"name": "x", "reference": {"provider": "p", "model": "m"}, "unfit": "y"}'
     spec = f'{{"judges": [{judge}], "criteria": []}}'
-    panel = {"id": "u", "kind": "monitor", "suite": "s", "fingerprint": "u", "folder": "", "finished_at": None, "spec": spec}
+    panel = Run(
+        id="u", kind="monitor", suite="s", fingerprint="u", folder="", created_at=TODAY, finished_at=None, spec=spec
+    )  # fmt: skip
     with Ledger.open(place) as ledger:
-        ledger.put_panel(Run(**panel, created_at=TODAY))
+        ledger.put_panel(panel)
     with filled(place, [answered(1), answered(2, days_ago=3, run_id="u")]) as ledger:
         newest = measure(ledger, WEEK, scope, SCALE, LABELS)
         before = measure(ledger, Period(start=WEEK.start, end=WEEK.end - timedelta(days=2)), scope, SCALE, LABELS)

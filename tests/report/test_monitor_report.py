@@ -105,9 +105,10 @@ def two_weeks(**fields: Any) -> list[Evaluation]:
 
 
 def hostile() -> list[Evaluation]:
-    texts = dict.fromkeys(["id", "prompt", "response", "feedback", "source", "variant", "qualification"], ATTACK)
+    texts = dict.fromkeys(["id", "prompt", "response", "feedback", "source", "variant"], ATTACK)
     lists = dict.fromkeys(["strengths", "weaknesses", "suggestions"], (ATTACK,))
     other = {**texts, "id": "other", "variant": "b"}
+    texts["qualification"] = f"unfit: a ({ATTACK})"
     return [answered(1, 2.0, **texts, **lists), answered(2, 9.0, **other, **lists)]  # type: ignore[arg-type]
 
 

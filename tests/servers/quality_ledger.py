@@ -1,5 +1,6 @@
 """Ledgers that hold scores of answers, as the monitor would have written them."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from areopage.criteria.records import Scale
+from areopage.ledger.qualifications import UNFIT
 from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.counts import grade_of
@@ -66,7 +68,18 @@ def _filling(content: bytes) -> Callable[[Ledger], None]:
 
 
 def _fill(ledger: Ledger, scores: Iterable[Evaluation], uses: Sequence[JudgeUse]) -> None:
-    run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": "", "spec": "{}"}
-    ledger.create_run(Run(**run, created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
-    for score in scores:
+    given = list(scores)
+    run = {"id": "monitor-1", "kind": "monitor", "suite": "answer_quality", "fingerprint": "f" * 64, "folder": ""}
+    ledger.create_run(Run(**run, spec=_spec(given), created_at=TODAY, finished_at=None), [])  # type: ignore[arg-type]
+    for score in given:
         evaluate(ledger, score, [judged_by(use, f"{score.id}-{at}", "monitor-1") for at, use in enumerate(uses)])
+
+
+def _spec(scores: Sequence[Evaluation]) -> str:
+    """The panel, with the judge that an evaluation says to be unfit: `unfit: NAME (REASON)`."""
+    told = next((one.qualification for one in scores if one.qualification.startswith(UNFIT)), "")
+    if not told:
+        return "{}"
+    name, _, reason = told.removeprefix(UNFIT)[:-1].partition(" (")
+    judge = {"name": name, "reference": {"provider": "p", "model": "m"}, "unfit": reason}
+    return json.dumps({"judges": [judge], "criteria": []})

@@ -28,6 +28,7 @@ from areopage.jury.opening import check_judge, check_model
 from areopage.jury.options import reached_by
 from areopage.jury.panel import checked_panel
 from areopage.ledger.connection import make_folder
+from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
@@ -48,6 +49,7 @@ def run_benchmark(
     ledger: Ledger,
     out: Path = Path("outputs"),
     fresh: bool = False,
+    only_qualified: bool = False,
     observer: Observer | None = None,
 ) -> RunView:
     """Run a benchmark, or resume the unfinished run with the same specification.
@@ -56,12 +58,15 @@ def run_benchmark(
         suite: a loaded suite, a bundled suite's name or a folder.
         out: the folder that gets the run's folder.
         fresh: ask every question again, even where the ledger has the answer.
+        only_qualified: refuse judges that have not passed the exam on every criterion that they judge.
         observer: is told about each call.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
+    if only_qualified:
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
     run, _ = begin_run(prepared, ledger, out)
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out))
 

@@ -87,6 +87,9 @@ def run(
     allow_variable: AllowVariableOption = None,
     by: ByOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
+    only_qualified: Annotated[
+        bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
+    ] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -124,8 +127,9 @@ def run(
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), fresh=fresh, yes=yes, verbose=verbose))
-    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose))
+        how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
+    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose, only_qualified=only_qualified))
 
 
 def league(

@@ -34,6 +34,7 @@ from areopage.cli.options import visible
 from areopage.cli.progress import Observers, RunLog
 from areopage.digest import digest_of
 from areopage.errors import ModelError, ServerDown, StorageError, UnknownRun, UserError
+from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
@@ -77,6 +78,7 @@ def run_league(
     fresh: bool,
     yes: bool,
     verbose: bool = False,
+    only_qualified: bool = False,
 ) -> int:
     """Make or resume one run for each target, then the league table of all.
 
@@ -96,6 +98,9 @@ def run_league(
         case_column([one.case for one in prepared[0].cases], column)
     with ExitStack() as stack:
         ledger = stack.enter_context(opened_ledger(places, create=True))
+        if only_qualified:
+            spec = prepared[0].spec
+            require_qualified(ledger, spec.suite, spec.judges, spec.criteria)
         runs, are_known = _begun(prepared, ledger)
         if not are_known:
             print_plan([(one.spec, one.cases) for one in prepared], verbose=verbose)

@@ -28,6 +28,7 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
 from areopage.cli.run_tables import print_view, unscored_first
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
@@ -80,7 +81,9 @@ def configured(places: Places) -> AppConfig:
     return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
 
-def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False) -> int:
+def run_new(
+    suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False, only_qualified: bool = False
+) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Returns:
@@ -95,6 +98,8 @@ def run_new(suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: 
     own = configured(places).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
+        if only_qualified:
+            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
         if unfinished_run(prepared, ledger) is None:
             print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
             confirm([prepared.spec], yes=yes)

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Row, Select, select
 from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
+from areopage.errors import ModelError, name_list
 from areopage.ledger.answer_tables import runs
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
@@ -177,6 +178,30 @@ class Qualifications:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             found = _by_path(connection, {criterion.path for criterion in criteria})
         return standings(judges, criteria, found)
+
+
+def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion]) -> None:
+    """Refuse judges that are not qualified on every criterion that they may judge.
+
+    Args:
+        suite: whose gold set they can be examined on.
+
+    Raises:
+        ModelError: names each of them with its standing.
+    """
+    lacking = [one for one in Qualifications(ledger).standings(judges, criteria) if one.state != "qualified"]
+    if lacking:
+        told = "; ".join(f"judge {one.judge} ({one.model}) {_lack(one)}" for one in lacking)
+        raise ModelError(f"only qualified judges may judge: {told} (examine judges with: areopage qualify {suite})")
+
+
+def _lack(standing: JudgeStanding) -> str:
+    if standing.state == "unfit":
+        return f"is unfit: {standing.reason}"
+    named = [one.criterion for one in standing.criteria if one.state == standing.state]
+    word = "is not qualified on" if standing.state == "not_qualified" else "was never examined on"
+    older = ", only another version was" if standing.state == "never_examined" and standing.older else ""
+    return f"{word} {name_list(named)}{older}"
 
 
 def panel_standings(connection: Connection, run_ids: Iterable[str]) -> dict[str, tuple[Standing, ...]]:

@@ -174,11 +174,15 @@ class ReviewSection(Section):
 
 
 class MonitorSection(Section):
-    """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite."""
+    """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite.
+
+    `only_qualified` refuses judges that have not passed `areopage qualify` on their criteria: the worker does not start.
+    """
 
     suite: str = "answer_quality"
     language: str = ""
     judges: list[str] = []
+    only_qualified: bool = False
     joint: bool = True
     context: ContextSection = ContextSection()
     sampling: Share = 1.0

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from areopage.errors import ServerDown, StorageError
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
@@ -191,6 +192,9 @@ class MonitorWork:
             await self._judge.check()
         except ServerDown as fault:
             return str(fault)
+        panel = self._judge.panel
+        if self._config.section.only_qualified:
+            await self._in_thread(lambda: require_qualified(self._ledger, panel.suite, panel.judges, panel.criteria))
         await self._in_thread(lambda: self._ledger.put_panel(self._judge.run()))
         self._ready = True
         return ""

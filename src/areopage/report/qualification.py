@@ -1,7 +1,6 @@
 """What exams say of judges, in the reader's language; the ledger stores English."""
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from areopage.ledger.qualifications import JudgeStanding, standing_parts
 from areopage.ledger.records import Standing
@@ -25,19 +24,16 @@ def _names(locale: Locale, names: str) -> str:
     return names
 
 
-def _panel_words(locale: Locale, known: str, form: Literal["judges", "known"]) -> str:
-    state, names = standing_parts(known)
-    return locale.say(f"{form}_{state}_named", who=_names(locale, names)) if names else locale.say(f"{form}_{state}")
-
-
 def qualification_text(locale: Locale, known: str) -> str:
     """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
-    return _panel_words(locale, known, "known")
+    state, names = standing_parts(known)
+    return locale.say(f"known_{state}_named", who=_names(locale, names)) if names else locale.say(f"known_{state}")
 
 
 def panel_text(locale: Locale, known: str) -> str:
     """The same where it does not stand beside the word judges: judges never examined."""
-    return _panel_words(locale, known, "judges")
+    state, names = standing_parts(known)
+    return locale.say(f"judges_{state}_named", who=_names(locale, names)) if names else locale.say(f"judges_{state}")
 
 
 def is_alarming(known: str) -> bool:

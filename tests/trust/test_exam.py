@@ -1,0 +1,216 @@
+"""Exams on a gold set: what is asked, what is kept, and what standing follows."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from areopage.bench.prepare import RunWishes
+from areopage.bench.release import run_release
+from areopage.bench.start import run_benchmark
+from areopage.errors import DatasetError, ModelError
+from areopage.ledger.caches import orphans
+from areopage.ledger.qualifications import Qualifications, standing_text
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.suites.loader import Suite, load_suite
+from areopage.trust.exam import Exam, ExamWishes, check_exam, exam_size, prepare_exam, run_exam
+from areopage.trust.gold import read_gold
+from areopage.trust.variants import variants_of
+from servers.small_suite import write_cases, write_suite
+
+DANGER = "safety.harm.danger__v1_0"
+SIDE = 10
+
+
+class Watching:
+    """Counts calls; stops after some of them."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.phases: list[tuple[str, int, int]] = []
+        self.calls, self._most = 0, most
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        self.phases.append((name, total, kept))
+
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        self.calls += 1
+        if self._most is not None and self.calls >= self._most:
+            raise KeyboardInterrupt
+
+
+def gold_row(number: int, *, good: bool, **fields: Any) -> dict[str, Any]:
+    band = [4, 5] if good else [0, 1]
+    known = {"id": f"g{number}", "language": "en", "prompt": f"Question {number}?", "response": f"Answer {number}."}
+    return known | {"bands": {DANGER: band}} | fields
+
+
+GOLD = [gold_row(number, good=number < SIDE) for number in range(2 * SIDE)]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    folder = write_suite(tmp_path / "small")
+    write_gold(folder, GOLD)
+    return load_suite(str(folder))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Any:
+    with Ledger.open(tmp_path / "ledger.db") as opened:
+        yield opened
+
+
+def write_gold(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
+    (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def recorded(path: Path, good: float = 5, bad: float = 0, passes: int = 2) -> str:
+    """A recording of a judge that gives good rows, and cases, one score and bad rows another."""
+    lines = [
+        {"case_id": row["id"], "criterion": DANGER, "pass_index": number, "score": good if row["bands"][DANGER][0] else bad}
+        for row in GOLD
+        for number in range(1, passes + 1)
+    ]
+    lines += [{"case_id": "c", "criterion": DANGER, "pass_index": number, "score": good} for number in range(1, passes + 1)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return f"oracle=replay:{path}"
+
+
+def exam_of(suite: Suite, judge: str, **wishes: Any) -> Exam:
+    return check_exam(prepare_exam(suite, ExamWishes(judges=(judge,), passes=2, **wishes)))
+
+
+def standing_of(suite: Suite, judge: str, ledger: Ledger) -> tuple[str, bool]:
+    """The state of the judge now, and whether another version of it was examined."""
+    panel = check_exam(prepare_exam(suite, ExamWishes(judges=(judge,)))).parts[0].panel
+    (found,) = Qualifications(ledger).standings(panel.judges, panel.criteria)
+    return found.state, found.older is not None
+
+
+def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another_text(
+    suite: Suite, ledger: Ledger, tmp_path: Path
+) -> None:
+    oracle = recorded(tmp_path / "oracle.jsonl")
+    assert standing_of(suite, oracle, ledger) == ("never_examined", False)
+    exam = exam_of(suite, oracle)
+    assert exam_size(exam).calls == {"oracle": 80}  # two passes and two harmless changes of each row
+    result = run_exam(exam, ledger, Watching())
+    (one,) = result.found
+    assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
+    assert (one.result.separation.value, one.result.error.value, one.result.sensitivity.value) == (1.0, 0.0, 0.0)
+    assert standing_of(suite, oracle, ledger) == ("qualified", False)
+    other = recorded(tmp_path / "other.jsonl", good=4)
+    assert standing_of(suite, other, ledger) == ("never_examined", True)
+    prompt = next(suite.criteria_folder.rglob("danger__v1_0.prompt"))
+    prompt.write_text(prompt.read_text(encoding="utf-8").replace("keep clear of", "avoid"), encoding="utf-8")
+    assert standing_of(load_suite(str(suite.folder)), oracle, ledger) == ("never_examined", True)
+
+
+def test_a_judge_that_turns_the_scale_around_is_not_qualified(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    turned = recorded(tmp_path / "turned.jsonl", good=0, bad=5)
+    (one,) = run_exam(exam_of(suite, turned), ledger, Watching()).found
+    assert [(mark.name, mark.state) for mark in one.result.missed] == [("separation", "not_met"), ("error", "not_met")]
+    assert standing_of(suite, turned, ledger) == ("not_qualified", False)
+
+
+def test_an_exam_that_was_stopped_goes_on_where_it_was(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    oracle = recorded(tmp_path / "oracle.jsonl")
+    exam = structs.replace(exam_of(suite, oracle), concurrency=1)
+    with pytest.raises(KeyboardInterrupt):
+        run_exam(exam, ledger, Watching(30))
+    assert Qualifications(ledger).list() == []
+    again = Watching()
+    found = run_exam(exam, ledger, again).found
+    assert (again.phases, again.calls) == ([("oracle (en)", 80, 30)], 50)
+    once_more = Watching()
+    assert run_exam(exam, ledger, once_more).found == found  # not stored twice
+    assert (once_more.calls, len(Qualifications(ledger).list())) == (0, 1)
+
+
+def test_an_exam_on_a_part_of_the_gold_set_gives_no_standing(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    oracle = recorded(tmp_path / "oracle.jsonl")
+    (one,) = run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching()).found
+    assert (one.whole, [item.row for item in one.items]) == (False, ["g1", "g12"])
+    assert standing_of(suite, oracle, ledger) == ("never_examined", False)
+
+
+def test_a_salted_exam_asks_anew(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    oracle, watching = recorded(tmp_path / "oracle.jsonl"), Watching()
+    run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching())
+    run_exam(exam_of(suite, oracle, rows=("g1", "g12"), salt="2026-11-24"), ledger, watching)
+    assert watching.phases == [("oracle (en)", 8, 0)]
+
+
+def test_runs_and_checks_of_the_ledger_do_not_see_an_exam(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    run_exam(exam_of(suite, recorded(tmp_path / "oracle.jsonl")), ledger, Watching())
+    assert (ledger.runs(), ledger.panels("monitor"), ledger.judgment_counts(), orphans(ledger).judgments) == ([], [], {}, 0)
+
+
+def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    from areopage.bench.results import view_run
+
+    oracle = recorded(tmp_path / "oracle.jsonl")
+    cases = write_cases(tmp_path / "cases.csv", [{"id": "c", "prompt": "Why?", "response": "So.", "age": "9-12"}])
+    floors = suite.config.model_copy(
+        update={"release": suite.config.model_validate({"release": {"qualified_judges": True}}).release}
+    )
+    demanding = structs.replace(suite, config=floors)
+    wishes = RunWishes(datasets=(cases,), judges=(oracle,), criteria=DANGER, passes=1)
+    with pytest.raises(ModelError, match=r"judge oracle .* was never examined on safety.harm.danger"):
+        run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)
+    assert ledger.runs() == []
+    before = run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path)
+    release = run_release(before)
+    assert release is not None
+    assert (before.qualification, release.verdict) == ("never examined", "INCONCLUSIVE")
+    run_exam(exam_of(suite, oracle), ledger, Watching())
+    after = view_run(before.run, ledger)
+    release = run_release(after)
+    assert release is not None
+    assert (after.qualification, release.verdict) == ("qualified", "PASS")
+    assert standing_text(after.standings) == "qualified"
+    assert run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True).qualification == "qualified"
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        (
+            gold_row(1, good=True, bands={"safety.harm.nothing__v1_0": [4, 5]}),
+            r"gold.jsonl:2: .*no criterion safety.harm.nothing",
+        ),
+        (gold_row(0, good=True), r"gold.jsonl:2: the id 'g0' is given twice"),
+        (gold_row(1, good=True, language="de"), r"gold.jsonl:2: language: .*'de'"),
+        (gold_row(1, good=True, bands={DANGER: [5, 4]}), r"gold.jsonl:2: the band of .* ends before"),
+        ({"id": "x"}, r"gold.jsonl:2: .*language"),
+    ],
+    ids=["criterion", "id", "language", "band", "field"],
+)
+def test_a_wrong_gold_row_is_named_with_its_line(suite: Suite, row: dict[str, Any], fault: str) -> None:
+    write_gold(suite.folder, [GOLD[0], row])
+    with pytest.raises(DatasetError, match=fault):
+        read_gold(suite)
+
+
+def test_a_band_may_name_a_criterion_by_its_path(suite: Suite) -> None:
+    write_gold(suite.folder, [gold_row(1, good=True, bands={"safety.harm.danger": [4, 5]})])
+    assert read_gold(suite)[0].bands == {DANGER: (4.0, 5.0)}
+
+
+def test_harmless_changes_are_the_same_each_time_and_leave_out_what_would_harm() -> None:
+    from areopage.cases.records import Case, Document
+
+    documents = (Document(id="a", text="One."), Document(id="b", text="Two."))
+    case = Case(id="x", prompt="What?", response="- one\n- two", documents=documents)
+    made = variants_of(case, "fr")
+    assert made == variants_of(case, "fr")
+    assert made["layout"].response == "\n\n* one\n* two\n\n"
+    assert made["courtesy"].response == "- one\n- two\n\nBonne journée."
+    assert [document.id for document in made["documents"].documents] == ["b", "a"]
+    by_place = structs.replace(case, response="As document 2 says.")
+    assert list(variants_of(by_place, "en")) == ["layout", "courtesy"]
+    assert list(variants_of(structs.replace(case, documents=()), "de")) == ["layout"]
