@@ -176,7 +176,7 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
     """
     ranked = sorted(entries, key=_rank)
     cases = ranked[0].cases
-    together = _clusters(cases, cluster)
+    together = case_clusters(cases, cluster)
     return League(
         entries=tuple(ranked),
         pairs=tuple(_pair(first, second, together) for first, second in combinations(ranked, 2)),
@@ -312,8 +312,12 @@ def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
     return Pair(first=first.run.id, second=second.run.id, failures=failures, score=score, better=better, by=by)
 
 
-def _clusters(cases: Sequence[Case], column: str) -> dict[str, str]:
-    """What each case has in common with others: its value in a column, else its prompt where others have the same."""
+def case_clusters(cases: Sequence[Case], column: str) -> dict[str, str]:
+    """What each case has in common with others: its value in a column, else its prompt where others have the same.
+
+    Raises:
+        UserError: the cases have no such column.
+    """
     if column:
         return {id: value for id, value in case_column(cases, column).items() if value}
     prompts = Counter(case.prompt_text for case in cases)

@@ -69,6 +69,7 @@ BENCH = LazyGroup(
         "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
         "reassess": ("bench_reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
+        "compare": ("bench:compare", "Compare runs with a first one: what got worse, what got better, and what drives it."),
         "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
