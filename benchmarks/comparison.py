@@ -2,7 +2,8 @@
 
     python comparison.py [--draws N] [--streams N]
 
-Simulated runs of 24 criteria in 8 sub-categories and 4 categories; scores from 0 to 5 of which most are 4 or 5 and one in fifteen fails.
+Simulated runs of 24 criteria in 8 sub-categories and 4 categories; scores from 0 to 5, of which most are 4 or 5 and one in
+fifteen fails.
 Prints one JSON line: shares with Wilson's 95 % intervals.
 """
 

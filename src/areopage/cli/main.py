@@ -139,6 +139,7 @@ MONITOR = LazyGroup(
         "status": ("monitor:status", "Show the queue and the active workers."),
         "retry": ("monitor:retry", "Retry answers whose evaluation failed: after the last attempt, or between two attempts."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
+        "compare": ("monitor_variants:compare", "Compare the variants of an A/B test with one of them, on any day."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
         "erase": ("monitor_report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
