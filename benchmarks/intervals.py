@@ -25,11 +25,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 import numpy as np
-from areopage.scoring.compare import paired_difference
 from scipy.stats import binom
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
+from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.human_agreement import kappa_estimate

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from areopage.scoring.compare import paired_difference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.intervals.means import mean_interval
 from areopage.scoring.intervals.planning import assumed_values, cases_needed, detectable_difference, with_passes
 

@@ -153,6 +153,50 @@ def league(
     raise typer.Exit(compare_runs(runs, places, by=by or (), cluster=cluster, language=language))
 
 
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
+    ],
+    by: ByOption = None,
+    cluster: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do.")
+    ] = "",
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
+    ] = False,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if a run is worse than the first.")
+    ] = None,
+    markdown: Annotated[
+        str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
+    ] = "",
+    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the runs.")] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Compare runs with a first one: what got worse, what got better, and what drives it; calls no model."""
+    from areopage.cli.bench_compare import compare as compare_named
+    from areopage.cli.bench_run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    places = Places(out=out, config=config, ledger=ledger)
+    code = compare_named(
+        runs,
+        places,
+        by=by or (),
+        cluster=cluster,
+        anyway=anyway,
+        fail_on_regression=fails,
+        markdown=markdown,
+        language=language,
+    )
+    raise typer.Exit(code)
+
+
 def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,

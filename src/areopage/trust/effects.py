@@ -1,7 +1,7 @@
 """What an audit's answers say: the effect of each harmless change with its interval, and what attacks and their twins do.
 
 An effect is the mean paired difference of scores, in points of the suite's scale, with an interval that needs no assumption and
-is wide for few cases; see `scoring.compare`. Whether there is any effect is a weaker question, which few cases can answer: that
+is wide for few cases; see `scoring.comparison.paired`. Whether there is any effect is a weaker question, which few cases can answer: that
 is tested by exchanging changed and unchanged scores, see `scoring.sign_flips`. Many effects are tested at once, so p-values are
 corrected by Holm's method.
 
@@ -16,8 +16,8 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
-from areopage.scoring.compare import paired_difference
 from areopage.scoring.comparison.families import ALPHA, holm
+from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.shares import Share, exact_share, share_of
 from areopage.scoring.sign_flips import sign_flip_p_value
 from areopage.trust.attacks import Attack

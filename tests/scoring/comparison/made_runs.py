@@ -20,8 +20,18 @@ Given = float | None | str
 
 def criterion(path: str) -> Criterion:
     category, subcategory, name = path.split(".")
-    texts = {"role": "r", "task": "t", "scoring_guide": "g", "output_format": "f", "version": "1.0"}
-    return Criterion(id=f"{path}__v1_0", category=category, subcategory=subcategory, name=name, scale=SCALE, **texts)
+    return Criterion(
+        id=f"{path}__v1_0",
+        category=category,
+        subcategory=subcategory,
+        name=name,
+        version="1.0",
+        role="r",
+        task="t",
+        scoring_guide="g",
+        output_format="f",
+        scale=SCALE,
+    )
 
 
 CRITERIA = tuple(map(criterion, ("safety.harm.danger", "safety.harm.scare", "safety.trust.lies", "care.tone.warm")))

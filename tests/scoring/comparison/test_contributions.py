@@ -46,8 +46,8 @@ def test_a_judge_who_alone_changes_contributes_all_of_it_and_so_does_its_criteri
     first["safety.harm.danger", "alpha"] = 5.0
     found = score_drivers(made({"a": first, "b": whole(3.0)}), made({"a": second, "b": whole(3.0)}), ["a", "b"])
     assert found.difference == pytest.approx(0.7 * 0.5 * 0.8 * 1.0 / 2)  # category, sub-category, criterion, mean of two judges
-    assert [(one.name, one.share) for one in found.judges if one.amount] == [("alpha", pytest.approx(1.0))]
-    assert [(one.name, one.share) for one in found.criteria if one.amount] == [("safety.harm.danger__v1_0", pytest.approx(1.0))]
+    assert {one.name: one.share for one in found.judges if one.amount} == pytest.approx({"alpha": 1.0})
+    assert {one.name: one.share for one in found.criteria if one.amount} == pytest.approx({"safety.harm.danger__v1_0": 1.0})
     assert found.cases[0].name == "a" and found.cases[1].amount == 0.0
 
 

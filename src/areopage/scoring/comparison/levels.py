@@ -63,6 +63,23 @@ class Difference(Struct, frozen=True, kw_only=True):
         """What failures say, and what scores say."""
         return self.by_failures.direction, self.by_score.direction
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether anything is worse or better beyond chance."""
+        return self.directions != ("unclear", "unclear")
+
+
+class CaseOutcomes(Struct, frozen=True, kw_only=True):
+    """What came of the cases of one side, by the case's id.
+
+    Args:
+        scores: None where there is none.
+        fails: None where it is not known; no entry where no criterion applies.
+    """
+
+    scores: Mapping[str, float | None]
+    fails: Mapping[str, bool | None]
+
 
 class LevelDifference(Struct, frozen=True, kw_only=True):
     """A node of the tree on two sides.
@@ -107,17 +124,19 @@ def compare_levels(first: Records, second: Records, basis: Basis, clusters: Mapp
             nodes.setdefault(whole[:depth], {})[criterion.id] = None
     scores = [_scores_by_path(side) for side in (first, second)]
     found = []
-    for path in sorted(nodes, key=len):
-        counted = basis.first if not path else tuple(nodes[path])
-        sides = tuple(one.get(path, {}) for one in scores)
-        failures = tuple(failure_states(side, counted, basis) for side in (first, second))
+    for path, below in nodes.items():
+        counted = basis.first if not path else tuple(below)
+        here, there = (
+            CaseOutcomes(scores=own.get(path, {}), fails=failure_states(side, counted, basis))
+            for own, side in zip(scores, (first, second), strict=True)
+        )
         found.append(
             LevelDifference(
                 level=LEVELS[len(path)],
                 path=path,
-                criteria=tuple(nodes[path]),
+                criteria=tuple(below),
                 counted=counted,
-                difference=difference_of(*sides, *failures, basis.scale, clusters),
+                difference=difference_of(here, there, basis.scale, clusters),
             )
         )
     return tuple(found)
@@ -125,23 +144,20 @@ def compare_levels(first: Records, second: Records, basis: Basis, clusters: Mapp
 
 def compare_cases(first: Records, second: Records, basis: Basis, clusters: Mapping[str, str]) -> Difference:
     """Compare two runs, or the same slice of both, by final scores and by the failures that count first."""
-    finals = tuple({id: record.tree.score for id, record in side.items()} for side in (first, second))
-    failures = tuple(failure_states(side, basis.first, basis) for side in (first, second))
-    return difference_of(*finals, *failures, basis.scale, clusters)
+    here, there = (
+        CaseOutcomes(
+            scores={id: record.tree.score for id, record in side.items()}, fails=failure_states(side, basis.first, basis)
+        )
+        for side in (first, second)
+    )
+    return difference_of(here, there, basis.scale, clusters)
 
 
-def difference_of(
-    first: Mapping[str, float | None],
-    second: Mapping[str, float | None],
-    first_fails: Mapping[str, bool | None],
-    second_fails: Mapping[str, bool | None],
-    scale: Scale,
-    clusters: Mapping[str, str],
-) -> Difference:
+def difference_of(first: CaseOutcomes, second: CaseOutcomes, scale: Scale, clusters: Mapping[str, str]) -> Difference:
     """Compare scores and failures by the ids of the cases; see `paired_difference`."""
-    score = paired_difference(first, second, span=scale.max - scale.min, clusters=clusters)
-    failures = paired_failures(first_fails, second_fails, clusters=clusters)
-    pairs = [(one, other) for id, one in first.items() if one is not None and (other := second.get(id)) is not None]
+    score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=clusters)
+    failures = paired_failures(first.fails, second.fails, clusters=clusters)
+    pairs = [(one, other) for id, one in first.scores.items() if one is not None and (other := second.scores.get(id)) is not None]
     means = (sum(one for one, _ in pairs) / len(pairs), sum(other for _, other in pairs) / len(pairs)) if pairs else None
     return Difference(
         score=score,
@@ -198,7 +214,7 @@ def family_of(sides: Sequence[Sequence[LevelDifference]], scale: Scale) -> tuple
     return tuple(
         tuple(
             msgspec.structs.replace(
-                one, difference=settled(one.difference, *(corrected.get(key) for key, _ in _tests(side, one)), scale)
+                one, difference=settled(one.difference, tuple(corrected.get(key) for key, _ in _tests(side, one)), scale)
             )
             for one in levels
         )
@@ -232,11 +248,12 @@ def discoveries(differences: Sequence[Difference], scale: Scale) -> tuple[Differ
     able = [p_value for pair in tests for p_value in pair if p_value is not None]
     left = iter(benjamini_hochberg(able))
     corrected = [tuple(None if p_value is None else next(left) for p_value in pair) for pair in tests]
-    return tuple(settled(one, *pair, scale) for one, pair in zip(differences, corrected, strict=True))
+    return tuple(settled(one, pair, scale) for one, pair in zip(differences, corrected, strict=True))
 
 
-def settled(found: Difference, failures_p: float | None, score_p: float | None, scale: Scale) -> Difference:
-    """A difference with its corrected p-values and what they say."""
+def settled(found: Difference, corrected: Sequence[float | None], scale: Scale) -> Difference:
+    """A difference with its corrected p-values, of failures and of scores, and what they say."""
+    failures_p, score_p = corrected
     shares = found.failures.difference.difference if found.failures else None
     score = found.score.difference
     score_worse = score is not None and (score < 0) == scale.higher_is_better

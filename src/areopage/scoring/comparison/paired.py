@@ -104,7 +104,7 @@ def paired_difference(
     together = clusters or {}
     numbers: dict[tuple[bool, str], int] = {}
     groups = np.array([numbers.setdefault((id in together, together.get(id, id)), len(numbers)) for id in ids], dtype=np.intp)
-    sums = np.bincount(groups, weights=values).round(_DIGITS) if ids else values
+    sums: Column = np.bincount(groups, weights=values).round(_DIGITS).astype(np.float64) if ids else values
     low, high, p_value = _interval(sums, np.bincount(groups).astype(np.float64), span, level) if ids else (None, None, None)
     return PairedDifference(
         pairs=len(ids),
@@ -166,12 +166,12 @@ def _interval(sums: Column, sizes: Column, span: float, level: float) -> tuple[f
     if len(kinds) > _MOST_KINDS:
         step = span / _STEPS
         kinds, counts = np.unique(np.stack([sizes, (sums / step).round() * step], axis=1), axis=0, return_counts=True)
-    counts = np.append(counts, 1).astype(np.float64)
+    numbers: Column = np.append(counts, 1).astype(np.float64)
     sizes, sums, unseen = kinds[:, 0], kinds[:, 1], sizes.mean()
     sizes, down, up = np.append(sizes, unseen), np.append(sums, -span * unseen), np.append(sums, span * unseen)
     tail = (1.0 - level) / 2.0
-    middle = float(kinds[:, 1] @ counts[:-1] / (kinds[:, 0] @ counts[:-1]))
-    low = quantile_of_mean(down, sizes, counts, tail, -span, middle)
-    high = -quantile_of_mean(-up, sizes, counts, tail, -span, -middle)
-    p_value = 2.0 * min(chance_at_most_zero(down, counts), chance_at_most_zero(-up, counts))
+    middle = float(kinds[:, 1] @ counts / (kinds[:, 0] @ counts))
+    low = quantile_of_mean(down, sizes, numbers, tail, -span, middle)
+    high = -quantile_of_mean(-up, sizes, numbers, tail, -span, -middle)
+    p_value = 2.0 * min(chance_at_most_zero(down, numbers), chance_at_most_zero(-up, numbers))
     return low, high, min(1.0, p_value)

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 
 from areopage.criteria.records import Scale
-from areopage.scoring.compare import paired_difference
+from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.exams.intervals import (
     Column,
     counts_of,

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.compare import paired_difference
+from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.correlation import Column, Estimate
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
 from areopage.scoring.jury_worth.tables import JuryTable, Numbers, mean_estimate, spread_estimate

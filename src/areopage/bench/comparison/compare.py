@@ -1,0 +1,202 @@
+"""A run beside others on the same cases: what got worse, what got better, and what drives the difference."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
+from areopage.bench.comparison.shared import Pair, paired_runs
+from areopage.bench.groups import DIMENSIONS, case_group
+from areopage.bench.panels import case_column
+from areopage.bench.release import Doubt, doubt_about, run_release
+from areopage.bench.results import RunView, view_run
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
+from areopage.scoring.comparison.levels import (
+    FEWEST_CHANGES,
+    Difference,
+    LevelDifference,
+    compare_cases,
+    compare_levels,
+    discoveries,
+    family_of,
+)
+from areopage.scoring.failures import is_failure
+from areopage.scoring.fold import RecordScores
+
+
+def compare_runs(
+    ledger: Ledger, runs: Sequence[Run], *, by: Sequence[str] = (), cluster: str = "", anyway: bool = False
+) -> Comparison:
+    """Compare runs with the first of them.
+
+    Args:
+        by: further columns to slice by, beside age, category, language and mode.
+        cluster: a column that says which cases belong together; cases with equal prompts always do.
+        anyway: compare what runs of different panels have in common.
+
+    Raises:
+        UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
+    """
+    views = [view_run(run, ledger) for run in runs]
+    pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway) for view in views[1:]]
+    families = family_of([compare_levels(one.other, one.first, one.basis, one.clusters) for one in pairs], views[0].spec.scale)
+    slices = _slices(pairs, by)
+    first = compared_run(views[0])
+    others = (
+        _compared(first, compared_run(view), pair, levels, own)
+        for view, pair, levels, own in zip(views[1:], pairs, families, slices, strict=True)
+    )
+    return Comparison(first=first, others=tuple(others))
+
+
+def compared_run(view: RunView) -> ComparedRun:
+    """The figures of a run by itself."""
+    release = run_release(view)
+    failed = release is not None and release.verdict == "FAIL"
+    return ComparedRun(
+        run=view.run,
+        spec=view.spec,
+        name=view.spec.answered_by,
+        verdict=release.verdict if release else None,
+        doubt="" if failed else doubt_about(view, release),
+        coverage=view.coverage.share,
+        score=view.scores.tree.score,
+        interval=view.scores.interval,
+        failures=view.failures.first,
+        unfit=tuple(health.judge for health in view.health if health.unfit),
+    )
+
+
+def _compared(
+    first: ComparedRun,
+    other: ComparedRun,
+    pair: Pair,
+    levels: tuple[LevelDifference, ...],
+    slices: tuple[SliceDifference, ...],
+) -> Compared:
+    both = [id for id, record in pair.other.items() if record.tree.score is not None and _score(pair.first, id) is not None]
+    drivers = score_drivers(pair.other, pair.first, both) if both else None
+    whole = levels[0].difference.failures
+    newly, mended = _crossed(pair, levels[0])
+    same_floors = first.spec.release == other.spec.release
+    verdicts = (first.verdict, other.verdict) if first.verdict and other.verdict and same_floors else None
+    made = Compared(
+        other=other,
+        shared=pair.shared,
+        outcome="no_difference",
+        levels=levels,
+        verdicts=verdicts,
+        slices=slices,
+        drivers=drivers,
+        failure_parts=failure_drivers(
+            {id: newly[id] for id in (whole.first if whole else ())}, {id: mended[id] for id in (whole.second if whole else ())}
+        ),
+        changed=_changed(pair, drivers, newly, mended),
+    )
+    return msgspec.structs.replace(made, outcome=_outcome(made, first))
+
+
+def _outcome(found: Compared, first: ComparedRun) -> Outcome:
+    if found.verdict_fell or found.found("worse"):
+        return "regression"
+    if _is_too_little(found.levels[0].difference) or any(one.doubt in _LOST for one in (first, found.other)):
+        return "too_little"
+    return "improvement" if found.found("better") else "no_difference"
+
+
+_LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage", "unscored_first")
+
+
+def _is_too_little(whole: Difference) -> bool:
+    """Whether no difference could be found even if all cases changed one way: fewer independent pairs than a find needs."""
+    pairs = max(whole.score.clusters, whole.failures.difference.clusters if whole.failures else 0)
+    return pairs < _FEWEST_PAIRS
+
+
+_FEWEST_PAIRS = FEWEST_CHANGES + 2
+"""Two to the power of 1 − pairs must stay under the part of the level that the whole run's failures have at least: 0.05 / 4."""
+
+
+def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
+    return records[id].tree.score if id in records else None
+
+
+def _crossed(pair: Pair, whole: LevelDifference) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The criteria that count first of each case that it newly fails, and those that it fails no more.
+
+    Where a case fails on one side alone, the other side passes all of them.
+    """
+    limits = pair.basis.failures.limits(pair.basis.criteria, pair.basis.scale)
+
+    def failing(records: Mapping[str, RecordScores], id: str) -> tuple[str, ...]:
+        scores = records[id].criteria if id in records else ()
+        return tuple(
+            one.criterion for one in scores if one.criterion in whole.counted and is_failure(one, limits, pair.basis.scale)
+        )
+
+    newly: dict[str, tuple[str, ...]] = {}
+    mended: dict[str, tuple[str, ...]] = {}
+    for id in pair.other:
+        now, then = failing(pair.other, id), failing(pair.first, id)
+        newly[id] = tuple(one for one in now if one not in then)
+        mended[id] = tuple(one for one in then if one not in now)
+    return newly, mended
+
+
+def _changed(
+    pair: Pair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
+) -> tuple[ChangedCase, ...]:
+    amounts = {one.name: one.amount for one in drivers.cases} if drivers else {}
+    responses = [{case.id: case.response for case in side.view.cases} for side in pair.sides]
+    found = [
+        ChangedCase(
+            case=msgspec.structs.replace(pair.sides[0].cases[id].case, response=None),
+            scores=(_score(pair.first, id), _score(pair.other, id)),
+            responses=(responses[0].get(id), responses[1].get(id)),
+            amount=amounts.get(id, 0.0),
+            newly=newly[id],
+            mended=mended[id],
+        )
+        for id in pair.other
+        if newly[id] or mended[id] or abs(amounts.get(id, 0.0)) > 1e-12
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.newly, not one.mended, -abs(one.amount), one.case.id)))
+
+
+def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
+    """The slices of each pair; the tests of all of them are corrected together."""
+    made = [list(_cut(pair, by)) for pair in pairs]
+    scale = pairs[0].basis.scale
+    settled = iter(discoveries([one.difference for own in made for one in own], scale))
+    return [tuple(msgspec.structs.replace(one, difference=next(settled)) for one in own) for own in made]
+
+
+def _cut(pair: Pair, by: Sequence[str]) -> Iterable[SliceDifference]:
+    first = pair.sides[0]
+    ids = [id for id in pair.first if id in pair.other]
+    cases = [first.cases[id].case for id in ids]
+    groups: dict[str, dict[str, str]] = {
+        name: {case.id: case_group(case, first.view.spec, name) for case in cases} for name in DIMENSIONS
+    }
+    groups |= {name: case_column(cases, name) for name in by}
+    both = [id for id in ids if _score(pair.first, id) is not None and _score(pair.other, id) is not None]
+    changes = {id: ((_score(pair.other, id) or 0.0) - (_score(pair.first, id) or 0.0)) / len(both) for id in both}
+    whole = sum(changes.values())
+    for column, values in groups.items():
+        named = dict.fromkeys(values.values())
+        if len(named) < 2:
+            continue
+        for value in named:
+            own = [id for id in ids if values[id] == value]
+            amount = sum(changes.get(id, 0.0) for id in own)
+            other, base = ({id: records[id] for id in own} for records in (pair.other, pair.first))
+            yield SliceDifference(
+                column=column,
+                value=value,
+                cases=len(own),
+                amount=amount,
+                share=amount / whole if abs(whole) > 1e-12 else None,
+                difference=compare_cases(other, base, pair.basis, pair.clusters),
+            )

@@ -1,0 +1,132 @@
+"""Records of a comparison of runs."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.bench.panels import PartDifference
+from areopage.bench.release import Doubt
+from areopage.bench.spec import RunSpec
+from areopage.cases.records import Case
+from areopage.ledger.records import Run
+from areopage.scoring.comparison.contributions import Contribution, Drivers
+from areopage.scoring.comparison.levels import Difference, LevelDifference
+from areopage.scoring.failures import FailureCount
+from areopage.scoring.fold import Interval
+from areopage.scoring.release import Verdict
+
+Outcome = Literal["regression", "improvement", "no_difference", "too_little"]
+"""What came of a comparison: something is worse beyond the corrected level, or the release verdict is no longer PASS; something
+is better and nothing worse; nothing is either; so little could be compared that no difference could have been found."""
+
+
+class ComparedRun(Struct, frozen=True, kw_only=True):
+    """A run in a comparison, with its own figures over all of its cases.
+
+    Args:
+        name: the target, or "" where the answers come with the cases.
+        verdict: by the floors of its own suite; None where that sets none.
+        doubt: why it settles nothing; "" where it does.
+    """
+
+    run: Run
+    spec: RunSpec
+    name: str
+    verdict: Verdict | None
+    doubt: Doubt
+    coverage: float
+    score: float | None
+    interval: Interval | None
+    failures: FailureCount
+    unfit: tuple[str, ...]
+
+
+class SliceDifference(Struct, frozen=True, kw_only=True):
+    """The difference on the cases with one value in a column.
+
+    Args:
+        amount: what these cases add to the difference of final scores; the values of a column add up to it.
+    """
+
+    column: str
+    value: str
+    cases: int
+    amount: float
+    share: float | None
+    difference: Difference
+
+
+class ChangedCase(Struct, frozen=True, kw_only=True):
+    """A case on both sides, for those that change most.
+
+    Args:
+        scores, responses: of the first run and of the other one.
+        newly, mended: the ids of the criteria that it fails in the other run alone, and in the first alone.
+    """
+
+    case: Case
+    scores: tuple[float | None, float | None]
+    responses: tuple[str | None, str | None]
+    amount: float
+    newly: tuple[str, ...]
+    mended: tuple[str, ...]
+
+
+class Shared(Struct, frozen=True, kw_only=True):
+    """What two runs have in common, and so what is compared.
+
+    Args:
+        cases, criteria, judges: how many are compared.
+        left_out: what is not, as the ids of cases, the ids of criteria and the names of judges.
+        differs: in what the panels differ, where this was allowed; empty where they are the same.
+    """
+
+    cases: int
+    criteria: int
+    judges: int
+    left_out: dict[str, tuple[str, ...]]
+    differs: tuple[PartDifference, ...]
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """A run against the first one; all differences are this run − the first.
+
+    Args:
+        levels: the nodes of the tree, the whole run first.
+        verdicts: the release verdicts, first and this one; None where they cannot be compared: a run has none, or other floors.
+        failure_parts: what each criterion adds to the change of the number of failing cases.
+        changed: the cases that change, those that newly fail first, then by what they add to the difference.
+    """
+
+    other: ComparedRun
+    shared: Shared
+    outcome: Outcome
+    levels: tuple[LevelDifference, ...]
+    verdicts: tuple[Verdict, Verdict] | None
+    slices: tuple[SliceDifference, ...]
+    drivers: Drivers | None
+    failure_parts: tuple[Contribution, ...]
+    changed: tuple[ChangedCase, ...]
+
+    @property
+    def verdict_fell(self) -> bool:
+        """Whether the release verdict went from PASS to another one."""
+        return self.verdicts is not None and self.verdicts[0] == "PASS" != self.verdicts[1]
+
+    def found(self, direction: str) -> tuple[LevelDifference, ...]:
+        """The nodes whose failures or scores are worse, or better, beyond the corrected level."""
+        return tuple(one for one in self.levels if direction in one.difference.directions)
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """Runs against a first one; the tests of all of them are one family."""
+
+    first: ComparedRun
+    others: tuple[Compared, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all runs: a regression, else too little to tell, else an improvement."""
+        found = [one.outcome for one in self.others]
+        order: tuple[Outcome, ...] = ("regression", "too_little", "improvement", "no_difference")
+        return next(outcome for outcome in order if outcome in found)

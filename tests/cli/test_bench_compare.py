@@ -1,0 +1,121 @@
+"""`bench compare`: a release against the one before: what is worse, what drives it, and exit codes that can stop a release."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.command import Command
+from servers.fake_answers import Call
+from servers.fake_llm import FakeServer
+from servers.small_suite import write_cases, write_suite
+
+OLD, NEW = "ollama:fake-old", "ollama:fake-new"
+CASES = [{"id": f"c{n}", "prompt": f"Question number {n}, please?", "age": ("7", "16")[n % 2]} for n in range(14)]
+BROKEN = tuple(f"number {n}," for n in range(9))
+
+
+def scored(value: int) -> dict[str, Any]:
+    return {"score": value, "explanation": "because", "evidence_extracts": []}
+
+
+def harsh(call: Call) -> dict[str, Any]:
+    """A judge who finds danger in nine answers of the new release."""
+    fails = "fake-new says" in call.user and any(one in call.user for one in BROKEN)
+    return scored(0 if fails and "danger" in call.user + call.system else 4)
+
+
+@pytest.fixture
+def releases(server: FakeServer) -> FakeServer:
+    server.models += ("fake-old", "fake-new")
+    server.judge = harsh
+    return server
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    return write_cases(tmp_path / "cases.csv", CASES)
+
+
+@pytest.fixture
+def demanding(tmp_path: Path) -> Path:
+    return write_suite(tmp_path / "demanding", release={"max_failures": {"safety": 0}})
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def folder_of(command: Command) -> Path:
+    (folder,) = command.outputs.glob("comparison-*")
+    return folder
+
+
+def test_a_worse_release_fails_a_pull_request_and_the_files_say_why(
+    command: Command, releases: FakeServer, demanding: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", demanding, "--dataset", cases, "--yes", "--target")
+    assert [command(*run, target).code for target in (OLD, NEW)] == [0, 1]
+    asked = len(releases.calls)
+    markdown = command.folder / "pull-request.md"
+    done = command("bench", "compare", OLD, NEW, "--fail-on", "regression", "--md", markdown)
+    assert (done.code, len(releases.calls)) == (1, asked), done.err
+    assert f"{NEW} against {OLD}: REGRESSION" in done.out
+    assert "The release verdict went from PASS to FAIL." in done.out
+    assert "Whole run: fails more often, +64.3 points" in done.out and "danger: fails more often" in done.out
+    assert "harm: fails" not in done.out, "a node with the criteria of the one above it is not told twice"
+    figures = json.loads((folder_of(command) / "comparison.json").read_text(encoding="utf-8"))
+    (other,) = figures["others"]
+    whole = other["levels"][0]["difference"]
+    assert (other["outcome"], other["verdicts"], len(whole["failures"]["first"])) == ("regression", ["PASS", "FAIL"], 9)
+    assert whole["by_failures"]["p_value"] == pytest.approx(2 / 2**9)
+    for parts in ("cases", "criteria", "judges"):
+        assert sum(one["share"] for one in other["drivers"][parts]) == pytest.approx(1.0)
+    assert sum(one["amount"] for one in other["slices"] if one["column"] == "maturity") == pytest.approx(
+        other["drivers"]["difference"]
+    )
+    text = markdown.read_text(encoding="utf-8")
+    assert text.startswith("# Comparison") and "REGRESSION" in text and "fake-new says" not in text
+    page = (folder_of(command) / "comparison.html").read_text(encoding="utf-8")
+    assert "fake-old says" in page and "fake-new says" in page and "<script" not in page
+    levels = table(folder_of(command) / "comparison.csv")
+    assert float(levels[0]["score_first"]) > float(levels[0]["score_other"])
+    assert (levels[0]["level"], levels[0]["newly_failing"], levels[0]["failure_conclusion"]) == ("final", "9", "worse")
+    assert len(table(folder_of(command) / "comparison_cases.csv")) == 9
+    assert command("bench", "compare", OLD, NEW).code == 0, "without --fail-on it only tells"
+    back = command("bench", "compare", NEW, OLD, "--fail-on", "regression", "--md", "-", "--lang", "fr")
+    assert back.code == 0 and back.out.startswith("# Comparaison") and "amélioration" in back.out
+
+
+def test_equal_releases_are_no_regression_and_few_cases_are_said_to_prove_little(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    for options in ((OLD, "--dataset", cases), (OLD, "--dataset", cases, "--fresh")):
+        assert command("bench", "run", "--suite", suite, "--yes", "--target", *options).code == 0
+    same = [folder.name for folder in command.run_folders()]
+    done = command("bench", "compare", *same, "--fail-on", "regression")
+    assert done.code == 0 and "no difference beyond chance" in done.out
+    for target in (OLD, NEW):
+        assert command("bench", "run", "--suite", suite, "--yes", "--target", target).code == 0
+    few = command("bench", "compare", OLD, NEW, "--fail-on", "regression")
+    assert few.code == 3 and "too little data to tell" in few.out
+
+
+def test_other_panels_are_refused_unless_what_they_share_is_asked_for(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--yes", "--target")
+    assert command(*run, OLD).code == 0
+    assert command(*run, NEW, "--judge", "alpha", "--limit", "12").code == 0
+    told = command("bench", "compare", OLD, NEW).refused()
+    assert "judges (alpha: ollama:fake-a × 2, beta: ollama:fake-b × 2 / alpha: ollama:fake-a × 2)" in told
+    assert "cases (14 / 12)" in told and "--anyway" in told
+    done = command("bench", "compare", OLD, NEW, "--anyway", "--fail-on", "regression")
+    assert done.code == 1, done.err
+    assert "Compared: 12 cases, 4 criteria, 1 judge" in done.out
+    assert "Judges left out: beta" in done.out and "Cases left out: c12, c13" in done.out
+    assert "no run 'ollama:other'" in command("bench", "compare", OLD, "ollama:other").refused()
+    assert "two different runs" in command("bench", "compare", OLD, OLD).refused()
