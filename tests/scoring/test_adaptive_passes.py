@@ -43,6 +43,7 @@ def items_of(
         order=np.random.default_rng(9).random(count),
         limits=np.full(pairs, LIMIT),
         case=np.arange(pairs),
+        criterion=np.zeros(pairs, dtype=np.intp),
         floors=floors,
         span=SPAN,
     )
@@ -175,6 +176,19 @@ def test_one_pass_is_followed_by_a_pilot_that_no_score_decides() -> None:
     second = plan_passes(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
     assert (first.reasons == PILOT).sum() == 8
     assert ((first.reasons == PILOT) == (second.reasons == PILOT)).all()
+
+
+def test_a_reliable_criterion_gets_no_pass_for_its_precision() -> None:
+    random = np.random.default_rng(12)
+    scores = simulated(random, np.linspace(2.5, 5, 50), 1, 20, 0.4)
+    asked = PassSettings(start=2, most=20, precision=0.01, reliability=0.9, risk=0.5)
+    plan = plan_passes(items_of(scores, 50, 1), asked)
+    level = levels(plan, items_of(scores, 50, 1))
+    noise = (0.4**2 / plan.passes).mean()
+    assert 0.88 < 1 - noise / level.var(ddof=1) < 0.94
+    assert (plan.passes < 20).all()
+    strict = plan_passes(items_of(scores, 50, 1), PassSettings(start=2, most=20, precision=0.01, risk=0.5))
+    assert (strict.passes == 20).all()
 
 
 def test_the_noise_of_an_item_is_drawn_to_its_group_and_that_of_a_group_to_its_judge() -> None:

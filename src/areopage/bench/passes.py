@@ -93,7 +93,7 @@ def run_passes(
         {one.id: place for place, one in enumerate(spec.criteria)},
         {one.name: place for place, one in enumerate(spec.judges)},
     )
-    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item, strict=False)), item[3]))
+    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item[:3], strict=True)), item[3]))
     plan = plan_passes(
         _pass_items(spec, spec.adaptive, items, judgments, erased, made),
         spec.adaptive,
@@ -142,6 +142,7 @@ def _pass_items(
         order=np.array([_order(settings.seed, item) for item in items]),
         limits=np.array([limits[criterion] for _, criterion, _ in pairs]),
         case=_numbered([case for case, _, _ in pairs])[1],
+        criterion=_numbered([criterion for _, criterion, _ in pairs])[1],
         floors=_floors(spec, [criterion for _, criterion, _ in pairs]),
         span=spec.scale.max - spec.scale.min,
         higher_is_better=spec.scale.higher_is_better,
@@ -157,7 +158,7 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
 
 def _order(seed: int, item: Item) -> float:
     """A number in [0, 1) that is the same in every process."""
-    return int(digest_of([seed, *item])[:13], 16) / 2**_DIGEST_BITS
+    return float(int(digest_of([seed, *item])[:13], 16)) / float(1 << _DIGEST_BITS)
 
 
 def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:

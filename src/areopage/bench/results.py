@@ -333,9 +333,8 @@ def _planned_passes(
 
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass]) -> RunScores:
-    return fold(
-        passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, spec.adaptive and spec.adaptive.start
-    )
+    first = spec.adaptive.start if spec.adaptive is not None else None
+    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, first)
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass]) -> tuple[SourceScore, ...]:

@@ -43,6 +43,8 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         most: passes that an item has at most.
         precision: half the width of the 95 % interval of a case's score on a criterion that is narrow enough, as far as the noise
             of the judges makes it; in units of the suite's scale, above 0.
+        reliability: the part of the variance between cases, in (0, 1), that is enough if it is not noise: no pass is added for
+            the precision of a criterion that has it; None: only `precision` is enough.
         risk: the probability, in (0, 1), that a score that counts as settled would lie on the other side of its limit if the
             judges were asked without end; shared by all looks at it.
         calls: judge calls of the run at most, the first ones included; None: no bound.
@@ -53,6 +55,7 @@ class PassSettings(Struct, frozen=True, kw_only=True):
     start: int = 1
     most: int = 5
     precision: float
+    reliability: float | None = None
     risk: float = 0.05
     calls: int | None = None
     cost: float | None = None
@@ -83,7 +86,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
         pair, group, judge: the numbers of each item's pair, of its judge and criterion together, and of its judge, from 0.
         order: a number that orders items at random, the same in every process.
         limits: of each pair, the score from which on it is a failure.
-        case: of each pair, the number of its case, from 0.
+        case, criterion: of each pair, the numbers of its case and of its criterion, from 0.
         floors: the floors that count failing cases.
         span: the width of the scale.
         higher_is_better: scores at or under their limit are failures; else those at or over it.
@@ -99,6 +102,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
     order: Column
     limits: Column
     case: Codes
+    criterion: Codes
     floors: tuple[PassFloor, ...] = ()
     span: float
     higher_is_better: bool = True
@@ -198,12 +202,25 @@ def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts:
     apart = level - items.limits if items.higher_is_better else items.limits - level
     open_ = there & (np.abs(apart) <= settings.decided_at * error)
     state = np.full(pairs, NONE, dtype=np.int8)
-    state[there & (_Z_95 * error > settings.precision)] = PRECISION
+    wide = there & (_Z_95 * error > settings.precision)
+    if settings.reliability is not None:
+        wide &= _reliability(items.criterion, level, error, there) < settings.reliability
+    state[wide] = PRECISION
     state[open_] = DECISION
     fails = there & (apart <= 0)
     for floor in items.floors:
         state[_deciding(floor, items.case, open_, fails & ~open_)] = FLOOR
     return state
+
+
+def _reliability(criterion: Codes, level: Column, error: Column, there: Mask) -> Column:
+    """Of each pair, the part of the variance between scores on its criterion that is not noise; 0 where they do not differ."""
+    found = np.zeros(level.size)
+    for number in np.unique(criterion[there]):
+        own = there & (criterion == number)
+        spread = float(level[own].var(ddof=1)) if own.sum() > 1 else 0.0
+        found[own] = 1.0 - float((error[own] ** 2).mean()) / spread if spread > 0 else 0.0
+    return found
 
 
 def _judges_of(items: PassItems, counts: Codes) -> Column:
