@@ -89,6 +89,7 @@ def planned(scores: Table, settings: PassSettings) -> NDArray[np.intp]:
     items = PassItems(
         scores=scores,
         closed=np.ones(scores.shape, dtype=bool),
+        unread=np.isnan(scores),
         costs=np.zeros(scores.shape),
         most=zeros + PASSES,
         pair=np.arange(count),

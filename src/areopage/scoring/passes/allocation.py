@@ -27,7 +27,9 @@ START, PILOT, FLOOR, DECISION, PRECISION = range(len(REASONS))
 NONE = -1
 
 PILOT_ITEMS = 8
-"""Items of a judge and criterion that get a second pass where one pass is the start, drawn without regard to their scores."""
+"""Items of a judge and criterion, at least, that get a second pass where one is the start, drawn without regard to scores."""
+PILOT_OF_JUDGE = 32
+"""Items of a judge over all criteria, at least: from fewer, equal passes by chance would look like a judge without noise."""
 NEAR_BEST = 0.5
 """Of a case's judges, those get a pass whose gain is at least this share of the best one's."""
 PRIOR_DEVIATION = 0.1
@@ -81,6 +83,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
     Args:
         scores: items × passes, on the suite's scale; NaN where a pass gave no score or was not made.
         closed: items × passes: a call has a result that no other try could change.
+        unread: items × passes: the judge answered, and no verdict could be read; another pass may bring one.
         costs: items × passes, 0 where nothing is known.
         most: how many passes an item may have: `PassSettings.most`, or 1 of a judge that is code.
         pair, group, judge: the numbers of each item's pair, of its judge and criterion together, and of its judge, from 0.
@@ -94,6 +97,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
 
     scores: Table
     closed: Mask
+    unread: Mask
     costs: Table
     most: Codes
     pair: Codes
@@ -180,15 +184,17 @@ def _next_round(items: PassItems, settings: PassSettings, passes: Codes, planned
     counts = (~np.isnan(scores)).sum(axis=1)
     noise = item_noise(scores, items.group, items.judge, (PRIOR_DEVIATION * items.span) ** 2)
     state = _pair_state(items, settings, scores, counts, noise)
-    may = (passes < items.most) & (counts > 0)
+    unread = (passes < items.most) & (counts == 0) & (planned & items.unread).any(axis=1)
+    may = (passes < items.most) & ((counts > 0) | unread)
     if pilot and (drawn := _pilot(items, may)).any():
         reasons = np.full(passes.size, PILOT, dtype=np.int8)
         return _affordable(items, settings, planned, drawn, reasons, -items.order, state != NONE)
     gains = np.where(may, noise / (np.maximum(counts, 1) * (counts + 1.0)), 0.0) / _judges_of(items, counts)[items.pair] ** 2
     best = np.zeros(items.limits.size)
     np.maximum.at(best, items.pair, gains)
-    wanted = may & (state[items.pair] != NONE) & (gains >= NEAR_BEST * best[items.pair])
-    return _affordable(items, settings, planned, wanted, state[items.pair], gains, state != NONE)
+    wanted = may & (state[items.pair] != NONE) & (gains >= NEAR_BEST * best[items.pair]) | unread
+    reasons = np.where(state[items.pair] == NONE, PRECISION, state[items.pair]).astype(np.int8)
+    return _affordable(items, settings, planned, wanted, reasons, gains, state != NONE)
 
 
 def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts: Codes, noise: Column) -> Reasons:
@@ -243,11 +249,13 @@ def _deciding(floor: PassFloor, case: Codes, open_: Mask, fails: Mask) -> Mask:
 def _pilot(items: PassItems, may: Mask) -> Mask:
     """The first items of each group in random order."""
     drawn = np.zeros(may.size, dtype=bool)
+    groups_of = {judge: np.unique(items.group[items.judge == judge]).size for judge in np.unique(items.judge)}
+    quota = np.array([max(PILOT_ITEMS, -(-PILOT_OF_JUDGE // groups_of[judge])) for judge in items.judge], dtype=np.intp)
     ordered = np.lexsort((np.arange(may.size), items.order, items.group))
     ordered = ordered[may[ordered]]
     groups = items.group[ordered]
     begins = np.searchsorted(groups, groups, side="left")
-    drawn[ordered[np.arange(groups.size) - begins < PILOT_ITEMS]] = True
+    drawn[ordered[np.arange(groups.size) - begins < quota[ordered]]] = True
     return drawn
 
 
