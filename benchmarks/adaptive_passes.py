@@ -38,7 +38,7 @@ LABEL = re.compile(r"(?:rating|score|response|answer|coherence|naturalness)\s*[:
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?(?:\s*/\s*\d+)?")
 PASSES, SHARE = 20, 0.975
 PRECISIONS = (1.2, 1.0, 0.85, 0.75, 0.65, 0.58, 0.52, 0.46, 0.41, 0.37, 0.33, 0.29, 0.25, 0.21)
-RELIABILITIES = (0.7, 0.75, 0.8, 0.84, 0.87, 0.9, 0.92, 0.935, 0.95, 0.965)
+RELIABILITIES = (0.8, 0.85, 0.88, 0.9, 0.92, 0.935, SHARE**2, 0.96, 0.97, 0.98, 0.99)
 
 
 def score_of(text: str) -> float:
@@ -213,6 +213,12 @@ def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict
     }
 
 
+def fixed(adaptive: dict[Cell, Curve], full: dict[Cell, Table], place: int) -> dict[str, Any]:
+    """What one setting that nothing was fitted for reaches: calls per item and the share of r, by cell."""
+    found = {cell: (calls[place], reached[place]) for cell, (reached, calls) in shares(adaptive, full).items()}
+    return {"/".join(cell): {"calls": round(float(one[0]), 2), "share": round(float(one[1]), 4)} for cell, one in found.items()}
+
+
 def floor_of_any_rule(scores: Table, people: Table, uniform: float) -> float:
     """What a rule would need that knew each item's noise: passes in proportion to its deviation over all 20 passes.
 
@@ -262,6 +268,7 @@ def main() -> None:
                 "floor_of_any_rule": {"median": round(float(np.median(list(floor.values()))), 3), "cells": floor},
                 "one_setting_precision": left_out(uniform, precise, full),
                 "one_setting_reliability": left_out(uniform, reliable, full),
+                "fixed_reliability": fixed(reliable, full, RELIABILITIES.index(SHARE**2)),
             }
         )
     )

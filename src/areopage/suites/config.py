@@ -104,7 +104,7 @@ class PassesSection(Section):
     """Adaptive passes of a run: every judge makes `start`, and up to `most` where another pass is worth its price.
 
     `precision` is half the width of a score's 95 % interval, on the suite's scale; None: a twentieth of the scale.
-    `reliability` is the part of the variance between cases that is enough if it is not noise.
+    `reliability` is what is enough of the reliability that `most` passes everywhere would give.
     """
 
     start: Annotated[int, Field(ge=1, le=100)] = 1

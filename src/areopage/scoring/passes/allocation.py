@@ -45,8 +45,9 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         most: passes that an item has at most.
         precision: half the width of the 95 % interval of a case's score on a criterion that is narrow enough, as far as the noise
             of the judges makes it; in units of the suite's scale, above 0.
-        reliability: the part of the variance between cases, in (0, 1), that is enough if it is not noise: no pass is added for
-            the precision of a criterion that has it; None: only `precision` is enough.
+        reliability: what is enough, in (0, 1), of the reliability that a criterion would have if all of its items had `most`
+            passes: then no pass is added for its precision; None: only `precision` is enough. Reliability is the part of the
+            variance between the scores of cases that is not noise; the correlation with anything else grows with its root.
         risk: the probability, in (0, 1), that a score that counts as settled would lie on the other side of its limit if the
             judges were asked without end; shared by all looks at it.
         calls: judge calls of the run at most, the first ones included; None: no bound.
@@ -204,13 +205,14 @@ def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts:
     means = np.nansum(scores, axis=1) / np.maximum(counts, 1)
     level = np.bincount(items.pair, np.where(known, means, 0.0), pairs) / judges
     error = np.sqrt(np.bincount(items.pair, np.where(known, noise / np.maximum(counts, 1), 0.0), pairs)) / judges
+    least = np.sqrt(np.bincount(items.pair, np.where(known, noise / items.most, 0.0), pairs)) / judges
     there = np.bincount(items.pair, known, pairs) > 0
     apart = level - items.limits if items.higher_is_better else items.limits - level
     open_ = there & (np.abs(apart) <= settings.decided_at * error)
     state = np.full(pairs, NONE, dtype=np.int8)
     wide = there & (_Z_95 * error > settings.precision)
     if settings.reliability is not None:
-        wide &= _reliability(items.criterion, level, error, there) < settings.reliability
+        wide &= _reliability(items.criterion, level, error, least, there) < settings.reliability
     state[wide] = PRECISION
     state[open_] = DECISION
     fails = there & (apart <= 0)
@@ -219,14 +221,25 @@ def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts:
     return state
 
 
-def _reliability(criterion: Codes, level: Column, error: Column, there: Mask) -> Column:
-    """Of each pair, the part of the variance between scores on its criterion that is not noise; 0 where they do not differ."""
-    found = np.zeros(level.size)
-    for number in np.unique(criterion[there]):
-        own = there & (criterion == number)
-        spread = float(level[own].var(ddof=1)) if own.sum() > 1 else 0.0
-        found[own] = 1.0 - float((error[own] ** 2).mean()) / spread if spread > 0 else 0.0
-    return found
+def _reliability(criterion: Codes, level: Column, error: Column, least: Column, there: Mask) -> Column:
+    """The reliability of each pair's criterion over the one that it would have with all passes, in [0, 1].
+
+    It is 0 where fewer than two pairs of the criterion have a score.
+
+    Args:
+        level, error, least: the score of each pair, and its standard error now and with all passes; `there`: it has a score.
+    """
+    counts = np.maximum(np.bincount(criterion, there), 1.0)
+
+    def mean_of(values: Column) -> Column:
+        found: Column = np.bincount(criterion, np.where(there, values, 0.0)) / counts
+        return found
+
+    spread = mean_of((level - mean_of(level)[criterion]) ** 2) * counts / np.maximum(counts - 1.0, 1.0)
+    noise, rest = mean_of(error**2), mean_of(least**2)
+    true = np.maximum(spread - noise, 0.0)
+    found: Column = np.where(counts > 1, (true + rest) / np.maximum(true + noise, np.finfo(float).tiny), 0.0)
+    return found[criterion]
 
 
 def _judges_of(items: PassItems, counts: Codes) -> Column:
