@@ -23,6 +23,7 @@ from areopage.scoring.outcome import Scored
 from areopage.scoring.passes.allocation import PassItems, PassSettings, plan_passes
 
 Table = NDArray[np.float64]
+Codes = NDArray[np.intp]
 Cell = tuple[str, str]
 PUBLISHED = {
     ("geval", "nat"): 0.393,
@@ -73,7 +74,7 @@ def correlations(means: Table, people: Table) -> Table:
     return found
 
 
-def means_of(scores: Table, passes: NDArray[np.intp] | int) -> Table:
+def means_of(scores: Table, passes: Codes | int) -> Table:
     """The mean of each item's first passes; that of all items where none of them gave a score."""
     made = (np.arange(PASSES) < np.reshape(passes, (-1, 1))) & ~np.isnan(scores)
     counts = made.sum(axis=1)
@@ -82,7 +83,7 @@ def means_of(scores: Table, passes: NDArray[np.intp] | int) -> Table:
     return filled
 
 
-def planned(scores: Table, settings: PassSettings) -> NDArray[np.intp]:
+def planned(scores: Table, settings: PassSettings) -> Codes:
     """The passes that the product's rule makes: one judge, one criterion, no limit nearby."""
     count = len(scores)
     zeros = np.zeros(count, dtype=np.intp)
@@ -110,7 +111,7 @@ class Curve:
     def __init__(self, means: Table, calls: Table, people: Table) -> None:
         self.means, self.calls, self.people = means, calls, people
 
-    def needed(self, share: float, full: Table, orders: NDArray[np.intp], items: NDArray[np.intp]) -> float:
+    def needed(self, share: float, full: Table, orders: Codes, items: Codes) -> float:
         """The calls per item at which the mean r over orders reaches a share of that of all passes; NaN where it never does.
 
         Args:
@@ -175,39 +176,58 @@ def ratios(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict[C
     }
 
 
-def shares(curves: dict[Cell, Curve], full: dict[Cell, Table]) -> dict[Cell, tuple[Table, Table]]:
-    """Of each cell and setting the share of the r of all passes that is reached, and the calls per item."""
-    return {
-        cell: (
-            correlations(one.means, one.people).mean(axis=0) / float(correlations(full[cell], one.people)),
-            one.calls.mean(axis=(0, 2)),
-        )
-        for cell, one in curves.items()
-    }
+Shares = dict[Cell, tuple[Table, Table]]
+"""Of each cell and setting the share of the r of all passes that is reached, and the calls per item."""
 
 
-def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict[Cell, Table]) -> dict[str, Any]:
-    """One setting for all cells: the cheapest that reaches the share in every cell of the other styles."""
-    found = {name: shares(curves, full) for name, curves in (("uniform", uniform), ("adaptive", adaptive))}
-    cells: dict[str, dict[str, Any]] = {}
-    for style in sorted({cell[0] for cell in full}):
-        chosen: dict[str, int] = {}
-        for name, table in found.items():
-            others = np.array([reached for cell, (reached, _) in table.items() if cell[0] != style])
-            fits = np.flatnonzero((others >= SHARE).all(axis=0))
-            chosen[name] = int(fits[0]) if fits.size else others.shape[1] - 1
-        for cell in (one for one in full if one[0] == style):
-            entry = {}
-            for name, table in found.items():
-                reached, calls = table[cell]
-                entry[name] = round(float(calls[chosen[name]]), 2)
-                entry[f"{name}_share"] = round(float(reached[chosen[name]]), 4)
-            cells["/".join(cell)] = entry | {"ratio": round(entry["adaptive"] / entry["uniform"], 3)}
-    values = np.array([one["ratio"] for one in cells.values()])
+def shares(curves: dict[Cell, Curve], full: dict[Cell, Table], draws: dict[Cell, tuple[Codes, Codes]] | None = None) -> Shares:
+    """What settings reach and cost; over resampled orders and items where they are given."""
+    found: Shares = {}
+    for cell, one in curves.items():
+        orders, items = draws[cell] if draws else (np.arange(one.means.shape[0]), np.arange(one.people.size))
+        means, people = one.means[orders][:, :, items], one.people[items]
+        reached = correlations(means, people).mean(axis=0) / float(correlations(full[cell][items], people))
+        found[cell] = reached, one.calls[orders][:, :, items].mean(axis=(0, 2))
+    return found
+
+
+def chosen(table: Shares, style: str) -> int:
+    """The cheapest setting that reaches the share in every cell of the other styles; the dearest where none does."""
+    others = np.array([reached for cell, (reached, _) in table.items() if cell[0] != style])
+    fits = np.flatnonzero((others >= SHARE).all(axis=0))
+    return int(fits[0]) if fits.size else others.shape[1] - 1
+
+
+def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict[Cell, Table], resamples: int) -> dict[str, Any]:
+    """One setting for all cells, chosen on six styles and used on the seventh; the choice is made again in each resample."""
     random = np.random.default_rng(5)
-    medians = np.median(random.choice(values, (2000, values.size)), axis=1)
+    cells: dict[str, dict[str, Any]] = {}
+    drawn: dict[Cell, list[float]] = {cell: [] for cell in full}
+    for number in range(resamples + 1):
+        draws = {
+            cell: tuple(random.choice(size, size) for size in (one.means.shape[0], one.people.size))
+            for cell, one in uniform.items()
+        }
+        tables = [shares(curves, full, draws if number else None) for curves in (uniform, adaptive)]
+        for cell in full:
+            places = [chosen(table, cell[0]) for table in tables]
+            calls = [float(table[cell][1][place]) for table, place in zip(tables, places, strict=True)]
+            if number:
+                drawn[cell].append(calls[1] / calls[0])
+                continue
+            reached = [float(table[cell][0][place]) for table, place in zip(tables, places, strict=True)]
+            cells["/".join(cell)] = {
+                "uniform": round(calls[0], 2),
+                "uniform_share": round(reached[0], 4),
+                "adaptive": round(calls[1], 2),
+                "adaptive_share": round(reached[1], 4),
+                "ratio": round(calls[1] / calls[0], 3),
+            }
+    for cell, values in drawn.items():
+        cells["/".join(cell)]["interval"] = [round(float(end), 3) for end in np.quantile(values, [0.025, 0.975])]
+    medians = np.median(list(drawn.values()), axis=0)
     return {
-        "median": round(float(np.median(values)), 3),
+        "median": round(float(np.median([one["ratio"] for one in cells.values()])), 3),
         "interval": [round(float(end), 3) for end in np.quantile(medians, [0.025, 0.975])],
         "cells": cells,
     }
@@ -266,8 +286,8 @@ def main() -> None:
                 "table": table,
                 "hindsight": hindsight,
                 "floor_of_any_rule": {"median": round(float(np.median(list(floor.values()))), 3), "cells": floor},
-                "one_setting_precision": left_out(uniform, precise, full),
-                "one_setting_reliability": left_out(uniform, reliable, full),
+                "one_setting_precision": left_out(uniform, precise, full, given.resamples),
+                "one_setting_reliability": left_out(uniform, reliable, full, given.resamples),
                 "fixed_reliability": fixed(reliable, full, RELIABILITIES.index(SHARE**2)),
             }
         )

@@ -125,7 +125,7 @@ def test_a_run_that_is_broken_off_and_resumed_adds_the_same_passes_and_pays_for_
 ) -> None:
     whole = run_in(tmp_path / "whole", adaptive)
     paid = len(server.calls)
-    for stop in (FIRST // 2, FIRST + 5, FIRST + 20):
+    for stop in (FIRST // 2, FIRST + 8):
         server.faults.stop_after = paid + stop
         with pytest.raises(ServerDown):
             run_in(tmp_path / "broken", adaptive)
@@ -136,7 +136,7 @@ def test_a_run_that_is_broken_off_and_resumed_adds_the_same_passes_and_pays_for_
     assert resumed.passes.items == whole.passes.items
     assert resumed.scores == whole.scores
     assert {place_of(call) for call in server.calls[paid:]} == {place_of(call) for call in server.calls[:paid]}
-    assert len(server.calls) - 2 * paid <= 3 * IN_FLIGHT
+    assert len(server.calls) - 2 * paid <= 2 * IN_FLIGHT
 
 
 def test_after_kill_9_in_any_round_the_same_passes_are_added(

@@ -71,11 +71,12 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
     if spec.adaptive is None:
         return _estimate(spec, cases, None)
-    start, bound = spec.adaptive.start, spec.adaptive.calls
+    start, bound, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
     first = tuple(structs.replace(judge, passes=judge.passes[:start]) for judge in spec.judges)
-    return structs.replace(
-        _estimate(spec, cases, bound), least=_estimate(structs.replace(spec, judges=first, adaptive=None), cases, None)
-    )
+    most = _estimate(spec, cases, bound)
+    if cost is not None and (total := sum(most.judge_costs.values())) > cost:
+        most = _estimate(spec, cases, int(sum(most.judge_calls.values()) * cost / total))
+    return structs.replace(most, least=_estimate(structs.replace(spec, judges=first, adaptive=None), cases, None))
 
 
 def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Estimate:

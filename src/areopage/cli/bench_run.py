@@ -276,6 +276,8 @@ def _adaptive_text(settings: PassSettings) -> str:
     bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
     bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
     told = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
+    if settings.reliability is not None:
+        told += f" and its criterion is not {settings.reliability:.0%} as reliable as {settings.most} passes would make it"
     return f"{told}; at most {settings.most}{f' and {name_list(bounds)}' if bounds else ''}"
 
 
