@@ -35,6 +35,7 @@ def items_of(
     return PassItems(
         scores=scores,
         closed=np.ones(scores.shape, dtype=bool),
+        unread=np.isnan(scores),
         costs=np.zeros(scores.shape) if costs is None else costs,
         most=np.full(count, scores.shape[1]),
         pair=np.arange(count) // judges,
@@ -43,6 +44,7 @@ def items_of(
         order=np.random.default_rng(9).random(count),
         limits=np.full(pairs, LIMIT),
         case=np.arange(pairs),
+        criterion=np.zeros(pairs, dtype=np.intp),
         floors=floors,
         span=SPAN,
     )
@@ -173,8 +175,30 @@ def test_one_pass_is_followed_by_a_pilot_that_no_score_decides() -> None:
     first = plan_passes(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
     scores[:, 0] = np.random.default_rng(5).uniform(3, 5, 60)
     second = plan_passes(items_of(scores, 60, 1), PassSettings(most=3, precision=9.0))
-    assert (first.reasons == PILOT).sum() == 8
+    assert (first.reasons == PILOT).sum() == 32
     assert ((first.reasons == PILOT) == (second.reasons == PILOT)).all()
+
+
+def test_a_pass_that_cannot_be_read_is_followed_by_another_one() -> None:
+    scores = np.full((40, 4), 4.8)
+    scores[3, :2] = np.nan
+    plan = plan_passes(items_of(scores, 40, 1), PassSettings(start=2, most=4, precision=9.0))
+    assert plan.passes[3] == 3
+    assert (np.delete(plan.passes, 3) == 2).all()
+
+
+def test_a_reliable_criterion_gets_no_pass_for_its_precision() -> None:
+    random = np.random.default_rng(12)
+    scores = simulated(random, np.linspace(2.5, 5, 50), 1, 20, 0.4)
+    asked = PassSettings(start=2, most=20, precision=0.01, reliability=0.9, risk=0.5)
+    plan = plan_passes(items_of(scores, 50, 1), asked)
+    level = levels(plan, items_of(scores, 50, 1))
+    noise = (0.4**2 / plan.passes).mean()
+    true = level.var(ddof=1) - noise
+    assert 0.9 <= (true + 0.4**2 / 20) / (true + noise) < 0.95
+    assert (plan.passes < 20).all()
+    strict = plan_passes(items_of(scores, 50, 1), PassSettings(start=2, most=20, precision=0.01, risk=0.5))
+    assert (strict.passes == 20).all()
 
 
 def test_the_noise_of_an_item_is_drawn_to_its_group_and_that_of_a_group_to_its_judge() -> None:
@@ -207,7 +231,7 @@ def test_the_first_passes_average_without_bias_where_all_passes_do_not() -> None
     """Few passes are bad ones, so that a case stops early where it happened to have none."""
     random, errors, biases, shifts = np.random.default_rng(8), [], [], []
     for _ in range(60):
-        rare = 4.0 - 3.0 * (random.random((300, 6)) < 0.15)  # mean 3.55: most passes say 4, some say 1
+        rare = np.where(random.random((300, 6)) < 0.15, 1.0, 4.0)  # mean 3.55: most passes say 4, some say 1
         items = items_of(rare, 300, 1)
         plan = plan_passes(items, PassSettings(start=2, most=6, precision=9.0))
         first, every = levels(plan, items, first=2), levels(plan, items)

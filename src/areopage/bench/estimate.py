@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.bench.context import AskedModels
 from areopage.bench.conversations import most_child_calls, most_turns
@@ -41,6 +41,9 @@ class Estimate(Struct, frozen=True, kw_only=True):
     `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
     judges whose context window may be too small. `ruled_out` are the pairs of case and criterion that rules take from the judges,
     which saves `saved_calls`.
+
+    `judge_costs` are the judges' part of `costs`. Where passes are adaptive all of this is what the run takes at most; `least` is
+    what it takes if no pass is added to the first ones.
     """
 
     cases: int
@@ -56,6 +59,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     ruled_out: int = 0
     saved_calls: int = 0
+    judge_costs: dict[str, float] = {}
+    least: "Estimate | None" = None
 
     @property
     def calls(self) -> int:
@@ -65,6 +70,18 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
     """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
+    if spec.adaptive is None:
+        return _estimate(spec, cases, None)
+    start, bound, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
+    first = tuple(structs.replace(judge, passes=judge.passes[:start]) for judge in spec.judges)
+    most = _estimate(spec, cases, bound)
+    if cost is not None and (total := sum(most.judge_costs.values())) > cost:
+        most = _estimate(spec, cases, int(sum(most.judge_calls.values()) * cost / total))
+    return structs.replace(most, least=_estimate(structs.replace(spec, judges=first, adaptive=None), cases, None))
+
+
+def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Estimate:
+    """Estimate a run in which every judge makes all of its passes, as far as a bound of judge calls allows."""
     criteria = spec.criteria_by_id()
     selected = selected_judgments(spec, cases, JudgedTurns(cases))
     put = [item.case for item in cases if item.case.response is None] if spec.target else []
@@ -74,6 +91,8 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
         judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
+    share = min(1.0, bound / max(1, sum(judge_calls.values()))) if bound is not None else 1.0
+    judge_calls = {name: round(calls * share) for name, calls in judge_calls.items()}
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(_asked_characters(case, most_turns(case, spec)) for case in put)
     told = sum(most_child_calls(case, spec) * (len(case.prompt_text) + ASSUMED_CHILD_PROMPT) for case in put)
@@ -103,6 +122,7 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
             judge_calls,
             mean / CHARACTERS_PER_TOKEN,
         ),
+        judge_costs=_judge_costs(spec, judge_calls, mean / CHARACTERS_PER_TOKEN),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
         warnings=_narrow_windows(spec, max(sizes, default=0)),
         ruled_out=sum(len(item.ruled_out) for item in cases),
@@ -111,6 +131,11 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
             for judge in spec.judges
         ),
     )
+
+
+def _judge_costs(spec: RunSpec, judge_calls: Mapping[str, int], prompt_tokens: float) -> dict[str, float]:
+    """What the judges with a price cost, by currency."""
+    return _costs(structs.replace(spec, target=None, child=None), (0.0, 0.0), (0.0, 0.0), judge_calls, prompt_tokens)
 
 
 def _costs(

@@ -12,6 +12,7 @@ from areopage.cases.columns import field_named, fold_name
 from areopage.cases.records import Case
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
+from areopage.jury.judges import Judge
 
 Part = Literal[
     "suite",
@@ -69,7 +70,10 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         "suite": ([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
         "language": (spec.language, spec.language),
         "mode": (spec.mode, spec.mode),
-        "judges": (judges, name_list(_judge(judge.name, str(judge.reference), len(judge.passes)) for judge in spec.judges)),
+        "judges": (
+            judges if spec.adaptive is None else [*judges, spec.adaptive],
+            name_list(_judge(judge.name, str(judge.reference), _passes(judge, spec)) for judge in spec.judges),
+        ),
         "criteria": (spec.criteria, f"{len(spec.criteria)}"),
         "prompts": ([spec.joint, spec.context], ""),
         "personas": (spec.personas, f"{len(spec.personas)}"),
@@ -86,7 +90,12 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
     return {part: PanelPart(digest_of(content), told) for part, (content, told) in named.items()}  # type: ignore[misc]
 
 
-def _judge(name: str, reference: str, passes: int) -> str:
+def _passes(judge: Judge, spec: RunSpec) -> str:
+    least = len(judge.passes[: spec.adaptive.start]) if spec.adaptive is not None else len(judge.passes)
+    return f"{least}" if least == len(judge.passes) else f"{least} to {len(judge.passes)}"
+
+
+def _judge(name: str, reference: str, passes: str) -> str:
     return f"{name}: {short_digest(reference)} × {passes}"
 
 

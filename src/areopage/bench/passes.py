@@ -20,7 +20,7 @@ from areopage.jury.session import is_open
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Outcome, Scored
+from areopage.scoring.outcome import Outcome, Scored, Unparsed
 from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, PassSettings, plan_passes
 from areopage.scoring.release import is_under
 
@@ -93,7 +93,7 @@ def run_passes(
         {one.id: place for place, one in enumerate(spec.criteria)},
         {one.name: place for place, one in enumerate(spec.judges)},
     )
-    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item, strict=False)), item[3]))
+    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item[:3], strict=True)), item[3]))
     plan = plan_passes(
         _pass_items(spec, spec.adaptive, items, judgments, erased, made),
         spec.adaptive,
@@ -114,7 +114,8 @@ def _pass_items(
     """What is known of the items, as arrays."""
     criteria, judges = spec.criteria_by_id(), {judge.name: judge for judge in spec.judges}
     shape = (len(items), settings.most)
-    scores, costs, closed = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape, dtype=bool)
+    scores, costs = np.full(shape, np.nan), np.zeros(shape)
+    closed, unread = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     for row, (case, criterion, judge, turn) in enumerate(items):
         closed[row] = case in erased
         for column in range(settings.most):
@@ -123,6 +124,7 @@ def _pass_items(
                 continue
             outcome = outcome_for(found, criterion)
             closed[row, column] |= not is_open(found)
+            unread[row, column] = isinstance(outcome, Unparsed)
             costs[row, column] = found.cost or 0.0
             if isinstance(outcome, Scored):
                 scores[row, column] = criteria[criterion].scale.map_to(outcome.score, spec.scale)
@@ -131,6 +133,7 @@ def _pass_items(
     return PassItems(
         scores=scores,
         closed=closed,
+        unread=unread,
         costs=costs,
         most=np.array(
             [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, len(judges[one[2]].passes)) for one in items],
@@ -142,6 +145,7 @@ def _pass_items(
         order=np.array([_order(settings.seed, item) for item in items]),
         limits=np.array([limits[criterion] for _, criterion, _ in pairs]),
         case=_numbered([case for case, _, _ in pairs])[1],
+        criterion=_numbered([criterion for _, criterion, _ in pairs])[1],
         floors=_floors(spec, [criterion for _, criterion, _ in pairs]),
         span=spec.scale.max - spec.scale.min,
         higher_is_better=spec.scale.higher_is_better,
@@ -157,7 +161,7 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
 
 def _order(seed: int, item: Item) -> float:
     """A number in [0, 1) that is the same in every process."""
-    return int(digest_of([seed, *item])[:13], 16) / 2**_DIGEST_BITS
+    return float(int(digest_of([seed, *item])[:13], 16)) / float(1 << _DIGEST_BITS)
 
 
 def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:

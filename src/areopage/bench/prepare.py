@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage.bench.child_options import choose_child, conversation_remarks, with_children
 from areopage.bench.panels import case_clusters
+from areopage.bench.pass_options import choose_passes, pass_remarks
 from areopage.bench.reassess import GivenAnswers
 from areopage.bench.rules import with_rules
 from areopage.bench.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
@@ -44,7 +45,9 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
         judges: names of the suite's judges, or references.
         criteria: a selection.
-        passes: how often each judge is asked.
+        passes: how often each judge is asked; it switches the suite's adaptive passes off.
+        adaptive: passes are adaptive, by the suite's settings or the usual ones.
+        budget: judge calls at most, where passes are adaptive.
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
@@ -71,6 +74,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     child: str | None = None
     turns: int | None = None
     allowed_variables: tuple[str, ...] = ()
+    adaptive: bool = False
+    budget: int | None = None
     salt: str = ""
     given: GivenAnswers | None = None
     responses_only: bool = False
@@ -133,8 +138,13 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     case_clusters([case.case for case in cases], config.scoring.cluster)
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
-    remarks += [*notes, *ruled_out, *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity)]
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    remarks += [
+        *pass_remarks(suite, spec.judges, spec.adaptive),
+        *notes,
+        *ruled_out,
+        *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity),
+    ]
     spec = msgspec.structs.replace(
         spec,
         target=target if to_answer else None,
@@ -155,13 +165,15 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
+    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, budget=wishes.budget)
     return RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
         language=language,
         mode=mode,
         target=None,
-        judges=choose_judges(suite, wishes.judges, wishes.passes),
+        judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),
+        adaptive=adaptive,
         criteria=criteria,
         personas=suite.personas(language),
         labels=_labels_of(suite, criteria, language),

@@ -358,7 +358,7 @@ def _planned_passes(
 
 
 def _folded(spec: RunSpec, passes: Sequence[PlannedPass], clusters: Mapping[str, str] | None = None) -> RunScores:
-    first = spec.adaptive and spec.adaptive.start
+    first = spec.adaptive.start if spec.adaptive is not None else None
     return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, clusters=clusters, first=first)
 
 

@@ -132,7 +132,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
     """Hash the options that determine results; speed options are excluded."""
-    determining = [
+    determining: list[Any] = [
         spec.suite,
         spec.suite_version,
         spec.language,

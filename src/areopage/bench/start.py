@@ -17,6 +17,7 @@ from areopage.bench.blocks import block_calls
 from areopage.bench.context import Observer, RunContext, Silent
 from areopage.bench.evaluations import store_evaluations
 from areopage.bench.history import with_history
+from areopage.bench.pass_options import check_budget
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results import RunView, load_run_cases, view_run
 from areopage.bench.run import WHOLE, RunPart, carry_out
@@ -84,7 +85,9 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
         wishes = structs.replace(wishes, salt=secrets.token_hex(8))
     prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
     spec = agreed(prepared.spec, agree)
-    return structs.replace(prepared, spec=asyncio.run(check_models(spec, _with_environment(spec.settings))))
+    checked = asyncio.run(check_models(spec, _with_environment(spec.settings)))
+    check_budget(checked, prepared.cases)
+    return structs.replace(prepared, spec=checked)
 
 
 def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:

@@ -36,7 +36,22 @@ ByOption = Annotated[
         metavar="COLUMN", help="Also compare targets on the cases with each value of a column, e.g. age; may be repeated."
     ),
 ]
+AUTO = "auto"
+MOST_PASSES = 100
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
+
+
+def passes_wanted(text: str | None) -> int | None:
+    """The number of passes that --passes gives; None where it says "auto" or is not given.
+
+    Raises:
+        UserError: it is neither.
+    """
+    if text is None or text == AUTO:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:
+        raise UserError(f"--passes {text!r}: give a number from 1 to {MOST_PASSES}, or auto")
+    return int(text)
 
 
 def run(
@@ -69,8 +84,12 @@ def run(
     ] = None,
     mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How the prompts are sent to the target.")] = None,
     passes: Annotated[
-        int | None, typer.Option(min=1, max=100, help="Number of passes: how often each judge is asked about a case.")
+        str | None,
+        typer.Option(
+            metavar="N|auto", help="How often each judge is asked about a case; auto: more often where it changes a decision."
+        ),
     ] = None,
+    budget: Annotated[int | None, typer.Option(metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")] = None,
     limit: Annotated[int | None, typer.Option(help="Number of cases; -1 for all.")] = None,
     lang: Annotated[
         str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts, the personas and the report.")
@@ -115,7 +134,9 @@ def run(
         judges=tuple(judge or ()),
         criteria=criteria,
         mode=mode,  # type: ignore[arg-type]  # checked above
-        passes=passes,
+        passes=passes_wanted(passes),
+        adaptive=passes == AUTO,
+        budget=budget,
         limit=limit,
         language=lang,
         profile=profile,

@@ -205,6 +205,9 @@ def _carry_on(members: Sequence[Member], ledger: Ledger) -> None:
     for judge in members[0].prepared.spec.judges:
         for member in going:
             _do(member, RunPart(answers=False, judges=(judge.name,)), ledger)
+    for member in going:
+        if member.prepared.spec.adaptive is not None and not member.open_calls:
+            _do(member, RunPart(answers=False), ledger)
 
 
 def _do(member: Member, part: RunPart, ledger: Ledger) -> None:

@@ -19,6 +19,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.context import AskedModels, Observer
 from areopage.bench.estimate import Estimate, estimate, paid_models
+from areopage.bench.pass_options import first_passes
 from areopage.bench.prepare import RunWishes
 from areopage.bench.release import Doubt, doubt_about, run_release
 from areopage.bench.results import RunView
@@ -34,6 +35,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.contacts import Contact
 from areopage.report.elements import report_locale
 from areopage.report.run_files import write_run_files
+from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
 
 
@@ -237,6 +239,7 @@ def progress(spec: AskedModels) -> Iterator[Observer]:
 def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
     """What runs of one panel will ask: each of another target, or only one run."""
     spec, sizes = runs[0][0], [estimate(*one) for one in runs]
+    firsts = [first_passes(size) for size in sizes]
     for remark in dict.fromkeys(str(remark) for one, _ in runs for remark in (*one.remarks, *(one.idle if verbose else ()))):
         typer.echo(f"note: {remark}", err=True)
     if spec.idle and not verbose:
@@ -251,8 +254,11 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
     typer.echo(f"{counted(sizes[0].cases, 'case')}, {criteria}, {judges}{each}:", err=True)
     for judge in spec.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        number = sum(size.judge_calls[judge.name] for size in sizes)
-        calls = f"{counted(number, 'call')}, {counted(len(judge.passes), 'pass', 'passes')}"
+        least, number = (sum(size.judge_calls[judge.name] for size in some) for some in (firsts, sizes))
+        passes = counted(len(judge.passes), "pass", "passes")
+        if spec.adaptive is not None and len(judge.passes) > spec.adaptive.start:
+            passes = f"{spec.adaptive.start} to {passes}"
+        calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
     for line in calls_of([one for one, _ in runs]):
@@ -262,7 +268,22 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
+    if spec.adaptive is not None:
+        typer.echo(f"passes are adaptive: {_adaptive_text(spec.adaptive)}", err=True)
+        typer.echo(f"plan, at least: {_plan_of(firsts, spec)}", err=True)
+        typer.echo(f"plan, at most: {_plan_of(sizes, spec)}", err=True)
+        return
     typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)
+
+
+def _adaptive_text(settings: PassSettings) -> str:
+    """What adaptive passes stop at."""
+    bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
+    bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
+    told = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
+    if settings.reliability is not None:
+        told += f" and its criterion is not {settings.reliability:.0%} as reliable as {settings.most} passes would make it"
+    return f"{told}; at most {settings.most}{f' and {name_list(bounds)}' if bounds else ''}"
 
 
 def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:

@@ -20,6 +20,7 @@ from areopage.report.bench_failures import failures_line, failures_notice
 from areopage.report.bench_grid import failures_section
 from areopage.report.bench_history import changes_section, modes_section
 from areopage.report.bench_missing import LISTED, case_list, missing_section, unanswered_section
+from areopage.report.bench_passes import passes_section
 from areopage.report.bench_refusals import refusals_line, refusals_section
 from areopage.report.bench_release import release_notice, release_section
 from areopage.report.bench_review import review_section, signoff_notices
@@ -89,6 +90,7 @@ def bench_report(view: RunView) -> Report:
         _judges(view, locale),
         agreement_section(view, locale),
         worth_section(view.worth, locale),
+        passes_section(view, locale),
         review_section(view, people, locale),
         unanswered_section(view, locale),
         missing_section(view, locale),

@@ -15,6 +15,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at, replies
 from areopage.digest import digest_of
 from areopage.ledger.records import Judgment
+from areopage.report.adaptive_passes import adaptive_passes
 from areopage.report.results_records import (
     AnswerDetail,
     Counts,
@@ -273,6 +274,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         remarks=tuple(map(str, (*spec.remarks, *view.notes))),
         digests=_digests(spec),
         ledger_heads=view.heads,
+        adaptive_passes=adaptive_passes(view),
     )
 
 

@@ -19,6 +19,7 @@ from areopage.criteria.scopes import Scope
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.answers import CallTotals
 from areopage.ledger.qualifications import JudgeStanding
+from areopage.report.adaptive_passes import AdaptivePasses
 from areopage.report.people_results import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
@@ -324,6 +325,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         missing: what has no score, case by case.
         digests: of dataset, prompts and suite.
         ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
+        adaptive_passes: how many passes were made and why; null where every judge made all of its passes.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -369,6 +371,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
     digests: Digests
     ledger_heads: tuple[str, ...]
+    adaptive_passes: AdaptivePasses | None = None
 
 
 class RunResult(Struct, frozen=True, kw_only=True):

@@ -70,10 +70,37 @@ class JudgeSection(ModelSection):
     price: PriceSection | None = None
 
 
+class PassBudgetSection(Section):
+    """What the judge calls of a run may come to, the first passes included."""
+
+    calls: Annotated[int, Field(ge=1)] | None = None
+    cost: Annotated[float, Field(gt=0)] | None = None
+
+
+class PassesSection(Section):
+    """Adaptive passes of a run: every judge makes `start`, and up to `most` where another pass is worth its price.
+
+    `precision` is half the width of a score's 95 % interval, on the suite's scale; None: a twentieth of the scale.
+    `reliability` is what is enough of the reliability that `most` passes everywhere would give; None: only `precision` counts.
+    """
+
+    start: Annotated[int, Field(ge=1, le=100)] = 1
+    most: Annotated[int, Field(ge=1, le=100)] = 5
+    precision: Annotated[float, Field(gt=0)] | None = None
+    reliability: Annotated[float, Field(gt=0, lt=1)] | None = 0.95
+    risk: Annotated[float, Field(gt=0, le=0.5)] = 0.05
+    budget: PassBudgetSection = PassBudgetSection()
+    seed: int = 0
+
+
 class EvaluationSection(Section):
-    """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own."""
+    """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own.
+
+    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`.
+    """
 
     n_passes: Annotated[int, Field(ge=1, le=100)] = 1
+    passes: PassesSection | None = None
     hyperparameters: dict[str, OptionValues] = {}
     quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
 

@@ -322,6 +322,12 @@ def limit_faults(config: SuiteConfig, document: YamlDocument) -> list[ConfigErro
     if config.judge_system.evaluation.n_passes > limits.max_passes_per_judge:
         message = f"more than validation.max_passes_per_judge ({limits.max_passes_per_judge})"
         faults.append(document.error(message, "judge_system", "evaluation", "n_passes"))
+    if (passes := config.judge_system.evaluation.passes) is not None:
+        keys = ("judge_system", "evaluation", "passes", "most")
+        if passes.most < passes.start:
+            faults.append(document.error(f"it is less than start ({passes.start})", *keys))
+        if passes.most > limits.max_passes_per_judge:
+            faults.append(document.error(f"more than validation.max_passes_per_judge ({limits.max_passes_per_judge})", *keys))
     scale = config.scoring.scale
     if scale.min >= scale.max:
         faults.append(document.error("min must be less than max", "scoring", "scale"))

@@ -27,7 +27,9 @@ START, PILOT, FLOOR, DECISION, PRECISION = range(len(REASONS))
 NONE = -1
 
 PILOT_ITEMS = 8
-"""Items of a judge and criterion that get a second pass where one pass is the start, drawn without regard to their scores."""
+"""Items of a judge and criterion, at least, that get a second pass where one is the start, drawn without regard to scores."""
+PILOT_OF_JUDGE = 32
+"""Items of a judge over all criteria, at least: from fewer, equal passes by chance would look like a judge without noise."""
 NEAR_BEST = 0.5
 """Of a case's judges, those get a pass whose gain is at least this share of the best one's."""
 PRIOR_DEVIATION = 0.1
@@ -43,6 +45,9 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         most: passes that an item has at most.
         precision: half the width of the 95 % interval of a case's score on a criterion that is narrow enough, as far as the noise
             of the judges makes it; in units of the suite's scale, above 0.
+        reliability: what is enough, in (0, 1), of the reliability that a criterion would have if all of its items had `most`
+            passes: then no pass is added for its precision; None: only `precision` is enough. Reliability is the part of the
+            variance between the scores of cases that is not noise; the correlation with anything else grows with its root.
         risk: the probability, in (0, 1), that a score that counts as settled would lie on the other side of its limit if the
             judges were asked without end; shared by all looks at it.
         calls: judge calls of the run at most, the first ones included; None: no bound.
@@ -53,6 +58,7 @@ class PassSettings(Struct, frozen=True, kw_only=True):
     start: int = 1
     most: int = 5
     precision: float
+    reliability: float | None = None
     risk: float = 0.05
     calls: int | None = None
     cost: float | None = None
@@ -78,12 +84,13 @@ class PassItems(Struct, frozen=True, kw_only=True):
     Args:
         scores: items × passes, on the suite's scale; NaN where a pass gave no score or was not made.
         closed: items × passes: a call has a result that no other try could change.
+        unread: items × passes: the judge answered, and no verdict could be read; another pass may bring one.
         costs: items × passes, 0 where nothing is known.
         most: how many passes an item may have: `PassSettings.most`, or 1 of a judge that is code.
         pair, group, judge: the numbers of each item's pair, of its judge and criterion together, and of its judge, from 0.
         order: a number that orders items at random, the same in every process.
         limits: of each pair, the score from which on it is a failure.
-        case: of each pair, the number of its case, from 0.
+        case, criterion: of each pair, the numbers of its case and of its criterion, from 0.
         floors: the floors that count failing cases.
         span: the width of the scale.
         higher_is_better: scores at or under their limit are failures; else those at or over it.
@@ -91,6 +98,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
 
     scores: Table
     closed: Mask
+    unread: Mask
     costs: Table
     most: Codes
     pair: Codes
@@ -99,6 +107,7 @@ class PassItems(Struct, frozen=True, kw_only=True):
     order: Column
     limits: Column
     case: Codes
+    criterion: Codes
     floors: tuple[PassFloor, ...] = ()
     span: float
     higher_is_better: bool = True
@@ -176,15 +185,17 @@ def _next_round(items: PassItems, settings: PassSettings, passes: Codes, planned
     counts = (~np.isnan(scores)).sum(axis=1)
     noise = item_noise(scores, items.group, items.judge, (PRIOR_DEVIATION * items.span) ** 2)
     state = _pair_state(items, settings, scores, counts, noise)
-    may = (passes < items.most) & (counts > 0)
+    unread = (passes < items.most) & (counts == 0) & (planned & items.unread).any(axis=1)
+    may = (passes < items.most) & ((counts > 0) | unread)
     if pilot and (drawn := _pilot(items, may)).any():
         reasons = np.full(passes.size, PILOT, dtype=np.int8)
         return _affordable(items, settings, planned, drawn, reasons, -items.order, state != NONE)
     gains = np.where(may, noise / (np.maximum(counts, 1) * (counts + 1.0)), 0.0) / _judges_of(items, counts)[items.pair] ** 2
     best = np.zeros(items.limits.size)
     np.maximum.at(best, items.pair, gains)
-    wanted = may & (state[items.pair] != NONE) & (gains >= NEAR_BEST * best[items.pair])
-    return _affordable(items, settings, planned, wanted, state[items.pair], gains, state != NONE)
+    wanted = may & (state[items.pair] != NONE) & (gains >= NEAR_BEST * best[items.pair]) | unread
+    reasons = np.where(state[items.pair] == NONE, PRECISION, state[items.pair]).astype(np.int8)
+    return _affordable(items, settings, planned, wanted, reasons, gains, state != NONE)
 
 
 def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts: Codes, noise: Column) -> Reasons:
@@ -194,16 +205,41 @@ def _pair_state(items: PassItems, settings: PassSettings, scores: Table, counts:
     means = np.nansum(scores, axis=1) / np.maximum(counts, 1)
     level = np.bincount(items.pair, np.where(known, means, 0.0), pairs) / judges
     error = np.sqrt(np.bincount(items.pair, np.where(known, noise / np.maximum(counts, 1), 0.0), pairs)) / judges
+    least = np.sqrt(np.bincount(items.pair, np.where(known, noise / items.most, 0.0), pairs)) / judges
     there = np.bincount(items.pair, known, pairs) > 0
     apart = level - items.limits if items.higher_is_better else items.limits - level
     open_ = there & (np.abs(apart) <= settings.decided_at * error)
     state = np.full(pairs, NONE, dtype=np.int8)
-    state[there & (_Z_95 * error > settings.precision)] = PRECISION
+    wide = there & (_Z_95 * error > settings.precision)
+    if settings.reliability is not None:
+        wide &= _reliability(items.criterion, level, error, least, there) < settings.reliability
+    state[wide] = PRECISION
     state[open_] = DECISION
     fails = there & (apart <= 0)
     for floor in items.floors:
         state[_deciding(floor, items.case, open_, fails & ~open_)] = FLOOR
     return state
+
+
+def _reliability(criterion: Codes, level: Column, error: Column, least: Column, there: Mask) -> Column:
+    """The reliability of each pair's criterion over the one that it would have with all passes, in [0, 1].
+
+    It is 0 where fewer than two pairs of the criterion have a score.
+
+    Args:
+        level, error, least: the score of each pair, and its standard error now and with all passes; `there`: it has a score.
+    """
+    counts = np.maximum(np.bincount(criterion, there), 1.0)
+
+    def mean_of(values: Column) -> Column:
+        found: Column = np.bincount(criterion, np.where(there, values, 0.0)) / counts
+        return found
+
+    spread = mean_of((level - mean_of(level)[criterion]) ** 2) * counts / np.maximum(counts - 1.0, 1.0)
+    noise, rest = mean_of(error**2), mean_of(least**2)
+    true = np.maximum(spread - noise, 0.0)
+    found: Column = np.where(counts > 1, (true + rest) / np.maximum(true + noise, np.finfo(float).tiny), 0.0)
+    return found[criterion]
 
 
 def _judges_of(items: PassItems, counts: Codes) -> Column:
@@ -226,11 +262,13 @@ def _deciding(floor: PassFloor, case: Codes, open_: Mask, fails: Mask) -> Mask:
 def _pilot(items: PassItems, may: Mask) -> Mask:
     """The first items of each group in random order."""
     drawn = np.zeros(may.size, dtype=bool)
+    groups_of = {judge: np.unique(items.group[items.judge == judge]).size for judge in np.unique(items.judge)}
+    quota = np.array([max(PILOT_ITEMS, -(-PILOT_OF_JUDGE // groups_of[judge])) for judge in items.judge], dtype=np.intp)
     ordered = np.lexsort((np.arange(may.size), items.order, items.group))
     ordered = ordered[may[ordered]]
     groups = items.group[ordered]
     begins = np.searchsorted(groups, groups, side="left")
-    drawn[ordered[np.arange(groups.size) - begins < PILOT_ITEMS]] = True
+    drawn[ordered[np.arange(groups.size) - begins < quota[ordered]]] = True
     return drawn
 
 

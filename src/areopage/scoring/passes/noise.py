@@ -1,7 +1,8 @@
 """The noise of a judge's passes over one item, shrunk to what the judge shows on other items (empirical Bayes).
 
 An item is a judge on one criterion of one case. Few items have enough passes for a variance of their own, so each variance is
-drawn to that of its group (the judge on the criterion), a group's to that of the judge, and a judge's to that of the jury.
+drawn to that of its group (the judge on the criterion), a group's to that of the judge, and a judge's to that of the jury. An
+item's own passes only raise its variance: a few equal passes prove little, since a rare low score may not have come yet.
 
 Source of the shrinkage: G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in
 microarray experiments" (2004): a scaled inverse χ² prior with ν degrees of freedom gives (ν·pool + SS)/(ν + df). ν is taken from
@@ -16,7 +17,7 @@ Table = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 LEAST_STRENGTH = 4.0
-"""Degrees of freedom of the prior at least: two equal passes do not prove that a judge has no noise."""
+"""Degrees of freedom of the prior at least, where the items' variances differ without bound."""
 MOST_STRENGTH = 100.0
 USUAL_STRENGTH = 8.0
 """The prior's degrees of freedom where fewer than `MIN_REPEATED` items have two passes."""
@@ -40,7 +41,7 @@ def item_noise(scores: Table, groups: Codes, judges: Codes, prior: float) -> Col
     squares, freedom = _squares(scores)
     pools = _pools(squares, freedom, groups, judges, prior)
     strength = _strength(squares, freedom, pools)
-    found: Column = (strength * pools + squares) / (strength + freedom)
+    found: Column = np.maximum(pools, (strength * pools + squares) / (strength + freedom))
     return found
 
 
