@@ -169,8 +169,12 @@ class Audit:
         try:
             await self._asker.ask(self._all_calls, self._held, lambda _: moved(len(self._held)))
         finally:
-            await self._asker.aclose()
+            await self.aclose()
         return await asyncio.to_thread(self._result)
+
+    async def aclose(self) -> None:
+        """Close the judge."""
+        await self._asker.aclose()
 
     def _result(self) -> AuditResult:
         answers = [row for place, asked in enumerate(self._questions) for row in self._answered(place, asked)]
