@@ -10,7 +10,7 @@ import msgspec
 
 from areopage import __version__
 from areopage.criteria.records import Scale
-from areopage.locales import MISSING, Locale
+from areopage.locales import MISSING, NARROW, WIDE, Locale
 from areopage.report.elements import axis_of, columns, point_on, report_locale, rows
 from areopage.report.model import (
     Block,
@@ -300,4 +300,4 @@ def console_lines(found: AuditResult, language: str) -> list[str]:
         parts = (f"{locale.say(key)} {_of(share, locale)}" for key, share in told.items())
         name = f"{locale.say('audit_count')} [{locale.say('audit_protection')}: {_protections(each.without, locale)}]"
         lines.append("  " + locale.say("pair", name=name, value="; ".join(parts)))
-    return lines
+    return [line.replace(WIDE, " ").replace(NARROW, " ") for line in lines]

@@ -5,7 +5,7 @@ Its judgments belong to a panel of the kind "audit".
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
 from areopage.trust.asking import Asker, Asking, Size, asking_of, size_of
 from areopage.trust.attacks import load_attacks
-from areopage.trust.audit_cases import Graded, graded_responses, pairs_of
+from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
 from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
 from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
 from areopage.trust.questions import EVERYTHING, NOTHING, READ_WITHOUT, Material, Question, bad_criterion, planned, questions
@@ -98,8 +98,7 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         ConfigError, DatasetError, CriteriaError, ModelError: the suite, its graded responses or the judge cannot be used.
     """
     language = choose_language(suite, wishes.language)
-    graded = graded_responses(suite, language, wishes.limit)
-    every, pairs = graded_responses(suite, language, None), pairs_of(suite, wishes.limit)
+    every, pairs = graded_responses(suite, language), pairs_of(suite, wishes.limit)
     ids = dict.fromkeys([key for one in every for key in one.bands] + [key for pair in pairs for key in pair.criteria])
     asking = asking_of(
         suite,
@@ -110,7 +109,9 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         timeout=wishes.timeout,
         allowed_variables=wishes.allowed_variables,
     )
-    return PreparedAudit(asking=asking, material=Material(graded=graded, pairs=pairs, bad=every), wishes=wishes)
+    return PreparedAudit(
+        asking=asking, material=Material(graded=evenly_spaced(every, wishes.limit), pairs=pairs, bad=every), wishes=wishes
+    )
 
 
 class Audit:
@@ -143,7 +144,7 @@ class Audit:
         self._panel = await self._asker.check()
         wishes, material = self._prepared.wishes, self._prepared.material
         bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
-        chosen = Material(graded=material.graded, pairs=material.pairs, bad=_spaced(bad, wishes.limit))
+        chosen = Material(graded=material.graded, pairs=material.pairs, bad=evenly_spaced(bad, wishes.limit))
         self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
             raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
@@ -164,9 +165,9 @@ class Audit:
         Raises:
             ServerDown, ModelError, StorageError: what has arrived is kept.
         """
-        if not self._questions:
-            await self.plan()
         try:
+            if not self._questions:
+                await self.plan()
             await self._asker.ask(self._all_calls, self._held, lambda _: moved(len(self._held)))
         finally:
             await self.aclose()
@@ -246,12 +247,6 @@ class Audit:
             asked=len(call.criteria),
             addressed=marked,
         )
-
-
-def _spaced(items: Sequence[Graded], limit: int | None) -> tuple[Graded, ...]:
-    if limit is None or limit >= len(items):
-        return tuple(items)
-    return tuple(items[place * len(items) // limit] for place in range(limit))
 
 
 def run_audit(suite: Suite, wishes: AuditWishes, ledger: Ledger) -> AuditResult:

@@ -1,0 +1,92 @@
+"""A suite's gold set, `gold.jsonl`: responses whose scores are beyond dispute within a range."""
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.records import Case, Document, Turn
+from areopage.digest import digest_of
+from areopage.errors import DatasetError, name_list
+from areopage.suites.loader import Suite
+from areopage.text.withholding import marked_as
+
+GOLD_FILE = "gold.jsonl"
+
+Band = tuple[float, float]
+
+
+class GoldRow(Struct, frozen=True, kw_only=True):
+    """A response with the ranges that its scores must lie in.
+
+    Args:
+        bands: the range of each criterion, on the criterion's scale, by the criterion's id or path.
+        not_applicable: the criteria that do not apply; one with a band besides may apply or not.
+    """
+
+    id: str
+    language: str
+    prompt: str | tuple[Turn, ...]
+    response: str
+    bands: dict[str, Band] = {}
+    not_applicable: tuple[str, ...] = ()
+    maturity: str = ""
+    documents: tuple[Document, ...] = ()
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """All criteria that judges are asked about."""
+        return tuple(dict.fromkeys((*self.bands, *self.not_applicable)))
+
+    def case(self) -> Case:
+        """The case that judges are shown."""
+        prompt, documents = self.prompt, self.documents
+        return Case(id=self.id, prompt=prompt, response=self.response, maturity=self.maturity, documents=documents, source="gold")
+
+
+def read_gold(suite: Suite) -> tuple[GoldRow, ...]:
+    """Read a suite's gold set; criteria are named by their ids.
+
+    Raises:
+        DatasetError: there is none, or a line of it is wrong.
+    """
+    path = suite.folder / GOLD_FILE
+    if not path.is_file():
+        raise DatasetError(f"the suite {suite.name} has no {GOLD_FILE}: add one, see docs/reference/suites.md")
+    by_path = {entry.path: entry.id for entry in suite.registry.entries.values()}
+    rows: dict[str, GoldRow] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = msgspec.json.decode(line, type=GoldRow)
+        except (msgspec.DecodeError, UnicodeError) as wrong:
+            raise DatasetError(f"{path}:{number}: {wrong}") from None
+        row = msgspec.structs.replace(
+            row,
+            bands={by_path.get(key, key): band for key, band in row.bands.items()},
+            not_applicable=tuple(by_path.get(key, key) for key in row.not_applicable),
+        )
+        if fault := _fault(row, suite, rows):
+            raise DatasetError(f"{path}:{number}: {fault}")
+        rows[row.id] = row
+    return tuple(rows.values())
+
+
+def _fault(row: GoldRow, suite: Suite, others: dict[str, GoldRow]) -> str:
+    """What is wrong with a row; "" where nothing is."""
+    unknown = [key for key in row.criteria if key not in suite.registry.entries]
+    if unknown:
+        return f"the suite has no criterion {name_list(unknown)}: a band holds for one version of a criterion"
+    if row.id in others:
+        return f"the id {row.id!r} is given twice"
+    if row.language not in suite.config.languages:
+        return f"language: the suite has no texts in {row.language!r}"
+    if not row.criteria:
+        return "it has neither bands nor not_applicable"
+    if marked_as(row.response):
+        return "its response is withheld, and judges are not shown such responses"
+    return next((f"the band of {key} ends before it begins" for key, (low, high) in row.bands.items() if low > high), "")
+
+
+def gold_digest(rows: tuple[GoldRow, ...]) -> str:
+    """SHA-256 of gold rows in any order."""
+    return digest_of(sorted((msgspec.to_builtins(row) for row in rows), key=lambda row: str(row["id"])))
