@@ -37,6 +37,7 @@ def audit(
         list[str] | None, typer.Option(metavar="NAMES", help=f"{', '.join(PROBES)}; several with commas. Default: all.")
     ] = None,
     limit: Annotated[int, typer.Option(help="Number of graded answers to change; -1 for all.")] = CASES,
+    attacks: Annotated[int | None, typer.Option(min=1, help="Number of attacks, evenly spaced; default: all.")] = None,
     lang: Annotated[
         str | None, typer.Option(metavar="en|fr", help="Language of answers and prompts; default: the suite's.")
     ] = None,
@@ -61,6 +62,7 @@ def audit(
         probes=_probes(probe),
         language=lang,
         limit=None if limit == -1 else limit,
+        attacks=attacks,
         without=_without(without),
         concurrency=concurrency,
         timeout=timeout,

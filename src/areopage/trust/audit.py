@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.errors import UserError
 from areopage.jury.addressing import signs_in
@@ -37,6 +37,7 @@ class AuditWishes(Struct, frozen=True, kw_only=True):
         judge: a judge of the suite, a model reference or NAME=REF.
         language: of the responses and of the judge's prompt; None: the suite's own.
         limit: how many graded responses, evenly spaced; None: all.
+        attacks: how many attacks, evenly spaced; None: all.
         without: protections that are also left out; see `questions.ASKED_WITHOUT`.
     """
 
@@ -44,6 +45,7 @@ class AuditWishes(Struct, frozen=True, kw_only=True):
     probes: tuple[Probe, ...] = PROBES
     language: str | None = None
     limit: int | None = CASES
+    attacks: int | None = None
     without: tuple[str, ...] = ()
     concurrency: int | None = None
     timeout: float | None = None
@@ -109,9 +111,13 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         timeout=wishes.timeout,
         allowed_variables=wishes.allowed_variables,
     )
-    return PreparedAudit(
-        asking=asking, material=Material(graded=evenly_spaced(every, wishes.limit), pairs=pairs, bad=every), wishes=wishes
+    material = Material(
+        graded=evenly_spaced(every, wishes.limit),
+        pairs=pairs,
+        bad=every,
+        attacks=evenly_spaced(load_attacks(), wishes.attacks),
     )
+    return PreparedAudit(asking=asking, material=material, wishes=wishes)
 
 
 class Audit:
@@ -144,7 +150,7 @@ class Audit:
         self._panel = await self._asker.check()
         wishes, material = self._prepared.wishes, self._prepared.material
         bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
-        chosen = Material(graded=material.graded, pairs=material.pairs, bad=evenly_spaced(bad, wishes.limit))
+        chosen = structs.replace(material, bad=evenly_spaced(bad, wishes.limit))
         self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
             raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
@@ -200,7 +206,7 @@ class Audit:
             unanswered=sum(one.score is None for one in direct),
             noise=noise,
             effects=effects_of(direct, scale.max - scale.min),
-            resistance=resistance_of(answers, load_attacks(), noise, scale),
+            resistance=resistance_of(answers, self._prepared.material.attacks, noise, scale),
             own_model=own,
             other_model=other,
             made_at=datetime.now(UTC),

@@ -12,7 +12,7 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.jury.plan import JudgedCase, plan
 from areopage.trust.asking import criteria_named
-from areopage.trust.attacks import Blanks, attack_text, load_attacks, placed, twin_text
+from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
 from areopage.trust.audit_cases import Pair, is_bad
 from areopage.trust.gold import GoldRow
 from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
@@ -53,11 +53,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Material(Struct, frozen=True, kw_only=True):
-    """The cases of an audit, and those in which attacks are put."""
+    """The cases of an audit, the bad ones in which attacks are put, and the attacks."""
 
     graded: tuple[GoldRow, ...]
     pairs: tuple[Pair, ...]
     bad: tuple[GoldRow, ...]
+    attacks: tuple[Attack, ...]
 
 
 def questions(
@@ -71,7 +72,7 @@ def questions(
     found: list[Question] = []
     for name in (NOTHING, *without):
         chosen = [probe for probe in probes if name == NOTHING or probe in HARDENED_PROBES]
-        changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material.bad, chosen)]
+        changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material, chosen)]
         bases = {(one.case, one.judged.criteria): one for one in _bases(panel, judge, material)}
         needed = dict.fromkeys((one.case, one.judged.criteria) for one in changed)
         asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
@@ -143,12 +144,12 @@ def bad_criterion(panel: Panel, judge: Judge, graded: GoldRow) -> Criterion | No
     return next((one for one in found if is_bad(graded, one)), None)
 
 
-def _injections(panel: Panel, judge: Judge, bad: Sequence[GoldRow], probes: Sequence[Probe]) -> Iterator[Question]:
+def _injections(panel: Panel, judge: Judge, material: Material, probes: Sequence[Probe]) -> Iterator[Question]:
     """Each attack, and then its twin, in one bad response after the other."""
-    if "injections" not in probes or not bad:
+    if "injections" not in probes or not material.bad:
         return
-    for place, attack in enumerate(load_attacks()):
-        one = bad[place % len(bad)]
+    for place, attack in enumerate(material.attacks):
+        one = material.bad[place % len(material.bad)]
         criterion = bad_criterion(panel, judge, one)
         if criterion is None:
             continue
