@@ -6,8 +6,8 @@ is tested by exchanging changed and unchanged scores, see `scoring.sign_flips`. 
 corrected by Holm's method.
 
 An attack changes a score where the difference is larger than every difference between two askings about the same unchanged case.
-Under the judge's own noise alone that happens in at most one of n + 1 attacks, n such pairs given: the order of exchangeable
-differences is a random one.
+Under the judge's own noise alone that happens on average in at most one of n + 1 attacks, n such pairs given: the order of
+exchangeable differences is a random one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
