@@ -18,7 +18,7 @@ from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
-from areopage.trust.asking import Asker, Asking, Size, asking_of, size_of
+from areopage.trust.asking import Asker, Asking, Size, asking_of, criteria_named, size_of
 from areopage.trust.attacks import load_attacks
 from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
 from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
@@ -112,7 +112,7 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         allowed_variables=wishes.allowed_variables,
     )
     material = Material(
-        graded=evenly_spaced(every, wishes.limit),
+        graded=every,
         pairs=pairs,
         bad=every,
         attacks=evenly_spaced(load_attacks(), wishes.attacks),
@@ -150,7 +150,8 @@ class Audit:
         self._panel = await self._asker.check()
         wishes, material = self._prepared.wishes, self._prepared.material
         bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
-        chosen = structs.replace(material, bad=evenly_spaced(bad, wishes.limit))
+        graded = tuple(one for one in material.graded if criteria_named(self._panel, list(one.bands), self.judge))
+        chosen = structs.replace(material, graded=evenly_spaced(graded, wishes.limit), bad=evenly_spaced(bad, wishes.limit))
         self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
             raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
