@@ -200,15 +200,7 @@ def _effect_table(effects: Iterable[Effect], found: AuditResult, locale: Locale)
 def _attacks(found: AuditResult, locale: Locale) -> Section:
     keys = ("raised_short", "twins_raised", "excess", "changed", "no_score", "twins_none", "marked")
     heads = columns(*(locale.say(f"audit_{key}") for key in keys), first=locale.say("audit_protection"))
-    cells = (
-        (
-            Cell(text=_protections(one.without, locale), under=(_interval(one.raised, locale),)),
-            *(_of(share, locale) for share in (one.raised, one.twins_raised)),
-            _excess(one, locale),
-            *(_of(share, locale) for share in (one.changed, one.lost, one.twins_lost, one.marked)),
-        )
-        for one in found.resistance
-    )
+    cells = (_resistance_cells(one, locale) for one in found.resistance)
     first = found.resistance[0]
     notes = [locale.say("audit_attacks_note"), *([locale.count("audit_no_room", first.no_room)] if first.no_room else [])]
     blocks: list[Block] = [
@@ -217,6 +209,17 @@ def _attacks(found: AuditResult, locale: Locale) -> Section:
         *(Paragraph(text=note, look="note") for note in notes),
     ]
     return Section(id="attacks", title=locale.say("audit_attacks"), blocks=tuple(blocks))
+
+
+def _resistance_cells(one: Resistance, locale: Locale) -> list[Cell | str]:
+    later = (one.changed, one.lost, one.twins_lost, one.marked)
+    return [
+        Cell(text=_protections(one.without, locale), under=(_interval(one.raised, locale),)),
+        _of(one.raised, locale),
+        _of(one.twins_raised, locale),
+        _excess(one, locale),
+        *(_of(share, locale) for share in later),
+    ]
 
 
 def _excess(found: Resistance, locale: Locale) -> str:
@@ -262,8 +265,8 @@ def _method(found: AuditResult, locale: Locale) -> Section:
         (locale.say("made"), locale.moment(found.made_at)),
         (locale.say("version"), f"areopage {__version__}"),
     )
-    blocks = (*(Paragraph(text=note, look="small") for note in notes), Facts(items=items, small=True))
-    return Section(id="how", title=locale.say("how"), blocks=blocks)
+    blocks: list[Block] = [Paragraph(text=note, look="small") for note in notes]
+    return Section(id="how", title=locale.say("how"), blocks=(*blocks, Facts(items=items, small=True)))
 
 
 def _percent(share: Share, locale: Locale) -> str:
