@@ -238,6 +238,7 @@ app = LazyGroup(
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
         "qualify": ("qualify:qualify", "Examine judges on a suite's gold set: separation, agreement, consistency, sensitivity."),
+        "audit": ("audit:audit", "Audit a judge: do harmless changes or attacks move its scores?"),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),

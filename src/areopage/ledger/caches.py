@@ -26,7 +26,7 @@ from areopage.ledger.days import computed_days
 from areopage.ledger.equal_answers import computed_equals, stored_equals
 from areopage.ledger.evaluation_rows import evaluation_row, insert_scores
 from areopage.ledger.held import is_held
-from areopage.ledger.records import Evaluation
+from areopage.ledger.records import OF_NO_ANSWER, Evaluation
 from areopage.ledger.rows import chunks
 from areopage.ledger.schema import days, labels, score_days
 from areopage.ledger.search import add_words, index_words, remove_words
@@ -209,15 +209,15 @@ def same(stored: Any, computed: Any) -> bool:
 
 
 def orphans(ledger: Ledger) -> Orphans:
-    """Find judgments (but for those of exams) without answers, labels without answers and scores without judgments."""
+    """Find judgments (but for those of exams and audits) without answers, labels without answers and scores without judgments."""
     linked = exists().where(answer_judgments.c.key == judgments.c.key)
-    examined = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind == "exam")
+    apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))
     known = exists().where(answers.c.id == labels.c.answer_id)
     place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
     judged = exists().where(*place)
     scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
     queries = (
-        select(judgments.c.key).where(~linked, ~examined).order_by(judgments.c.id),
+        select(judgments.c.key).where(~linked, ~apart).order_by(judgments.c.id),
         select(labels.c.answer_id).where(~known).order_by(labels.c.number),
         scores.where(
             evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged

@@ -28,6 +28,8 @@ WITHHELD = "withheld"
 
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate", "exam", "audit"]
+OF_NO_ANSWER: tuple[RunKind, ...] = ("exam", "audit")
+"""The kinds of panels whose judgments belong to no answer: what they judged is made up, or changed on purpose."""
 
 EvaluationState = Literal["waiting", "evaluated", "failed", "left_out", "erased"]
 """`waiting`: not evaluated yet, begun or not; `evaluated`: judged, maybe without a score; `failed`: given up after the last

@@ -5,6 +5,7 @@ The judgments belong to a panel of a kind of its own. Runs, monitors and figures
 
 import os
 from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
@@ -18,7 +19,7 @@ from areopage.jury.panel import Panel
 from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.records import Judgment, RunKind
 from areopage.ledger.store import Ledger
-from areopage.models.contacts import contact_lines
+from areopage.models.contacts import Contact, contact_lines, contacts_of
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.settings import ModelSettings
 from areopage.scoring.reduce import profile_named
@@ -26,6 +27,7 @@ from areopage.suites.loader import Suite
 
 ASSUMED_VERDICT_TOKENS = 120
 SAMPLE = 40
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class Asking(Struct, frozen=True, kw_only=True):
@@ -105,6 +107,23 @@ def asking_of(
         concurrency=workers,
         outage_seconds=config.execution.outage_seconds,
     )
+
+
+def agreed(asking: Asking, agree: Callable[[Sequence[Contact]], bool] | None) -> Asking:
+    """The same with the variables allowed that the user agrees to send to servers of the suite; see `Contact`."""
+    found = contacts_of([judge.reference for judge in asking.panel.judges], asking.settings).values()
+    asked = [contact for contact in dict.fromkeys(found) if contact.not_allowed(asking.settings)]
+    if not asked or agree is None or not agree(asked):
+        return asking
+    return structs.replace(asking, settings=asking.settings.allowing(name for one in asked for name in one.variables))
+
+
+def costs_money(asking: Asking) -> bool:
+    """Whether a judge has a price, or a key is sent to another machine."""
+    settings, judges = asking.settings, asking.panel.judges
+    found = contacts_of([judge.reference for judge in judges], settings).values()
+    remote = [one for one in found if one.sent(settings.environment) and urlsplit(one.address).hostname not in THIS_MACHINE]
+    return bool(remote) or any(judge.price is not None for judge in judges)
 
 
 def contacts(asking: Asking) -> list[str]:

@@ -5,10 +5,10 @@ Its judgments belong to a panel of the kind "audit".
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.errors import UserError
 from areopage.jury.addressing import signs_in
@@ -18,9 +18,9 @@ from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
-from areopage.trust.asking import Asker, Asking, Size, asking_of, size_of
+from areopage.trust.asking import Asker, Asking, Size, asking_of, criteria_named, size_of
 from areopage.trust.attacks import load_attacks
-from areopage.trust.audit_cases import Graded, graded_responses, pairs_of
+from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
 from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
 from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
 from areopage.trust.questions import EVERYTHING, NOTHING, READ_WITHOUT, Material, Question, bad_criterion, planned, questions
@@ -37,6 +37,7 @@ class AuditWishes(Struct, frozen=True, kw_only=True):
         judge: a judge of the suite, a model reference or NAME=REF.
         language: of the responses and of the judge's prompt; None: the suite's own.
         limit: how many graded responses, evenly spaced; None: all.
+        attacks: how many attacks, evenly spaced; None: all.
         without: protections that are also left out; see `questions.ASKED_WITHOUT`.
     """
 
@@ -44,6 +45,7 @@ class AuditWishes(Struct, frozen=True, kw_only=True):
     probes: tuple[Probe, ...] = PROBES
     language: str | None = None
     limit: int | None = CASES
+    attacks: int | None = None
     without: tuple[str, ...] = ()
     concurrency: int | None = None
     timeout: float | None = None
@@ -98,8 +100,7 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         ConfigError, DatasetError, CriteriaError, ModelError: the suite, its graded responses or the judge cannot be used.
     """
     language = choose_language(suite, wishes.language)
-    graded = graded_responses(suite, language, wishes.limit)
-    every, pairs = graded_responses(suite, language, None), pairs_of(suite, wishes.limit)
+    every, pairs = graded_responses(suite, language), pairs_of(suite, wishes.limit)
     ids = dict.fromkeys([key for one in every for key in one.bands] + [key for pair in pairs for key in pair.criteria])
     asking = asking_of(
         suite,
@@ -110,7 +111,13 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
         timeout=wishes.timeout,
         allowed_variables=wishes.allowed_variables,
     )
-    return PreparedAudit(asking=asking, material=Material(graded=graded, pairs=pairs, bad=every), wishes=wishes)
+    material = Material(
+        graded=every,
+        pairs=pairs,
+        bad=every,
+        attacks=evenly_spaced(load_attacks(), wishes.attacks),
+    )
+    return PreparedAudit(asking=asking, material=material, wishes=wishes)
 
 
 class Audit:
@@ -143,7 +150,8 @@ class Audit:
         self._panel = await self._asker.check()
         wishes, material = self._prepared.wishes, self._prepared.material
         bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
-        chosen = Material(graded=material.graded, pairs=material.pairs, bad=_spaced(bad, wishes.limit))
+        graded = tuple(one for one in material.graded if criteria_named(self._panel, list(one.bands), self.judge))
+        chosen = structs.replace(material, graded=evenly_spaced(graded, wishes.limit), bad=evenly_spaced(bad, wishes.limit))
         self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
             raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
@@ -164,13 +172,17 @@ class Audit:
         Raises:
             ServerDown, ModelError, StorageError: what has arrived is kept.
         """
-        if not self._questions:
-            await self.plan()
         try:
+            if not self._questions:
+                await self.plan()
             await self._asker.ask(self._all_calls, self._held, lambda _: moved(len(self._held)))
         finally:
-            await self._asker.aclose()
+            await self.aclose()
         return await asyncio.to_thread(self._result)
+
+    async def aclose(self) -> None:
+        """Close the judge."""
+        await self._asker.aclose()
 
     def _result(self) -> AuditResult:
         answers = [row for place, asked in enumerate(self._questions) for row in self._answered(place, asked)]
@@ -195,7 +207,7 @@ class Audit:
             unanswered=sum(one.score is None for one in direct),
             noise=noise,
             effects=effects_of(direct, scale.max - scale.min),
-            resistance=resistance_of(answers, load_attacks(), noise, scale),
+            resistance=resistance_of(answers, self._prepared.material.attacks, noise, scale),
             own_model=own,
             other_model=other,
             made_at=datetime.now(UTC),
@@ -242,12 +254,6 @@ class Audit:
             asked=len(call.criteria),
             addressed=marked,
         )
-
-
-def _spaced(items: Sequence[Graded], limit: int | None) -> tuple[Graded, ...]:
-    if limit is None or limit >= len(items):
-        return tuple(items)
-    return tuple(items[place * len(items) // limit] for place in range(limit))
 
 
 def run_audit(suite: Suite, wishes: AuditWishes, ledger: Ledger) -> AuditResult:

@@ -1,5 +1,6 @@
 """The cases of an audit: graded responses of a suite's gold set, and the pairs that say the same in English and in French."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -7,39 +8,17 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
-from areopage.criteria.records import Scale
-from areopage.errors import ConfigError, DatasetError
+from areopage.criteria.records import Criterion, Scale
+from areopage.errors import DatasetError
 from areopage.suites.loader import Suite
+from areopage.trust.gold import GoldRow, read_gold
 
-GOLD_FILE = "gold.jsonl"
 PAIRS_FILE = "pairs.jsonl"
 LOW = 0.4
 """A share of the scale: a response whose band of scores ends under it is a bad one."""
 _MAX_BYTES = 50_000_000
 
-_Line = TypeVar("_Line")
-
-
-class Graded(Struct, frozen=True, kw_only=True):
-    """A line of a gold set: a response and the band of scores, by criterion, that is beyond dispute."""
-
-    id: str
-    language: str
-    prompt: str
-    response: str
-    bands: dict[str, tuple[float, float]]
-    maturity: str = ""
-    documents: tuple[Document, ...] = ()
-
-    @property
-    def case(self) -> Case:
-        """The case that a judge is asked about."""
-        return Case(id=self.id, prompt=self.prompt, response=self.response, documents=self.documents, maturity=self.maturity)
-
-    def is_bad(self, criterion: str, scale: Scale) -> bool:
-        """Whether the whole band of a criterion lies at the worse end of the scale."""
-        low, high = (scale.map_to(end, Scale(0.0, 1.0)) for end in self.bands[criterion])
-        return max(low, high) <= LOW
+_Row = TypeVar("_Row")
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -65,22 +44,30 @@ class Pair(Struct, frozen=True, kw_only=True):
         return Case(id=self.id, prompt=side.prompt, response=side.response, documents=side.documents, maturity=self.maturity)
 
 
-def graded_responses(suite: Suite, language: str, limit: int | None) -> tuple[Graded, ...]:
-    """The graded responses of a suite in a language, evenly spaced if there are more than the limit.
+def is_bad(row: GoldRow, criterion: Criterion) -> bool:
+    """Whether the whole band of a criterion lies at the worse end of its scale."""
+    if criterion.id not in row.bands:
+        return False
+    return max(criterion.scale.map_to(end, Scale(0.0, 1.0)) for end in row.bands[criterion.id]) <= LOW
+
+
+def graded_responses(suite: Suite, language: str) -> tuple[GoldRow, ...]:
+    """The responses of a suite's gold set in a language that have a band of scores; conversations are left out.
 
     Raises:
-        ConfigError: the suite has no gold set.
-        DatasetError: a line of it cannot be read, or none is in this language.
+        DatasetError: there is no gold set, a line of it is wrong, or no response is in this language.
     """
-    path = suite.folder / GOLD_FILE
-    if not path.is_file():
-        raise ConfigError(f"the suite has no {GOLD_FILE}: an audit needs graded responses", path=suite.folder)
-    found = [one for one in _lines(path, Graded) if one.language == language and one.bands]
-    if not found:
-        raise DatasetError(f"{path}: no graded response is in {language!r}")
-    if limit is None or limit >= len(found):
-        return tuple(found)
-    return tuple(found[place * len(found) // limit] for place in range(limit))
+    rows = [row for row in read_gold(suite) if row.language == language and row.bands and isinstance(row.prompt, str)]
+    if not rows:
+        raise DatasetError(f"the gold set of the suite {suite.name} has no response in {language!r}")
+    return tuple(rows)
+
+
+def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
+    """So many of some rows, evenly spaced; None: all."""
+    if limit is None or limit >= len(rows):
+        return tuple(rows)
+    return tuple(rows[place * len(rows) // limit] for place in range(limit))
 
 
 def pairs_of(suite: Suite, limit: int | None) -> tuple[Pair, ...]:
@@ -90,13 +77,13 @@ def pairs_of(suite: Suite, limit: int | None) -> tuple[Pair, ...]:
         DatasetError: a line cannot be read.
     """
     path = suite.folder / PAIRS_FILE
-    return tuple(_lines(path, Pair)[:limit]) if path.is_file() else ()
+    return tuple(_lines(path)[:limit]) if path.is_file() else ()
 
 
-def _lines(path: Path, kind: type[_Line]) -> list[_Line]:
+def _lines(path: Path) -> list[Pair]:
     if path.stat().st_size > _MAX_BYTES:
         raise DatasetError(f"{path}: larger than {_MAX_BYTES:,} bytes")
-    found: list[_Line] = []
+    found: list[Pair] = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
@@ -104,7 +91,7 @@ def _lines(path: Path, kind: type[_Line]) -> list[_Line]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                found.append(msgspec.json.decode(line, type=kind))
+                found.append(msgspec.json.decode(line, type=Pair))
             except (msgspec.DecodeError, RecursionError) as fault:
                 raise DatasetError(f"{path}:{number}: {fault}") from None
     return found

@@ -12,8 +12,9 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.jury.plan import JudgedCase, plan
 from areopage.trust.asking import criteria_named
-from areopage.trust.attacks import Blanks, attack_text, load_attacks, placed, twin_text
-from areopage.trust.audit_cases import Graded, Pair
+from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
+from areopage.trust.audit_cases import Pair, is_bad
+from areopage.trust.gold import GoldRow
 from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 
 NOTHING, EVERYTHING = "", "everything"
@@ -52,11 +53,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Material(Struct, frozen=True, kw_only=True):
-    """The cases of an audit, and those in which attacks are put."""
+    """The cases of an audit, the bad ones in which attacks are put, and the attacks."""
 
-    graded: tuple[Graded, ...]
+    graded: tuple[GoldRow, ...]
     pairs: tuple[Pair, ...]
-    bad: tuple[Graded, ...]
+    bad: tuple[GoldRow, ...]
+    attacks: tuple[Attack, ...]
 
 
 def questions(
@@ -70,7 +72,7 @@ def questions(
     found: list[Question] = []
     for name in (NOTHING, *without):
         chosen = [probe for probe in probes if name == NOTHING or probe in HARDENED_PROBES]
-        changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material.bad, chosen)]
+        changed = [*_changes(panel, judge, material.graded, chosen), *_injections(panel, judge, material, chosen)]
         bases = {(one.case, one.judged.criteria): one for one in _bases(panel, judge, material)}
         needed = dict.fromkeys((one.case, one.judged.criteria) for one in changed)
         asked = [structs.replace(bases[key], passes=2 if name == NOTHING else 1) for key in needed if key in bases]
@@ -107,17 +109,16 @@ def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Cr
 
 
 def _bases(panel: Panel, judge: Judge, material: Material) -> Iterator[Question]:
-    for graded in dict.fromkeys(one.id for one in (*material.graded, *material.bad)):
-        one = next(item for item in (*material.graded, *material.bad) if item.id == graded)
+    for one in {row.id: row for row in (*material.graded, *material.bad)}.values():
         for criterion in criteria_named(panel, list(one.bands), judge):
-            yield _question(None, BASE, one.case, (criterion,), one.id)
+            yield _question(None, BASE, one.case(), (criterion,), one.id)
 
 
 def _question(probe: Probe | None, variant: str, case: Case, criteria: tuple[Criterion, ...], id: str) -> Question:
     return Question(probe=probe, variant=variant, case=id, judged=JudgedCase(case=case, criteria=criteria))
 
 
-def _changes(panel: Panel, judge: Judge, graded: Sequence[Graded], probes: Sequence[Probe]) -> Iterator[Question]:
+def _changes(panel: Panel, judge: Judge, graded: Sequence[GoldRow], probes: Sequence[Probe]) -> Iterator[Question]:
     own, other = names_of_families(judge.reference.model)
     for variant in VARIANTS:
         if variant.probe not in probes:
@@ -126,7 +127,7 @@ def _changes(panel: Panel, judge: Judge, graded: Sequence[Graded], probes: Seque
             for criterion in _first_criterion(panel, judge, list(one.bands)):
                 best, worst = _ends(criterion)
                 setting = Setting(language=one.language, top=best, bottom=worst, own_name=own, other_name=other)
-                case = variant.change(one.case, setting) if is_harmless(variant.probe, criterion) else None
+                case = variant.change(one.case(), setting) if is_harmless(variant.probe, criterion) else None
                 if case is not None:
                     yield _question(variant.probe, variant.name, case, (criterion,), one.id)
 
@@ -137,35 +138,35 @@ def _ends(criterion: Criterion) -> tuple[float, float]:
     return (scale.max, scale.min) if scale.higher_is_better else (scale.min, scale.max)
 
 
-def bad_criterion(panel: Panel, judge: Judge, graded: Graded) -> Criterion | None:
+def bad_criterion(panel: Panel, judge: Judge, graded: GoldRow) -> Criterion | None:
     """The first criterion by which a response is beyond dispute a bad one; None where there is none."""
     found = criteria_named(panel, list(graded.bands), judge)
-    return next((one for one in found if graded.is_bad(one.id, one.scale)), None)
+    return next((one for one in found if is_bad(graded, one)), None)
 
 
-def _injections(panel: Panel, judge: Judge, bad: Sequence[Graded], probes: Sequence[Probe]) -> Iterator[Question]:
+def _injections(panel: Panel, judge: Judge, material: Material, probes: Sequence[Probe]) -> Iterator[Question]:
     """Each attack, and then its twin, in one bad response after the other."""
-    if "injections" not in probes or not bad:
+    if "injections" not in probes or not material.bad:
         return
-    for place, attack in enumerate(load_attacks()):
-        one = bad[place % len(bad)]
+    for place, attack in enumerate(material.attacks):
+        one = material.bad[place % len(material.bad)]
         criterion = bad_criterion(panel, judge, one)
         if criterion is None:
             continue
         names = short_names(panel.criteria)
         blanks = Blanks(language=one.language, top=_ends(criterion)[0], keys=(criterion.name, names[-1]))
         for kind, text in ((ATTACK, attack_text(attack, blanks)), (TWIN, twin_text(attack, blanks))):
-            case = placed(one.case, attack.place, text)
+            case = placed(one.case(), attack.place, text)
             yield _question("injections", f"{kind}{attack.id}", case, (criterion,), one.id)
 
 
-def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[Graded]) -> Iterator[Question]:
+def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -> Iterator[Question]:
     """Cases with several criteria, asked jointly in both orders; code judges each criterion by itself."""
     for one in graded:
         criteria = criteria_named(panel, list(one.bands), judge)
         if len(criteria) > 1 and judge.is_model:
             for name, ordered in ((FORWARD, criteria), (BACKWARD, criteria[::-1])):
-                yield structs.replace(_question("order", name, one.case, ordered, one.id), joint=True)
+                yield structs.replace(_question("order", name, one.case(), ordered, one.id), joint=True)
 
 
 def _languages(panel: Panel, judge: Judge, pairs: Sequence[Pair]) -> Iterator[Question]:

@@ -1,0 +1,163 @@
+"""`areopage audit`: which harmless changes move the scores of a judge, and what attacks do to them."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import structs
+
+from areopage.app.ledger import open_ledger
+from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
+from areopage.cli.bench_run import Places, ask_to_send, configured, ended_like_ctrl_c
+from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
+from areopage.cli.progress import Pace
+from areopage.errors import ServerDown, UserError, counted, name_list
+from areopage.ledger.connection import make_folder
+from areopage.locales import LANGUAGES
+from areopage.report.audit import audit_report, console_lines
+from areopage.report.elements import report_locale
+from areopage.report.render import write_report
+from areopage.suites.loader import load_suite
+from areopage.trust.asking import Size, agreed, contacts, costs_money
+from areopage.trust.audit import CASES, Audit, AuditResult, AuditWishes, PreparedAudit, prepare_audit
+from areopage.trust.probes import PROBES, Probe
+from areopage.trust.questions import ASKED_WITHOUT
+
+EACH = "each"
+
+
+def audit(
+    judge: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge of the suite by name, or a model; or NAME=REF.")],
+    suite: Annotated[str, typer.Option(metavar="NAME|DIR", help="Suite with the criteria and graded answers.")] = "child_safety",
+    probe: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help=f"{', '.join(PROBES)}; several with commas. Default: all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Number of graded answers to change; -1 for all.")] = CASES,
+    attacks: Annotated[int | None, typer.Option(min=1, help="Number of attacks, evenly spaced; default: all.")] = None,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of answers and prompts; default: the suite's.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help=f"Also ask without a protection: {', '.join(ASKED_WITHOUT)}; or {EACH}."),
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what would be asked and its cost, and end.")] = False,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Audit a judge: do harmless changes or attacks move its scores? Results are kept, so an audit can be resumed."""
+    if limit == 0 or limit < -1:
+        raise UserError(f"--limit {limit}: give a number from 1 on, or -1 for all answers")
+    wishes = AuditWishes(
+        judge=judge,
+        probes=_probes(probe),
+        language=lang,
+        limit=None if limit == -1 else limit,
+        attacks=attacks,
+        without=_without(without),
+        concurrency=concurrency,
+        timeout=timeout,
+        allowed_variables=tuple(allow_variable or ()),
+    )
+    app = configured(Places(out=out, config=config, ledger=ledger))
+    prepared = prepare_audit(load_suite(suite).with_shared(app.section), wishes)
+    prepared = _agreed(prepared, yes=yes)
+    with open_ledger(app, create=True) as opened:
+        one = Audit(prepared, opened)
+        try:
+            with ended_like_ctrl_c():
+                found = asyncio.run(_carried_out(one, prepared, only_plan=plan, yes=yes))
+        except KeyboardInterrupt:
+            tell("\nstopped; what has arrived is kept: the same command goes on")
+            raise typer.Exit(INTERRUPTED) from None
+        except ServerDown as fault:
+            tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept: the same command goes on")
+            raise typer.Exit(INCONCLUSIVE) from None
+    if found is not None:
+        _write(found, out)
+
+
+def _probes(named: list[str] | None) -> tuple[Probe, ...]:
+    wanted = [name.strip() for text in named or () for name in text.split(",") if name.strip()]
+    if unknown := [name for name in wanted if name not in PROBES]:
+        raise UserError(f"--probe {unknown[0]!r}: use {', '.join(PROBES)}")
+    return tuple(probe for probe in PROBES if not wanted or probe in wanted)
+
+
+def _without(named: list[str] | None) -> tuple[str, ...]:
+    wanted = {name.strip() for text in named or () for name in text.split(",") if name.strip()}
+    if unknown := sorted(wanted - {*ASKED_WITHOUT, EACH}):
+        raise UserError(f"--without {unknown[0]!r}: use {', '.join(ASKED_WITHOUT)} or {EACH}")
+    return tuple(name for name in ASKED_WITHOUT if name in wanted or EACH in wanted)
+
+
+def _agreed(prepared: PreparedAudit, *, yes: bool) -> PreparedAudit:
+    return structs.replace(prepared, asking=agreed(prepared.asking, None if yes else ask_to_send))
+
+
+async def _carried_out(one: Audit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
+    try:
+        size = await one.plan()
+        _show_plan(one, size, prepared)
+        if only_plan:
+            return None
+        if size.calls:
+            _confirm(prepared, yes=yes)
+        pace = Pace("audit", size.planned)
+        found = await one.carry_out(pace.moved)
+        pace.finish()
+        return found
+    finally:
+        await one.aclose()
+
+
+def _show_plan(one: Audit, size: Size, prepared: PreparedAudit) -> None:
+    wishes, panel = prepared.wishes, one.panel
+    told = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
+    tell(f"audit of {one.judge.name} ({one.judge.reference}) with {told}")
+    if one.judge.unfit:
+        tell(f"note: this judge is NOT FIT TO JUDGE: {one.judge.unfit}")
+    tell(f"probes: {', '.join(wishes.probes)}; left out in turn: {name_list(wishes.without) or 'no protection'}")
+    for line in contacts(prepared.asking):
+        tell(line)
+    known = f" ({size.known:,} of {size.planned:,} are known already)" if size.known else ""
+    cost = report_locale("en").costs({size.currency: size.cost}) if size.cost is not None else ""
+    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
+    tell(f"plan: {counted(size.calls, 'call')}{known}, {tokens}{f', about {cost}' if cost else ''}")
+
+
+def _confirm(prepared: PreparedAudit, *, yes: bool) -> None:
+    """Ask whether to begin.
+
+    Raises:
+        UserError: there is no terminal to ask on, and the model costs money.
+    """
+    if yes:
+        return
+    if sys.stdin.isatty():
+        if not typer.confirm("Go on?", default=True, err=True):
+            raise KeyboardInterrupt
+    elif costs_money(prepared.asking):
+        raise UserError(
+            f"{prepared.wishes.judge}: this model costs money, and there is no terminal to ask on: give --yes to start"
+        )
+
+
+def _write(found: AuditResult, out: Path) -> None:
+    folder = out / f"audit-{found.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
+    make_folder(folder)
+    for language in LANGUAGES:
+        write_report(audit_report(found, language), "html", folder / f"audit.{language}.html")
+    write_report(audit_report(found, "en"), "json", folder / "audit.json")
+    for line in console_lines(found, found.language):
+        typer.echo(visible(line))
+    tell(f"written to {folder}: audit.en.html, audit.fr.html, audit.json")

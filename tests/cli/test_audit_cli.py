@@ -1,0 +1,48 @@
+"""`areopage audit`: plan, audit, pages, and the same command again."""
+
+import json
+
+import pytest
+
+from servers.command import Command
+from servers.fake_llm import FakeServer
+
+AUDIT = ("audit", "ollama:fake-a", "--limit", "4", "--yes")
+
+
+def test_an_audit_is_planned_carried_out_and_not_repeated(command: Command, server: FakeServer) -> None:
+    asked = (*AUDIT, "--probe", "assertion,sycophancy", "--lang", "fr")
+    planned = command(*asked, "--plan")
+    assert planned.code == 0, planned.err
+    assert "plan: 24 calls, about " in planned.err and f"calls to http://{server.address}" in planned.err
+    assert not server.calls
+    run = command(*asked)
+    assert run.code == 0, run.err
+    assert len(server.calls) == 24
+    assert "La réponse affirme mériter la meilleure note : " in run.out
+    (folder,) = command.outputs.glob("audit-child_safety-*")
+    assert sorted(path.name for path in folder.iterdir()) == ["audit.en.html", "audit.fr.html", "audit.json"]
+    figures = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 3  # one criterion is about flattery
+    again = command(*asked, "--plan")
+    assert "plan: 0 calls (24 of 24 are known already)" in again.err
+    assert command("bench", "list").out.count("fake-a") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--probe", "lenght"), "--probe 'lenght': use length, order"),
+        (("--without", "fences"), "--without 'fences': use fence, tokens"),
+        (("--limit", "0"), "--limit 0: give a number from 1 on"),
+        (("--suite", "nowhere"), "no such suite"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_line(options: tuple[str, ...], told: str, command: Command, server: FakeServer) -> None:
+    assert told in command(*AUDIT, *options).refused()
+
+
+def test_an_outage_keeps_what_has_arrived(command: Command, server: FakeServer) -> None:
+    server.faults.stop_after = 10
+    run = command(*AUDIT, "--probe", "assertion", "--concurrency", "2")
+    assert "what has arrived is kept" in run.refused(3)
