@@ -156,9 +156,7 @@ def people_among() -> dict[str, Any]:
     """α of people with its interval over items."""
     found: dict[str, Any] = {}
     for name, table in human_tables().items():
-        alpha = krippendorff_alpha(
-            [[None if np.isnan(value) else float(value) for value in row] for row in table], resamples=2000
-        )
+        alpha = krippendorff_alpha([[None if np.isnan(value) else float(value) for value in row] for row in table])
         found[name] = {
             "items": len(table),
             "raters": table.shape[1],

@@ -49,7 +49,7 @@ def statistics(winners: list[Winners], labels: list[int]) -> dict[str, Any]:
     pairs = list(zip(winners, labels, strict=True))
     same = [one for one, _ in pairs if one[0] == one[1]]
     readable = np.array([one for one, _ in pairs if 0 not in one], dtype=float)
-    kappa = kappa_estimate(readable[:, 0], readable[:, 1], resamples=200).value
+    kappa = kappa_estimate(readable[:, 0], readable[:, 1]).value
     return {
         "correct_False": sum(one[0] == label for one, label in pairs),
         "correct_True": sum(one[1] == label for one, label in pairs),
@@ -80,7 +80,8 @@ def position_bias(winners: list[Winners], seed: int = 3, resamples: int = 2000) 
 def main() -> None:
     """Print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    folder: Path = parser.add_argument("folder", type=Path) and parser.parse_args().folder
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
     labels = {row["item_id"]: (row["subset"], int(row["label"])) for row in rows_of(folder / "items.jsonl.gz")}
     judged: dict[tuple[str, str], dict[str, Winners]] = {}
     unlike = 0

@@ -82,8 +82,8 @@ def test_the_mean_of_people_lies_in_the_corrected_interval_and_not_near_the_jury
         assert one.high is not None
         assert one.high < one.uncorrected - 0.7
         assert one.failures is not None
-        hits += one.low <= np.mean(truth) <= one.high
-        failing_hits += one.failures.low <= np.mean([score <= 4 for score in truth]) <= one.failures.high
+        hits += bool(one.low <= np.mean(truth) <= one.high)
+        failing_hits += bool(one.failures.low <= np.mean([score <= 4 for score in truth]) <= one.failures.high)
     assert hits >= 52  # of 60 at 95 %, fewer come with a probability under 1 %
     assert failing_hits >= 52
     assert calibration.criteria[0].map.kind in {"moved", "linear"}

@@ -12,7 +12,7 @@ from areopage.ledger.records import Run
 from areopage.scoring.comparison.contributions import Contribution, Drivers
 from areopage.scoring.comparison.levels import Difference, LevelDifference
 from areopage.scoring.failures import FailureCount
-from areopage.scoring.fold import Interval
+from areopage.scoring.intervals.scores import Interval
 from areopage.scoring.release import Verdict
 
 Outcome = Literal["regression", "improvement", "no_difference", "too_little"]

@@ -74,7 +74,7 @@ class BestJudge(Struct, frozen=True, kw_only=True):
         return "jury" if self.difference.low is not None and self.difference.low > 0 else ""
 
 
-def judge_errors(table: JuryTable, span: float, seed: int = 0) -> tuple[JudgeErrors, ...]:
+def judge_errors(table: JuryTable, span: float) -> tuple[JudgeErrors, ...]:
     """Each judge against people, in the table's order.
 
     A judge adds nothing where the interval of `without` lies under 0 or ends there: the jury errs less, or no more, without it.
@@ -83,12 +83,11 @@ def judge_errors(table: JuryTable, span: float, seed: int = 0) -> tuple[JudgeErr
     Args:
         table: with labels.
         span: the width of the scale, in points.
-        seed: of the intervals' random weights.
     """
-    return tuple(_judge_errors(table, at, span, seed) for at in range(len(table.judges)))
+    return tuple(_judge_errors(table, at, span) for at in range(len(table.judges)))
 
 
-def _judge_errors(table: JuryTable, at: int, span: float, seed: int) -> JudgeErrors:
+def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
     people, own = table.people, table.scores[:, at]
     given = ~np.isnan(own)
     apart = own[given] - people[given]
@@ -100,7 +99,7 @@ def _judge_errors(table: JuryTable, at: int, span: float, seed: int) -> JudgeErr
         level = 1 - (1 - LEVEL) / len(table.judges)
         farthest = span / float((~np.isnan(table.scores[beside])).sum(axis=1).min())  # one of n judges moves a mean by span / n
         both = np.abs(table.jury[beside] - people[beside])
-        without = _paired(rest, both, table.items[beside], farthest, level=level, seed=seed)
+        without = _paired(rest, both, table.items[beside], farthest, level=level)
     return JudgeErrors(
         judge=table.judges[at],
         units=int(given.sum()),
@@ -128,7 +127,7 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
     Args:
         table: with labels.
         span: the width of the scale, in points.
-        seed: of the folds, and of the interval's random weights.
+        seed: of the folds.
     """
     regular = table.regular
     known = (~np.isnan(regular.scores)).sum(axis=1) == len(regular.judges)
@@ -152,11 +151,11 @@ def best_judge(table: JuryTable, span: float, seed: int = 0) -> BestJudge | None
         items=table.size,
         error=float(alone.mean()),
         jury_error=float(jury.mean()),
-        difference=_paired(alone, jury, table.items, span, seed=seed),
+        difference=_paired(alone, jury, table.items, span),
     )
 
 
-def _paired(first: Column, second: Column, items: Numbers, span: float, *, level: float = LEVEL, seed: int = 0) -> Estimate:
+def _paired(first: Column, second: Column, items: Numbers, span: float, *, level: float = LEVEL) -> Estimate:
     """The mean of first − second over units, those of one item drawn together.
 
     Args:
@@ -169,6 +168,5 @@ def _paired(first: Column, second: Column, items: Numbers, span: float, *, level
         span=span,
         clusters={name: str(item) for name, item in zip(names, items.tolist(), strict=True)},
         level=level,
-        seed=seed,
     )
     return Estimate(value=found.difference, low=found.low, high=found.high)

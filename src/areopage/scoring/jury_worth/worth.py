@@ -148,7 +148,7 @@ def labelled_worth(
         twice=counted.twice,
         enough=True,
         effective=effective_judges(table, seed=seed),
-        judges=judge_errors(table, span, seed),
+        judges=judge_errors(table, span),
         best=best_judge(table, span, seed),
         replacement=alternative_test(table),
     )
