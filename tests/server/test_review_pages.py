@@ -225,8 +225,8 @@ def test_what_holds_for_every_criterion_is_said_once(client: TestClient) -> None
 @pytest.mark.parametrize(
     ("language", "missing", "found"),
     [
-        ("en", "that takes 20 labelled answers, and there are 1.", "Judge − people"),
-        ("fr", "il faut 20 réponses notées par des personnes, et il y en a 1.", "Juge − humains"),
+        ("en", "that takes 20 labelled answers, and there are 2.", "Judge − people"),
+        ("fr", "il faut 20 réponses notées par des personnes, et il y en a 2.", "Juge − humains"),
     ],
 )
 def test_the_page_says_what_the_jury_is_worth_or_how_many_labels_are_missing(
