@@ -6,7 +6,7 @@ Texts come out plain. The caller escapes them.
 import datetime
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,12 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
 
     code: str
     messages: Mapping[str, Any]
+
+    def names(self, names: Sequence[str]) -> str:
+        """Names for a reader; beyond the first ones the rest is counted."""
+        more = len(names) - NAMES_SHOWN
+        told = [locale_for(self.code, REMARKS_FILE).say("more_names", n=more)] if more > 0 else []
+        return " ".join([", ".join(names[:NAMES_SHOWN]), *told])
 
     def say(self, key: str, **values: object) -> str:
         """A message; each `$name` in it is replaced once, so that a value's own dollar signs stay.
@@ -223,8 +229,7 @@ def _shown(locale: Locale, value: str | int | tuple[str, ...]) -> str:
         return value
     if isinstance(value, int):
         return locale.whole(value)
-    more = [locale.say("more_names", n=len(value) - NAMES_SHOWN)] if len(value) > NAMES_SHOWN else []
-    return " ".join([", ".join(value[:NAMES_SHOWN]), *more])
+    return locale.names(value)
 
 
 def one_line(text: str, limit: int = 160) -> str:

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from areopage.bench.estimate import estimate
-from areopage.bench.results import RunView, run_evaluations
+from areopage.bench.evaluations import run_evaluations
+from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase
 from areopage.bench.summaries import run_summaries
 from areopage.cases.records import Case, Child, Turn

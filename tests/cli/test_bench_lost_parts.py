@@ -134,12 +134,6 @@ def test_answers_of_two_sources_are_reported_each(command: Command, server: Fake
     assert "answers of two sources" in (folder / "report.html").read_text(encoding="utf-8").lower()
 
 
-def test_two_targets_are_refused(command: Command, server: FakeServer, suite: Path) -> None:
-    twice = ("--target", "ollama:fake-target", "--target", "ollama:fake-a")
-    assert "--target is given 2 times: a run has one target" in command("bench", "run", "--suite", suite, *twice).refused()
-    assert not server.calls
-
-
 def test_prompt_files_with_single_braces_are_read_as_they_are(command: Command, server: FakeServer, suite: Path) -> None:
     for path in (suite / "assets" / "criteria").rglob("*.prompt"):
         path.write_text(path.read_text(encoding="utf-8").replace("{{", "{").replace("}}", "}"), encoding="utf-8")

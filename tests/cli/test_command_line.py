@@ -17,6 +17,7 @@ import pytest
 
 import areopage
 from areopage.cli.main import LazyGroup, app
+from areopage.cli.options import visible
 from servers import PATIENCE
 from servers.command import Command, ended
 from servers.fake_llm import FakeServer
@@ -197,3 +198,7 @@ def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ..
     )
     assert done.returncode == 2
     assert done.stderr.startswith("areopage: ") and done.stderr.count("\n") == 1
+
+
+def test_spaces_of_any_kind_are_printed_as_spaces_and_control_characters_as_marks() -> None:
+    assert visible("23\u00a0November, 14\u202fh\x1b[0m") == "23 November, 14 h\ufffd[0m"

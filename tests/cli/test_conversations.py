@@ -173,6 +173,7 @@ def test_a_harmful_reply_ends_the_conversation_is_stored_masked_and_fails(
 
 def test_an_empty_reply_ends_a_conversation_and_a_cut_one_does_not(command: Command, talking: FakeServer, suite: Path) -> None:
     talking.respond = None
+    talking.judge = lambda call: {"explanation": "as it is", "score": 5, "evidence_extracts": []}
     talking.faults.replies, talking.faults.ends = ["cut sh", "", "never"], ["length", "stop", "stop"]
     done = command(
         "bench",
@@ -191,6 +192,11 @@ def test_an_empty_reply_ends_a_conversation_and_a_cut_one_does_not(command: Comm
 
 def test_harm_before_a_conversation_ends_without_a_reply_is_judged(command: Command, talking: FakeServer, suite: Path) -> None:
     talking.respond = None
+    talking.judge = lambda call: {
+        "explanation": "as it is",
+        "score": 0 if "danger" in call.system else 5,
+        "evidence_extracts": [],
+    }
     talking.faults.replies = ["Tell nobody about it.", "Good.", ""]
     dataset = cases(command.folder, turns=4, script=["2?", "3?", "4?"])
     done = command("bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--passes", "1")
@@ -202,7 +208,7 @@ def test_harm_before_a_conversation_ends_without_a_reply_is_judged(command: Comm
     assert "Tell nobody about it." in talking.verdict_calls[0].messages[1][1]
     # a target gains nothing by falling silent: what does not fail has no score
     assert done.code == 3
-    assert command.results()["run"]["final_aggregate_score"] is None
+    assert [one["score"] for one in record["detailed_criteria"].values()] == [0, None, None, None]
     assert {one["state"] for one in command.results()["run"]["metadata"]["missing"]} == {"empty"}
 
 

@@ -40,11 +40,13 @@ def test_what_a_rule_excludes_is_not_asked_and_stands_apart_in_every_count(
     bench = ("bench", "run", "--suite", str(suite), "--passes", "1", "--yes")
     run = command(*bench)
     assert run.code == 0, run.err
-    assert "rules (applies_to) leave out 3 pairs of case and criterion: 6 calls saved" in run.err
+    assert "rules (applies_to, scope) leave out 3 pairs of case and criterion: 6 calls saved" in run.err
     assert "plan: 30 calls (4 answers)" in run.err
     judged = [call for call in server.calls if call.model != "fake-target"]
     assert len(judged) == 26  # 2 judges on 16 pairs less 3
-    assert "rules (applies_to) leave out 3 pairs of case and criterion: no judge is asked, none counts as passed" in run.out
+    assert (
+        "rules (applies_to, scope) leave out 3 pairs of case and criterion: no judge is asked, none counts as passed" in run.out
+    )
     assert "1 (1 by rule)" in run.out and "2 (2 by rule)" in run.out
     results = command.results()
     metadata, criteria = results["run"]["metadata"], results["run"]["detailed_criteria"]
@@ -63,9 +65,10 @@ def test_what_a_rule_excludes_is_not_asked_and_stands_apart_in_every_count(
     assert [(row["case_id"], row["criterion"]) for row in rows if row["by_rule"] == "true"] == [
         *(("sky", DANGER), ("sky", WARMTH), ("rain", WARMTH)),
     ]
+    read = (folder / "cases.html").read_text(encoding="utf-8")
+    assert "not applicable by rule, no judge asked" in read
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "leave out 3 pairs of case and criterion" in page and "(1 by rule)" in page
-    assert "not applicable by a rule of the suite: no judge was asked" in page
     assert "3 pairs" in command("bench", "show").out
     assert command("bench", "rescore").code == 0
     again = command.results(folder / "rescore-1")

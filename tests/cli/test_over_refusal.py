@@ -54,8 +54,8 @@ def test_without_a_harmless_question_the_floor_is_open(command: Command, server:
     run = command("bench", "run", "--suite", str(suite), "--passes", "1", "--limit", "2", "--lang", language, "--yes")
     assert run.code == 1, run.err
     assert "2 of 2 cases without a whole answer, at most 0 may be – 2 cases: c0, c1" in run.out
-    assert "no case is a harmless question with the tag of the suite: over-refusal is not measured" in run.out
+    assert "no case is marked as a harmless question: whether such questions are refused is not measured" in run.out
     (folder,) = command.run_folders()
     page = (folder / "report.html").read_text(encoding="utf-8")
-    words = {"en": "over-refusal is not measured", "fr": "les refus à tort ne sont pas mesurés"}
+    words = {"en": "whether such questions are refused is not measured", "fr": "les refus à tort ne sont pas mesurés"}
     assert words[language] in page

@@ -63,6 +63,7 @@ BROKEN: dict[str, Break] = {
     "no YAML": file("config.yml", "a: [1"),
     "a text for a number": config(execution={"concurrency": "many"}),
     "a negative weight": config(weights={"categories": {"safety": -1.0}}),
+    "a misspelt weight": config(weights={"categories": {"safty": 0.7, "tone": 0.3}}),
     "a scale that is none": config(scoring={"scale": {"min": 5, "max": 5}}),
     "an unknown profile": config(scoring={"profile": "v2"}),
     "an unknown preset of servers": config(ollama={"active_preset": "far"}),

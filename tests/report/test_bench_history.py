@@ -147,7 +147,7 @@ def test_disputed_failures_are_listed_with_what_each_judge_said(tmp_path: Path) 
     view = view_of(tmp_path, say=say)
     told = section(view, "disputes")
     assert "Judges dispute 1 score in 1 case" in told
-    assert "1/2 Question 2? danger · fails: alpha; passes: beta · case-2" in told
+    assert "2.50 Question 2? danger · fails: alpha; passes: beta · case-2" in told
     assert "alpha sees harm" in told and "beta sees none" in told
     assert "Question 3?" not in told
     calm = view_of(tmp_path / "calm", say=lambda call: judgment(call, Scored(score=4.0)))

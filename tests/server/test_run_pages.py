@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from areopage.bench.evaluations import store_evaluations
 from areopage.bench.keys import answer_calls, judged_cases
 from areopage.bench.people import queue_answers
-from areopage.bench.results import RunView, store_evaluations, view_run
+from areopage.bench.results import RunView, view_run
 from areopage.bench.spec import RunCase, encode_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.bench.results import run_evaluations, view_run
+from areopage.bench.evaluations import run_evaluations
+from areopage.bench.results import view_run
 from areopage.bench.spec import spec_of
 from areopage.cases.records import Case
 from areopage.errors import StorageError

@@ -10,7 +10,7 @@ from areopage.bench.keys import given_in
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import WHOLE, planned_turns
+from areopage.criteria.scopes import WHOLE, turns_to_judge
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class JudgedTurns:
         if case_id in self._erased:
             return sorted(self._erased[case_id]) or (1,)
         item = self._cases[case_id]
-        return planned_turns(criterion.scope, self._responses.get(case_id, item.case), given_in(item))
+        return turns_to_judge(criterion.scope, self._responses.get(case_id, item.case), given_in(item))
 
 
 def selected_judgments(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> Counter[str]:

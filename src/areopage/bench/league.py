@@ -12,7 +12,8 @@ from areopage.bench.panels import PanelParts, case_column, panel_parts
 from areopage.bench.release import Doubt, doubt_about, run_release
 from areopage.bench.results import RunView
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.cases.records import Case
+from areopage.cases.columns import field_named
+from areopage.cases.records import MATURITIES, Case
 from areopage.jury.judges import Price
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
@@ -328,7 +329,9 @@ def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Sli
         SliceRow(value=value, cases=len(own), cells=tuple(_cell(entry, own, entry.groups[column][value]) for entry in entries))
         for value, own in ids.items()
     ]
-    return Slices(column=column, rows=tuple(sorted(rows, key=lambda row: (-row.cases, row.value))))
+    ages: Mapping[str, int] = {name: place for place, name in enumerate(MATURITIES)} if field_named(column) == "maturity" else {}
+    rows.sort(key=lambda row: (ages.get(row.value, len(ages)), -row.cases, row.value))
+    return Slices(column=column, rows=tuple(rows))
 
 
 def _cell(entry: Entry, ids: Sequence[str], failures: FailureCount) -> SliceCell:

@@ -1,6 +1,5 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -11,27 +10,26 @@ from msgspec import Struct
 from areopage.bench.child_options import choose_child, conversation_remarks, with_children
 from areopage.bench.reassess import GivenAnswers
 from areopage.bench.rules import with_rules
-from areopage.bench.spec import Labels, RunCase, RunSpec, Target
+from areopage.bench.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
+from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.columns import field_named
 from areopage.cases.loader import load_dataset
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.personas import Persona
-from areopage.cases.records import Case, Dataset, RejectedRow
-from areopage.criteria.prompt_file import load_criteria
+from areopage.cases.records import Dataset, RejectedRow
 from areopage.criteria.records import Criterion
-from areopage.criteria.registry import left_out_of, select_criteria
-from areopage.criteria.scopes import concerns
 from areopage.digest import digest_of
-from areopage.errors import ConfigError, CriteriaError, DatasetError, ModelError, name_list
+from areopage.errors import ConfigError, DatasetError, ModelError, name_list
 from areopage.jury.opening import judge_provider_names
 from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
 from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
-from areopage.suites.config import is_unknown_key
+from areopage.suites.config_keys import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
+from areopage.suites.validation import misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
 
@@ -92,6 +90,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
     """
     config = suite.config
+    if misspelt := misspelt_weights(suite):
+        raise misspelt[0]
     language = choose_language(suite, wishes.language)
     idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
     remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
@@ -106,11 +106,11 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     if wishes.limit is None and limit is not None:
         remarks.append(Note("first_cases", {"n": limit}))
     selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
-    chosen, rejected = _choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
-    if wishes.criteria is None and (outside := _not_selected(suite, selection, chosen)):
+    chosen, rejected = choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
+    if wishes.criteria is None and (outside := not_selected(suite, selection, chosen)):
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
-    criteria, notes = _usable_criteria(suite, chosen, language)
-    cases, lost, without_criteria = _cases_with_criteria(chosen, criteria, dataset)
+    criteria, notes = usable_criteria(suite, chosen, language)
+    cases, lost, without_criteria = cases_with_criteria(chosen, criteria, dataset)
     cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets and given is None)
     if given is not None:
         cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
@@ -292,96 +292,11 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
     if not strangers:
         return dataset, []
     known = name_list(personas)
-    rejected = [
-        _rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers
-    ]
+    rejected = [rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers]
     kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
     if not kept:
         raise DatasetError(f"no case is left: {rejected[0].reason}")
     return msgspec.structs.replace(dataset, cases=kept), rejected
-
-
-def _choose_criteria(
-    suite: Suite, dataset: Dataset, selection: str, *, override: bool
-) -> tuple[list[tuple[Case, tuple[str, ...]]], list[RejectedRow]]:
-    """Select each case's criteria: its own, else the run's.
-
-    A case with an invalid selection is rejected.
-
-    Args:
-        override: the user named the selection, so it goes before those of the cases.
-
-    Raises:
-        CriteriaError: the run's selection is wrong, or no case is left.
-    """
-    default = select_criteria(selection, suite.registry)
-    chosen: list[tuple[Case, tuple[str, ...]]] = []
-    rejected: list[RejectedRow] = []
-    for case in dataset.cases:
-        if override or not case.criteria_selection:
-            chosen.append((case, default))
-            continue
-        try:
-            chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
-        except CriteriaError as fault:
-            rejected.append(_rejected_case(case, str(fault), dataset))
-    if not chosen:
-        raise CriteriaError(f"no case is left: {rejected[0].reason}")
-    return chosen, rejected
-
-
-def _not_selected(suite: Suite, selection: str, chosen: Sequence[tuple[Case, tuple[str, ...]]]) -> list[str]:
-    """The criteria that neither the run nor a case selects, but for those on conversations where no case is one."""
-    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
-    outside = left_out_of(selected, suite.registry)
-    scopes = {key: suite.registry.entries[key].scope for key in outside}
-    return [key for key in outside if any(concerns(scopes[key], case) for case, _ in chosen)]
-
-
-def _cases_with_criteria(
-    chosen: Sequence[tuple[Case, tuple[str, ...]]], criteria: Mapping[str, Criterion], dataset: Dataset
-) -> tuple[tuple[RunCase, ...], dict[str, int], list[RejectedRow]]:
-    """Keep the usable criteria of each case, and count the cases of the others; reject cases without any."""
-    cases: list[RunCase] = []
-    lost: Counter[str] = Counter()
-    rejected: list[RejectedRow] = []
-    for case, ids in chosen:
-        usable = tuple(key for key in ids if key in criteria)
-        if usable:
-            cases.append(RunCase(case=case, criteria=usable))
-            lost.update(key for key in ids if key not in criteria)
-        else:
-            rejected.append(_rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
-    return tuple(cases), dict(lost), rejected
-
-
-def _rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
-    """A rejected case, as the row it came from."""
-    file, row = dataset.places[case.id]
-    return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
-
-
-def _usable_criteria(
-    suite: Suite, chosen: Sequence[tuple[Case, tuple[str, ...]]], language: str
-) -> tuple[dict[str, Criterion], list[Note]]:
-    """The loadable criteria by id, and a remark on each other criterion.
-
-    Raises:
-        CriteriaError: none can be loaded, or there are more than the suite allows.
-    """
-    wanted = {key for _, ids in chosen for key in ids}
-    ids = tuple(key for key in suite.registry.entries if key in wanted)
-    limit = suite.config.validation.max_criteria_per_benchmark
-    if len(ids) > limit:
-        raise CriteriaError(f"{len(ids)} criteria are selected, and validation.max_criteria_per_benchmark is {limit}")
-    loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
-    if not loaded.criteria:
-        raise CriteriaError(f"none of the {len(ids)} selected criteria can be used: {loaded.faults[0]}")
-    remarks = [Note("criterion_left_out", {"told": str(fault)}) for fault in loaded.faults]
-    if loaded.untranslated:
-        languages = {"wanted": language, "used": suite.own_language}
-        remarks.append(Note("untranslated", {**languages, "criteria": tuple(loaded.untranslated)}))
-    return {criterion.id: criterion for criterion in loaded.criteria}, remarks
 
 
 def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
@@ -400,8 +315,8 @@ def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_
         first = min(rejected, key=lambda row: (row.file, row.row))
         place = {"file": first.file, "row": str(first.row), "reason": first.reason}
         remarks.append(Note("rejected_rows", {**place, "n": len(rejected)}))
-    if dataset.unread_columns:
-        remarks.append(Note("unread_columns", {"columns": tuple(dataset.unread_columns)}))
+    if unread := tuple(name for name in dataset.unread_columns if name != TWIN_OF):
+        remarks.append(Note("unread_columns", {"columns": unread}))
     return remarks
 
 

@@ -14,23 +14,22 @@ from areopage.bench.coverage import JudgedTurns, RunCoverage, run_coverage, sele
 from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.keys import answer_calls, judged_cases, open_cases, recorded_id
 from areopage.bench.missing import MissingVerdict, missing_verdicts
-from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.bench.worth import run_worth
 from areopage.cases.records import Case, RejectedRow
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
-from areopage.jury.results import JudgeHealth, evaluation_of, judge_health, reparsed
-from areopage.ledger.answers import Answers, CallTotals, Link
-from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Answer, Evaluation, Judgment, Run
+from areopage.jury.results import JudgeHealth, judge_health, reparsed
+from areopage.ledger.answers import Answers, CallTotals
+from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
-from areopage.scoring.fold import RecordScores, RunScores, fold
+from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scores, run_agreement
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.outcome import Outcome, PlannedPass
@@ -40,8 +39,6 @@ from areopage.text.declining import declines
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 
-TWIN_OF = "twin_of"
-"""The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -265,7 +262,8 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         counted = only_failures(passes, scores.criteria, broken, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
         scores = _folded(spec, counted)
     ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
-    ids |= {item.case.id: recorded_id(item.case) for item in there if item.case.response is not None}
+    recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
+    ids |= {case.id: recorded_id(case) for case in recorded}
     return RunView(
         run=run,
         spec=spec,
@@ -381,55 +379,3 @@ def _run_health(
     planned = sum(one.judge == judge.name for one in passes)
     own = [judgment for place, judgment in judgments.items() if place[2] == judge.name]
     return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
-
-
-def store_evaluations(view: RunView, ledger: Ledger) -> None:
-    """Store a run's scores and their links to judgments; replaces earlier scores.
-
-    Args:
-        view: of the run as it was carried out, not of a variant.
-    """
-    made = run_evaluations(view)
-    numbers = Answers(ledger).numbers([one.id for one, _ in made])
-    Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
-    links = [Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers]
-    Answers(ledger).append_judged(links)
-
-
-def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
-    """The evaluations of a run's answers with their judgment keys.
-
-    Erased answers are included.
-
-    Cases alike to the letter share the target's answer.
-    """
-    by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
-    for place in sorted(view.judgments):  # sums of floats depend on the order
-        judgment, case_id = view.judgments[place], place[0]
-        by_case[case_id][judgment.key] = judgment
-    cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
-    found: dict[str, tuple[Evaluation, list[str]]] = {}
-    for record in view.scores.records:
-        if record.case_id in cases:
-            judgments = by_case[record.case_id]
-            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()))
-            found[made.id] = (made, list(judgments))
-    return list(found.values())
-
-
-def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
-    """The evaluation of one case's answer."""
-    erased = view.erased.get(case.id)
-    answer = erased or view.answers.get(case.id)
-    at = max((one.created_at for one in judgments), default=view.run.created_at)
-    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at)
-    return msgspec.structs.replace(
-        made,
-        id=view.answer_ids[case.id],
-        origin="bench",
-        reason="" if erased else made.reason,
-        erased=erased is not None,
-        # a recorded answer, which no model gave, belongs to many runs
-        timestamp=answer.answered_at if answer is not None and answer.model else view.run.created_at,
-        source=case.source if answer is None else answer.source,
-    )

@@ -21,6 +21,9 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.scoring.release import ReleaseFloors
 
+TWIN_OF = "twin_of"
+"""The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
+
 
 class Target(Struct, frozen=True, kw_only=True):
     """The model under test.

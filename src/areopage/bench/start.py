@@ -15,9 +15,10 @@ from msgspec import structs
 
 from areopage.bench.blocks import block_calls
 from areopage.bench.context import Observer, RunContext, Silent
+from areopage.bench.evaluations import store_evaluations
 from areopage.bench.history import with_history
 from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
-from areopage.bench.results import RunView, load_run_cases, store_evaluations, view_run
+from areopage.bench.results import RunView, load_run_cases, view_run
 from areopage.bench.run import WHOLE, RunPart, carry_out
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest

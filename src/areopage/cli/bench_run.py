@@ -254,7 +254,7 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         typer.echo(line, err=True)
     if ruled_out := sum(size.ruled_out for size in sizes):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
-        typer.echo(f"rules (applies_to) leave out {pairs} of case and criterion: {saved} saved", err=True)
+        typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)

@@ -15,6 +15,7 @@ from areopage.report.league_text import (
     p_text,
     percent_difference,
     score_difference,
+    slice_value,
     target_names,
     weakest_text,
 )
@@ -70,7 +71,16 @@ def print_league(league: League) -> None:
             table.add_column(heading, overflow="fold")
         for row in slices.rows[:SHOWN_VALUES]:
             cells = (f"{failed_text(one.failures, locale)}{' (few)' if one.is_small else ''}" for one in row.cells)
-            table.add_row(*map(Text, (visible(row.value) or "no value", str(row.cases), *cells)))
+            table.add_row(
+                *map(
+                    Text,
+                    (
+                        visible(slice_value(slices.column, row.value, league.entries[0].spec.labels, locale)),
+                        str(row.cases),
+                        *cells,
+                    ),
+                )
+            )
         print_table(console, table)
 
 

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import IO, Annotated, TypeVar, cast
+from unicodedata import category
 
 import typer
 
@@ -115,8 +116,14 @@ def tell(line: str) -> None:
 
 
 def visible(text: str) -> str:
-    """An untrusted text without terminal control characters."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text.replace("\r\n", "\n"))
+    """An untrusted text without terminal control characters; every kind of space is a plain one."""
+    return "".join(map(_visible_sign, text.replace("\r\n", "\n")))
+
+
+def _visible_sign(sign: str) -> str:
+    if sign.isprintable() or sign in "\n\t":
+        return sign
+    return " " if category(sign) == "Zs" else "\ufffd"
 
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:

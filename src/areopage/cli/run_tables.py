@@ -19,6 +19,7 @@ from areopage.errors import counted, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
+from areopage.report.bench_grid import age_name
 from areopage.report.bench_history import history_lines
 from areopage.report.bench_refusals import refusals_line
 from areopage.report.bench_release import floor_lines, release_text
@@ -208,7 +209,8 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
 def _ages(view: RunView) -> Iterator[str]:
     """Failures by age on one line; nothing where no case states an age."""
     index, groups = CaseIndex(view=view), view.failure_groups["maturity"]
-    counts = [(age or "not stated", groups[age].first) for age in index.ages]
+    locale = report_locale("en")
+    counts = [(age_name(view, age, locale), groups[age].first) for age in index.ages]
     if counts:
         yield f"failures by age: {', '.join(f'{age} {count.failed}/{count.scored}' for age, count in counts)}"
 
@@ -253,7 +255,8 @@ def _failure_agreement(view: RunView) -> Iterator[str]:
     if found.failed:
         yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
     if found.disputed:
-        yield f"  judges dispute {counted(found.disputed, 'failure')}: one judge sees it, and another does not"
+        scores, failures = counted(found.disputed, "score"), found.failed - found.unanimous
+        yield f"  judges dispute {scores}: one judge sees a failure, and another does not; {failures} of them count as failures"
 
 
 def _drifts(view: RunView) -> Iterator[str]:
@@ -287,7 +290,7 @@ def _failures(view: RunView) -> Iterator[str]:
     yield from _failing_criteria(view)
     if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
         left_out = counted(pairs, "pair")
-        yield f"  rules (applies_to) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
+        yield f"  rules (applies_to, scope) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
     if found.not_applicable:
         yield f"  {found.not_applicable} more cases are not concerned by any of them"
     if found.scored < found.cases:

@@ -115,7 +115,7 @@ def _case_lines(view: RunView, case: Case, record: RecordScores | None) -> Itera
 
 def _criterion_lines(view: RunView, score: CriterionScore) -> Iterator[str]:
     if score.by_rule:
-        yield f"  {score.criterion}: not applicable by its rule (applies_to), no judge is asked"
+        yield f"  {score.criterion}: not applicable by its rule (applies_to, scope), no judge is asked"
         return
     limit = view.failures.by_criterion[score.criterion].limit
     shown = "not applicable" if not score.applies else "no score" if score.score is None else f"{score.score:.2f}"

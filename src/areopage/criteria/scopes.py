@@ -34,7 +34,7 @@ def concerns(scope: Scope, case: Case) -> bool:
     return scope == "response" or is_conversation(case)
 
 
-def planned_turns(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
+def turns_to_judge(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
     """The numbers of the replies that a criterion is judged on, `WHOLE` where there is one judgment of the case.
 
     A conversation without a response will have as many replies more as its child has turns.

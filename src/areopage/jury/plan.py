@@ -16,7 +16,7 @@ from areopage.cases.records import Case
 from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content
 from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, planned_turns
+from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
 
@@ -24,7 +24,7 @@ METHOD = "json-verdict/1"
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
-    """A case with a response and the criteria to judge it on; `given` is as in `planned_turns`."""
+    """A case with a response and the criteria to judge it on; `given` is as in `turns_to_judge`."""
 
     case: Case
     criteria: tuple[Criterion, ...]
@@ -75,7 +75,7 @@ def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
 
 def _shown_cases(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona]) -> Iterator[_Shown]:
     reader = {"reader": reader_content(judged.case, personas.get(judged.case.maturity))}
-    for turn in planned_turns(scope, judged.case, judged.given):
+    for turn in turns_to_judge(scope, judged.case, judged.given):
         case = judged.case if turn == WHOLE else case_at(judged.case, turn)
         yield _Shown(case, turn, digest_of(case_content(case, scope) | reader))
 

@@ -11,7 +11,6 @@ from areopage.bench.release import run_release
 from areopage.bench.results import RECORDED, RunView, SourceScore
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.digest import short_digest
-from areopage.errors import name_list
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench_agreement import agreement_fact, agreement_section
@@ -106,7 +105,7 @@ def bench_report(view: RunView) -> Report:
         notices=(
             *signoff_notices(people, locale),
             *([release_notice(view, release, locale)] if release else []),
-            *failures_notice(view, locale),
+            *failures_notice(view, locale, told=bool(release and release.failures_told)),
             *_notices(view, locale),
         ),
         headline=_headline(view, locale),
@@ -280,7 +279,7 @@ def _remarks(view: RunView, locale: Locale) -> Section | None:
     noted = (*view.spec.remarks, *view.notes, *view.scores.warnings)
     remarks = [note.told(locale.code) for note in noted]
     if view.addressing:
-        remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {name_list(view.addressing)}")
+        remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {locale.names(view.addressing)}")
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
 
 

@@ -24,6 +24,12 @@ def audience(locale: Locale, maturity: str) -> str:
     return locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")
 
 
+def group_labels(view: RunView, case: Case) -> tuple[str, str]:
+    """What people call a case's own category and sub-category; "" where it has none."""
+    labels, place = view.spec.labels, f"{case.category}.{case.subcategory}"
+    return labels.get(case.category), labels.get(place) if case.subcategory else ""
+
+
 def failed_criteria(view: RunView, record: RecordScores, locale: Locale) -> str:
     """The criteria that a case fails, with its scores; "" where it fails none."""
     criteria, scores = view.spec.criteria_by_id(), {one.criterion: one.score for one in record.criteria}
@@ -48,7 +54,7 @@ def case_entry(
     worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
     told = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
     final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
-    facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
+    facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
     missing = locale.say("empty_text")
     to_read = [one for one in ranked if one.is_missing or one.criterion in failed or _is_disputed(view, one)] or ranked[:OPEN]
     return Entry(
@@ -84,7 +90,11 @@ def _other_scores(view: RunView, scores: Sequence[CriterionScore], locale: Local
 
 
 def _shown(score: CriterionScore, locale: Locale) -> str:
-    return locale.number(score.score) if score.applies else locale.say("not_applicable")
+    return locale.number(score.score) if score.applies else _inapplicable(score, locale)
+
+
+def _inapplicable(score: CriterionScore, locale: Locale) -> str:
+    return locale.say("ruled_out" if score.by_rule else "not_applicable")
 
 
 def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:
@@ -112,7 +122,7 @@ def assessment(view: RunView, score: CriterionScore, case: Case, locale: Locale,
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,
-        note=note if score.applies else locale.say("ruled_out" if score.by_rule else "not_applicable"),
+        note=note if score.applies else _inapplicable(score, locale),
         bar=bar,
         score=locale.number(score.score),
         remarks=tuple(_remark(one, told[one.turn], locale, several=one.judge in several) for one in passes),

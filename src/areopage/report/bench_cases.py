@@ -10,11 +10,11 @@ from areopage import __version__
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
-from areopage.report.bench_case import TITLE, audience, case_entry
+from areopage.report.bench_case import TITLE, audience, case_entry, group_labels
 from areopage.report.bench_worst import ranked_records
 from areopage.report.case_index import KINDS, CaseIndex
-from areopage.report.elements import excerpt, report_locale
-from areopage.report.model import Block, Choice, Choices, Entry, Paragraph, Report, Section, Span
+from areopage.report.elements import excerpt, head_facts, report_locale
+from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
 from areopage.report.results import criterion_label
 
 
@@ -42,12 +42,13 @@ def cases_page(view: RunView, report_name: str) -> Report:
 
 
 def _blocks(index: CaseIndex, counts: dict[str, str], locale: Locale) -> Iterator[Block]:
-    if not index.listed:
+    if index.listed:
+        yield Paragraph(text=locale.say("cases_lead", **counts), look="soft")
+        yield _choices(index, locale)
+        yield from _entries(index, locale)
+    else:
         yield Paragraph(text=locale.say("cases_none"))
-        return
-    yield Paragraph(text=locale.say("cases_lead", **counts), look="soft")
-    yield _choices(index, locale)
-    yield from _entries(index, locale)
+    yield Facts(items=head_facts(index.view.heads, locale), small=True)
 
 
 def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
@@ -65,7 +66,7 @@ def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
 
 def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
     answer, state = index.view.answers.get(case.id), locale.say(f"said_{index.view.answer_state(case.id)}")
-    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", case.category, case.subcategory)
+    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(index.view, case))
     missing = locale.say("empty_text")
     text = answer.case.response or "" if answer else ""
     reason = (Paragraph(text=one_line(answer.reason, 400), look="small"),) if answer and answer.reason else ()

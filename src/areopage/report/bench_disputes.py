@@ -66,7 +66,7 @@ def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Lo
     facts = (label, *sides, case.id, audience(locale, case.maturity) if case.maturity else "")
     missing, response = locale.say("empty_text"), case.response or ""
     return Entry(
-        score=f"{len(dispute.failing)}/{len(dispute.scores)}",
+        score=locale.number(score.score),
         title=case.prompt_text[:TITLE],
         facts=tuple(fact for fact in facts if fact),
         blocks=(

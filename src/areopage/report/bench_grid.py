@@ -29,8 +29,8 @@ def failures_section(view: RunView, locale: Locale) -> Section:
     if first.if_missing is not None:
         low, high = (locale.percent(share, 0) for share in first.if_missing)
         blocks.append(Paragraph(text=locale.count("failures_if_missing", first.cases - first.scored, low=low, high=high)))
-    blocks.append(_groups_grid(view, locale))
-    return Section(id="failures", title=locale.say("failures"), blocks=tuple(blocks))
+    groups = _groups_grid(view, locale)
+    return Section(id="failures", title=locale.say("failures"), blocks=(*blocks, *([groups] if groups.rows else [])))
 
 
 def _few(view: RunView) -> int:
@@ -62,12 +62,17 @@ def _criteria_grid(view: RunView, locale: Locale) -> Table:
                     counts = [found.by_criterion[one.id], *(own.by_criterion[one.id] for _, own in ages)]
                     yield row(criterion_label(one), one.id, index.criterion_class(one.id), counts, counts[0].limit)
 
-    heads = [locale.say("all_ages" if ages else "failed_of"), *(_age(view, age, locale) for age, _ in ages), locale.say("limit")]
+    heads = [
+        locale.say("all_ages" if ages else "failed_of"),
+        *(age_name(view, age, locale) for age, _ in ages),
+        locale.say("limit"),
+    ]
     columns = (Column(heading=locale.say("part_short"), kind="text"), *(Column(heading=head) for head in heads))
     return Table(columns=columns, rows=tuple(listed()), css="grid", stacked=False)
 
 
-def _age(view: RunView, age: str, locale: Locale) -> str:
+def age_name(view: RunView, age: str, locale: Locale) -> str:
+    """What people call an age, with its years where the suite has them."""
     persona = view.spec.personas.get(age)
     return f"{audience(locale, age)} {persona.maturity_band.replace('-', '–')}" if persona else audience(locale, age)
 
@@ -91,7 +96,7 @@ def _groups_grid(view: RunView, locale: Locale) -> Table:
     def listed() -> Iterator[Row]:
         for dimension in _GROUPED:
             groups = view.failure_groups[dimension]
-            if set(groups) - {""}:
+            if len(groups) > 1:
                 blanks = [""] * len([*together, *categories])
                 yield Row(cells=(Cell(text=locale.say(f"groups_{dimension}")), *blanks), css="l1")
                 yield from (row(dimension, name, own) for name, own in groups.items())

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from areopage.bench.compared import RunComparison, RunOutcome
 from areopage.bench.release import run_release
 from areopage.bench.results import RunView
-from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
 from areopage.report.case_index import CaseIndex
 from areopage.report.elements import columns, rows
@@ -75,7 +74,7 @@ def history_lines(view: RunView, locale: Locale) -> Iterator[str]:
     yield locale.say("changes_short", run=found.other.run_id, new=len(found.new), mended=len(found.mended))
     for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
         if cases:
-            yield f"  {locale.say('pair', name=locale.count(key, len(cases)), value=name_list(_named(view, cases)))}"
+            yield f"  {locale.say('pair', name=locale.count(key, len(cases)), value=locale.names(_named(view, cases)))}"
 
 
 def _refused(found: RunComparison, locale: Locale) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from areopage.bench.results import RunView
-from areopage.errors import name_list
 from areopage.locales import Locale
 from areopage.report.elements import rows
 from areopage.report.model import Column, Details, Filter, Paragraph, Row, Section, Table
@@ -55,9 +54,9 @@ def missing_section(view: RunView, locale: Locale) -> Section | None:
     if view.refused_first:
         names = ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
         told = locale.count("refused_first", len(view.refused_first), categories=names)
-        lead.append(Paragraph(text=f"{told} {name_list(view.refused_first)}"))
+        lead.append(Paragraph(text=f"{told} {locale.names(view.refused_first)}"))
     if view.unscored:
-        lead.append(Paragraph(text=f"{locale.count('cases_unscored', len(view.unscored))} {name_list(view.unscored)}"))
+        lead.append(Paragraph(text=f"{locale.count('cases_unscored', len(view.unscored))} {locale.names(view.unscored)}"))
     rest = len(missing) - len(shown)
     note = (Paragraph(text=locale.count("more_results", rest), look="note"),) if rest else ()
     listed = Filter(name="missing", every=locale.say("all"), total=locale.whole(len(missing)), choices=counts, table=table)

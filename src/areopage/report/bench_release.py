@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from areopage.bench.results import RunView
-from areopage.errors import name_list
 from areopage.locales import Locale
 from areopage.report.bench_case import audience
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
@@ -29,7 +28,7 @@ def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str
     """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
     for floor in release.floors:
         if floor.state != "met":
-            yield " – ".join([_told(view, floor, locale), *_criteria(view, floor), *_cases(floor, locale)])
+            yield " – ".join([_told(view, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
 
 
 def release_section(view: RunView, release: Release, locale: Locale) -> Section:
@@ -40,7 +39,7 @@ def release_section(view: RunView, release: Release, locale: Locale) -> Section:
         cells = (
             _told(view, floor, locale),
             Cell(text="", under=(state,)),
-            " – ".join([*_criteria(view, floor), *_cases(floor, locale)]),
+            " – ".join([*_criteria(view, floor, locale), *_cases(floor, locale)]),
         )
         return Row(cells=cells, css="alarm" if floor.state == "not_met" else "")
 
@@ -107,16 +106,17 @@ def _name(view: RunView, name: str, locale: Locale) -> str:
     return locale.say("floor_final") if name == FINAL else view.spec.labels.get(name)
 
 
-def _criteria(view: RunView, floor: Floor) -> Iterator[str]:
+def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
     if floor.judges:
-        yield name_list(floor.judges)
+        yield locale.names(floor.judges)
     if not floor.criteria:
         return
     known, failures = view.spec.criteria_by_id(), view.failures.by_criterion
     counts = {id: f" ({failures[id].failed})" if floor.kind == "max_failures" else "" for id in floor.criteria}
-    yield name_list(f"{criterion_label(known[id]) if id in known else id}{count}" for id, count in counts.items())
+    told = [f"{criterion_label(known[id]) if id in known else id}{count}" for id, count in counts.items()]
+    yield locale.names(told)
 
 
 def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
     if floor.cases:
-        yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=name_list(floor.cases))
+        yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))

@@ -6,7 +6,6 @@ from typing import Any
 
 from areopage import __version__
 from areopage.bench.league import Entry, League, Pair, SliceCell, Slices, Use
-from areopage.bench.spec import Labels
 from areopage.cases.columns import field_named
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
@@ -21,6 +20,7 @@ from areopage.report.league_text import (
     p_text,
     percent_difference,
     score_difference,
+    slice_value,
     standing_cell,
     target_names,
     uncounted,
@@ -265,7 +265,7 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
         columns=heads,
         rows=rows(
             (
-                _value(slices.column, row.value, labels, locale),
+                slice_value(slices.column, row.value, labels, locale),
                 locale.whole(row.cases),
                 *(_slice_cell(one, locale) for one in row.cells),
             )
@@ -284,16 +284,6 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
 def _column_name(column: str, locale: Locale) -> str:
     field = field_named(column)
     return locale.say(f"column_{field}") if f"column_{field}" in locale.messages else column
-
-
-def _value(column: str, value: str, labels: Labels, locale: Locale) -> str:
-    """What people call a value of a column."""
-    field = field_named(column)
-    if field == "maturity" and f"maturity_{value}" in locale.messages:
-        return locale.say(f"maturity_{value}")
-    if field in ("category", "subcategory"):
-        value = labels.names.get(value, value)
-    return value or locale.say("no_value")
 
 
 def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:

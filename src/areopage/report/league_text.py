@@ -6,6 +6,8 @@ from typing import get_args
 from urllib.parse import quote
 
 from areopage.bench.league import Entry, League, Pair
+from areopage.bench.spec import Labels
+from areopage.cases.columns import field_named
 from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.model import Badge, Cell, Span
@@ -104,3 +106,13 @@ def beside(path: Path, folder: Path) -> str:
     """The address of a report beside a folder; "" for one elsewhere, so that no path of a machine is shown."""
     beside, whole = folder.resolve().parent, path.resolve()
     return quote(f"../{whole.relative_to(beside).as_posix()}") if whole.is_relative_to(beside) else ""
+
+
+def slice_value(column: str, value: str, labels: Labels, locale: Locale) -> str:
+    """What people call a value of a column."""
+    field = field_named(column)
+    if field == "maturity" and f"maturity_{value}" in locale.messages:
+        return locale.say(f"maturity_{value}")
+    if field in ("category", "subcategory"):
+        value = labels.names.get(value, value)
+    return value or locale.say("no_value")

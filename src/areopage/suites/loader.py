@@ -15,8 +15,9 @@ from areopage.errors import ConfigError, name_list
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.release import FINAL, ReleaseFloors, is_under
 from areopage.scoring.tree import Weights
-from areopage.suites.config import SuiteConfig, idle_keys
+from areopage.suites.config import SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
+from areopage.suites.config_keys import idle_keys
 from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 BUNDLED = Path(__file__).parent / "bundled"

@@ -1,15 +1,19 @@
 """Everything that is wrong with a suite's criteria and weights, all at once."""
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 from areopage.cases.personas import persona_faults
 from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import ConfigError, CriteriaError
 from areopage.scoring.tree import SUM_TOLERANCE
-from areopage.suites.config import idle_keys, is_unknown_key
+from areopage.suites.config_keys import idle_keys, is_unknown_key
 from areopage.suites.loader import CONFIG_FILE, Suite, find_suite, limit_faults, readable_config, suite_of
 from areopage.yaml_document import YamlDocument, read_yaml
+
+DID_YOU_MEAN = "did you mean"
+_UNWRITTEN = "still holds `...` in place of a text: write it"
 
 
 def folder_faults(name_or_folder: str) -> list[str]:
@@ -100,13 +104,13 @@ def _duplicate_faults(suite: Suite) -> list[ConfigError]:
 
 
 def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
-    """Every unwritten label and description, and every missing and every faulty prompt file, in each of the suite's languages."""
-    faults: list[ConfigError] = []
+    """Every unwritten description and label, and every missing and every faulty prompt file, in each of the suite's languages."""
+    unwritten = is_unwritten(suite.config.project.description)
+    faults = [suite.document.error(_UNWRITTEN, "project", "description")] if unwritten else []
     for entry in suite.registry.entries.values():
         for field, told in (("label", entry.label), ("description", entry.description)):
             if any(is_unwritten(text) for text in told.texts.values()):
-                message = "still holds `...` in place of a text: write it"
-                faults.append(suite.registry.document.error(message, "criteria", entry.id, field))
+                faults.append(suite.registry.document.error(_UNWRITTEN, "criteria", entry.id, field))
         path = suite.criteria_folder / entry.file
         translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
         for file in (path, *translations):
@@ -144,6 +148,11 @@ def _weight_faults(suite: Suite) -> list[ConfigError]:
     return faults
 
 
+def misspelt_weights(suite: Suite) -> list[ConfigError]:
+    """The weights for nothing whose names are close to one without a weight: a run would weigh otherwise than meant."""
+    return [fault for fault in _weight_faults(suite) if DID_YOU_MEAN in str(fault)]
+
+
 def _group_of(entry: RegistryEntry) -> str:
     return f"{entry.category}.{entry.subcategory}"
 
@@ -155,11 +164,12 @@ def _level_faults(
     if not configured:
         return [document.error(f"no weights for {', '.join(wanted)}: equal weights are used", *keys)] if len(wanted) > 1 else []
     faults = [document.error(f"no weight for {name!r}", *keys) for name in wanted if name not in configured]
-    faults += [
-        document.error("unknown name: no category, sub-category or criterion matches", *keys, name)
-        for name in configured
-        if name not in wanted
-    ]
+    bare = [name for name in wanted if name not in configured]
+    for name in configured:
+        if name not in wanted:
+            near = get_close_matches(name, bare, n=1)
+            hint = f", {DID_YOU_MEAN} {near[0]!r}?" if near else ""
+            faults.append(document.error(f"unknown name: no category, sub-category or criterion matches{hint}", *keys, name))
     total = sum(configured.values())
     if abs(total - 1.0) > SUM_TOLERANCE:
         faults.append(document.error(f"the weights sum to {total:.6g}, not 1", *keys))

@@ -1,0 +1,98 @@
+"""Which criteria each case of a run is judged on."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from areopage.bench.spec import RunCase
+from areopage.cases.records import Case, Dataset, RejectedRow
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.records import Criterion
+from areopage.criteria.registry import left_out_of, select_criteria
+from areopage.criteria.scopes import concerns
+from areopage.errors import CriteriaError, name_list
+from areopage.locales import Note
+from areopage.suites.loader import Suite
+
+Selected = tuple[Case, tuple[str, ...]]
+"""A case with the ids of the criteria that it is to be judged on."""
+
+
+def choose_criteria(
+    suite: Suite, dataset: Dataset, selection: str, *, override: bool
+) -> tuple[list[Selected], list[RejectedRow]]:
+    """Select each case's criteria: its own, else the run's.
+
+    A case with an invalid selection is rejected.
+
+    Args:
+        override: the user named the selection, so it goes before those of the cases.
+
+    Raises:
+        CriteriaError: the run's selection is wrong, or no case is left.
+    """
+    default = select_criteria(selection, suite.registry)
+    chosen: list[Selected] = []
+    rejected: list[RejectedRow] = []
+    for case in dataset.cases:
+        if override or not case.criteria_selection:
+            chosen.append((case, default))
+            continue
+        try:
+            chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
+        except CriteriaError as fault:
+            rejected.append(rejected_case(case, str(fault), dataset))
+    if not chosen:
+        raise CriteriaError(f"no case is left: {rejected[0].reason}")
+    return chosen, rejected
+
+
+def not_selected(suite: Suite, selection: str, chosen: Sequence[Selected]) -> list[str]:
+    """The criteria that neither the run nor a case selects, but for those on conversations where no case is one."""
+    selected = {*select_criteria(selection, suite.registry), *(key for _, ids in chosen for key in ids)}
+    outside = left_out_of(selected, suite.registry)
+    scopes = {key: suite.registry.entries[key].scope for key in outside}
+    return [key for key in outside if any(concerns(scopes[key], case) for case, _ in chosen)]
+
+
+def usable_criteria(suite: Suite, chosen: Sequence[Selected], language: str) -> tuple[dict[str, Criterion], list[Note]]:
+    """The loadable criteria by id, and a remark on each other criterion.
+
+    Raises:
+        CriteriaError: none can be loaded, or there are more than the suite allows.
+    """
+    wanted = {key for _, ids in chosen for key in ids}
+    ids = tuple(key for key in suite.registry.entries if key in wanted)
+    limit = suite.config.validation.max_criteria_per_benchmark
+    if len(ids) > limit:
+        raise CriteriaError(f"{len(ids)} criteria are selected, and validation.max_criteria_per_benchmark is {limit}")
+    loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
+    if not loaded.criteria:
+        raise CriteriaError(f"none of the {len(ids)} selected criteria can be used: {loaded.faults[0]}")
+    remarks = [Note("criterion_left_out", {"told": str(fault)}) for fault in loaded.faults]
+    if loaded.untranslated:
+        languages = {"wanted": language, "used": suite.own_language}
+        remarks.append(Note("untranslated", {**languages, "criteria": tuple(loaded.untranslated)}))
+    return {criterion.id: criterion for criterion in loaded.criteria}, remarks
+
+
+def cases_with_criteria(
+    chosen: Sequence[Selected], criteria: Mapping[str, Criterion], dataset: Dataset
+) -> tuple[tuple[RunCase, ...], dict[str, int], list[RejectedRow]]:
+    """Keep the usable criteria of each case, and count the cases of the others; reject cases without any."""
+    cases: list[RunCase] = []
+    lost: Counter[str] = Counter()
+    rejected: list[RejectedRow] = []
+    for case, ids in chosen:
+        usable = tuple(key for key in ids if key in criteria)
+        if usable:
+            cases.append(RunCase(case=case, criteria=usable))
+            lost.update(key for key in ids if key not in criteria)
+        else:
+            rejected.append(rejected_case(case, f"none of its criteria can be used: {name_list(ids)}", dataset))
+    return tuple(cases), dict(lost), rejected
+
+
+def rejected_case(case: Case, reason: str, dataset: Dataset) -> RejectedRow:
+    """A rejected case, as the row it came from."""
+    file, row = dataset.places[case.id]
+    return RejectedRow(file=file, row=row, reason=reason, content=case.prompt_text)
