@@ -222,6 +222,29 @@ def test_what_holds_for_every_criterion_is_said_once(client: TestClient) -> None
     assert shown.count("No coefficient yet") == 1 and "All criteria. No coefficient yet" in shown
 
 
+@pytest.mark.parametrize(
+    ("language", "missing", "found"),
+    [
+        ("en", "that takes 20 labelled answers, and there are 2.", "Judge − people"),
+        ("fr", "il faut 20 réponses notées par des personnes, et il y en a 2.", "Juge − humains"),
+    ],
+)
+def test_the_page_says_what_the_jury_is_worth_or_how_many_labels_are_missing(
+    client: TestClient, context: ServerContext, language: str, missing: str, found: str
+) -> None:
+    address = f"/agreement?only=all&lang={language}"
+    assert missing in text_of(client.get(address).text)
+    for number in range(24):
+        sample = SAMPLES[number % len(SAMPLES)]
+        judged(context.ledger, f"more-{number:02d}", NOW, sample, drift=(number % 3) / 2)
+        label = Label(
+            answer_id=f"more-{number:02d}", rater="Anne", criterion=EXACT, score=sample.scores[0], origin="web", created_at=NOW
+        )
+        Labels(context.ledger).add([label])
+    shown = text_of(client.get(address).text)
+    assert missing not in shown and found in shown
+
+
 def test_an_answer_that_is_not_there_is_not_found(client: TestClient) -> None:
     assert client.get("/review/nobody").status_code == 404
     assert client.get("/review/?id=nobody").status_code == 404

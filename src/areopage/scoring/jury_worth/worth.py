@@ -105,11 +105,10 @@ def jury_worth(
         span: the width of the scale, in points.
     """
     drawn = labelled_worth(judges, sample, span, seed=seed)
-    found = drawn if drawn.enough or len(every) == len(sample) else labelled_worth(judges, every, span, seed=seed)
-    at_random = drawn.enough or not found.enough
+    at_random = drawn.enough or len(every) == len(sample)
     return JuryWorth(
         judges=len(judges),
-        labelled=drawn if at_random else found,
+        labelled=drawn if at_random else labelled_worth(judges, every, span, seed=seed),
         at_random=at_random,
         unlabelled=unlabelled_worth(judges, span, seed=seed),
     )
