@@ -24,7 +24,8 @@ from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.power import Oracle, predicted
 from areopage.scoring.exams.records import ExamItem, Figure, Marks, Said
 from areopage.suites.loader import load_suite
-from areopage.trust.exam import ExamWishes, check_exam, prepare_exam, run_exam
+from areopage.trust.exam import run_exam
+from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
 
 SIDE, PASSES, CHANGES = 10, 3, 2
 BANDS = [(0.0, 0.2)] * SIDE + [(0.8, 1.0)] * SIDE

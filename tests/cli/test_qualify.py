@@ -34,7 +34,7 @@ def test_a_judge_that_passed_its_exam_is_accepted_and_shown_as_qualified(command
     judge = command.results()["run"]["metadata"]["judges"][0]["qualification"]
     assert (judge["state"], judge["qualified"], judge["never_examined"]) == ("qualified", 1, 0)
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
-    assert "1 critères qualifiés sur 1" in report or "1 of 1 criteria qualified" in report
+    assert "critères qualifiés : 1 sur 1" in report.replace("\u00a0", " ").replace("\u202f", " ")
     verified = command("verify")
     assert verified.code == 0, verified.out
 

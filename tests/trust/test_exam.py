@@ -17,7 +17,8 @@ from areopage.ledger.qualifications import Qualifications, standing_text
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import Suite, load_suite
-from areopage.trust.exam import Exam, ExamWishes, check_exam, exam_size, prepare_exam, run_exam
+from areopage.trust.exam import run_exam
+from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
 from areopage.trust.gold import read_gold
 from areopage.trust.variants import variants_of
 from servers.small_suite import write_cases, write_suite

@@ -26,7 +26,8 @@ from areopage.report.elements import report_locale
 from areopage.report.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
-from areopage.trust.exam import Exam, ExamResult, ExamWishes, allowing, check_exam, exam_size, prepare_exam, run_exam
+from areopage.trust.exam import ExamResult, run_exam
+from areopage.trust.exam_plan import Exam, ExamWishes, allowing, check_exam, exam_size, prepare_exam
 
 FORMATS = ("text", "json")
 HEADINGS = (

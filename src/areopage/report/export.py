@@ -55,7 +55,9 @@ _OF_CASE = (
     *("tags", "system", "child", "metadata"),
 )
 _OF_ANSWER = tuple(name for name in Answer.__struct_fields__ if name not in ("number", "case"))
-_OF_EVALUATION = tuple(name for name in Evaluation.__struct_fields__ if name not in ("number", "prompt", "response"))
+_NOT_KEPT = ("number", "prompt", "response", "qualification", "standings")
+"""What is of the answer, or of exams at the time of reading."""
+_OF_EVALUATION = tuple(name for name in Evaluation.__struct_fields__ if name not in _NOT_KEPT)
 _OF_TRACE = tuple(name for name in Trace.__struct_fields__ if name not in ("answer", "panel", "judgments"))
 COLUMNS: dict[str, tuple[str, ...]] = {
     "answers": (*_OF_ANSWER, "case_id", *_OF_CASE),

@@ -73,7 +73,7 @@ def missed_lines(locale: Locale, standings: Iterable[JudgeStanding], names: dict
     for standing in standings:
         failed = [one for one in standing.criteria if one.state == "not_qualified"]
         for one in failed[:_SHOWN]:
-            why = "; ".join(mark_text(locale, mark) for mark in one.missed)
+            why = locale.say("missed_joint").join(mark_text(locale, mark) for mark in one.missed)
             yield locale.say("missed_line", judge=standing.judge, criterion=names.get(one.criterion, one.criterion), why=why)
         if len(failed) > _SHOWN:
             yield locale.say("missed_more", n=locale.whole(len(failed) - _SHOWN))
