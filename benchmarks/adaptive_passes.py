@@ -205,7 +205,7 @@ def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict
     drawn: dict[Cell, list[float]] = {cell: [] for cell in full}
     for number in range(resamples + 1):
         draws = {
-            cell: tuple(random.choice(size, size) for size in (one.means.shape[0], one.people.size))
+            cell: (random.integers(0, len(one.means), len(one.means)), random.integers(0, one.people.size, one.people.size))
             for cell, one in uniform.items()
         }
         tables = [shares(curves, full, draws if number else None) for curves in (uniform, adaptive)]

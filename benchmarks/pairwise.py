@@ -80,7 +80,8 @@ def position_bias(winners: list[Winners], seed: int = 3, resamples: int = 2000) 
 def main() -> None:
     """Print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    folder: Path = parser.add_argument("folder", type=Path) and parser.parse_args().folder
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
     labels = {row["item_id"]: (row["subset"], int(row["label"])) for row in rows_of(folder / "items.jsonl.gz")}
     judged: dict[tuple[str, str], dict[str, Winners]] = {}
     unlike = 0
