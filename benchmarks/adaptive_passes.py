@@ -198,10 +198,6 @@ def chosen(table: Shares, style: str) -> int:
     return int(fits[0]) if fits.size else others.shape[1] - 1
 
 
-def _resampled(random: np.random.Generator, size: int) -> Codes:
-    return random.integers(0, size, size)
-
-
 def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict[Cell, Table], resamples: int) -> dict[str, Any]:
     """One setting for all cells, chosen on six styles and used on the seventh; the choice is made again in each resample."""
     random = np.random.default_rng(5)
@@ -209,7 +205,8 @@ def left_out(uniform: dict[Cell, Curve], adaptive: dict[Cell, Curve], full: dict
     drawn: dict[Cell, list[float]] = {cell: [] for cell in full}
     for number in range(resamples + 1):
         draws = {
-            cell: (_resampled(random, one.means.shape[0]), _resampled(random, one.people.size)) for cell, one in uniform.items()
+            cell: (random.integers(0, len(one.means), len(one.means)), random.integers(0, one.people.size, one.people.size))
+            for cell, one in uniform.items()
         }
         tables = [shares(curves, full, draws if number else None) for curves in (uniform, adaptive)]
         for cell in full:

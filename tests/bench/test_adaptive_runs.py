@@ -10,6 +10,7 @@ import pytest
 from areopage.bench.prepare import RunWishes
 from areopage.bench.results import RunView, view_run
 from areopage.bench.start import run_benchmark
+from areopage.cli.bench import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
 from areopage.jury.rescore import Variant
 from areopage.ledger.store import Ledger
@@ -175,3 +176,16 @@ def test_a_jury_at_temperature_0_is_refused_since_its_passes_are_copies(tmp_path
         run_in(tmp_path / "out", adaptive)
     view = run_in(tmp_path / "out", adaptive, passes=2, limit=1)
     assert any(note.key == "passes_are_copies" for note in view.spec.remarks)
+
+
+def test_the_option_takes_a_number_or_auto() -> None:
+    assert (passes_wanted("3"), passes_wanted("auto"), passes_wanted(None)) == (3, None, None)
+    for text in ("0", "101", "many"):
+        with pytest.raises(UserError, match="--passes"):
+            passes_wanted(text)
+
+
+def test_a_budget_in_money_needs_a_price_of_every_model(tmp_path: Path, adaptive: Path) -> None:
+    write_suite(adaptive, judge_system=judge_system({"most": MOST, "budget": {"cost": 5.0}}))
+    with pytest.raises(UserError, match="have no price: alpha, beta"):
+        run_in(tmp_path / "out", adaptive)
