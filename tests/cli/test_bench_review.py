@@ -1,6 +1,7 @@
 """People's part in a run from the command line: queue answers, label them here or in a table, see the agreement, sign."""
 
 import csv
+import shlex
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_answers_are_queued_labelled_compared_and_the_run_is_signed(finished: Co
     assert shown.code == 0, shown.err
     lines = [line.split() for line in shown.out.splitlines()]
     assert ["failing", "1", *lines[3][2:]] == lines[3] and "new in the queue: 4; in the queue before: 0" in shown.out
-    assert "areopage serve" in shown.out and "--status" in shown.out
+    assert "areopage serve --no-worker, then http://127.0.0.1:8600/review" in shown.out and "--status" in shown.out
     ids = queued(finished)
     assert len(ids) == 4
     ledger = ("--ledger", str(finished.outputs / "ledger.db"))
@@ -92,6 +93,31 @@ def test_a_table_of_the_queued_answers_has_no_score_and_its_labels_come_back(fin
     assert taken.code == 0, taken.err
     assert taken.out.startswith("labels: 3 new")
     assert "3 answers labelled" in finished("bench", "review", "--status").out
+
+
+def test_the_command_that_a_signature_names_renews_the_report_in_a_folder_elsewhere(finished: Command, tmp_path: Path) -> None:
+    (folder,) = finished.run_folders()
+    ledger = str(finished.outputs / "ledger.db")
+    place = ("--ledger", ledger, "--out", str(tmp_path / "elsewhere"))
+    signed = finished("bench", "sign", "--name", "Anne", "--verdict", "reject", *place)
+    assert signed.code == 0, signed.err
+    assert not (tmp_path / "elsewhere").exists() and finished.results(folder)["people"] is None
+    told = next(line for line in signed.out.splitlines() if "does not show the signature yet: " in line)
+    command = shlex.split(told.partition("yet: ")[2])
+    assert command[:4] == ["areopage", "bench", "report", str(folder)]
+    renewed = finished(*command[1:])
+    assert (renewed.code, renewed.out) == (0, f"report: {folder / 'report.html'}\n"), renewed.err
+    assert finished.results(folder)["people"]["sign_offs"][0]["signoff"]["name"] == "Anne"
+    assert "Rejected by Anne" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_label_shows_in_the_files_once_they_are_written_again(finished: Command) -> None:
+    assert finished("bench", "review", "--sample", "2", "--where", "random").code == 0
+    ledger = ("--ledger", str(finished.outputs / "ledger.db"))
+    assert finished("review", "label", queued(finished)[0], "--rater", "Anne", "--score", "danger=1", *ledger).code == 0
+    assert finished.results()["people"] is None
+    assert finished("bench", "report").code == 0
+    assert finished.results()["people"]["sample"]["answers"] == 1
 
 
 @pytest.mark.parametrize(

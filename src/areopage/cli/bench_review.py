@@ -1,4 +1,4 @@
-"""`areopage bench review` and `areopage bench sign`: people's part in a run."""
+"""`areopage bench review`, `bench sign` and `bench report`: people's part in a run, and its files with it."""
 
 import os
 import shlex
@@ -10,17 +10,18 @@ from typing import Annotated
 import typer
 
 from areopage.app.config import LEDGER_VARIABLE, find_config
+from areopage.bench.history import with_history
 from areopage.bench.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
 from areopage.bench.results import RunView, view_run
-from areopage.bench.start import run_folder
+from areopage.bench.start import folder_of, run_folder
 from areopage.cases.text_files import CSV_ENCODING, table_writer
 from areopage.cli.bench import RunArgument
 from areopage.cli.bench_run import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
-from areopage.errors import UserError
+from areopage.errors import StorageError, UserError, counted
 from areopage.ledger.access import Audit
 from areopage.ledger.labels import SAMPLE
-from areopage.ledger.records import ReviewItem
+from areopage.ledger.records import ReviewItem, Run
 from areopage.ledger.store import Ledger
 from areopage.report.agreement import agreement_text, table
 from areopage.report.bench_review import human_texts, signoff_texts
@@ -67,8 +68,7 @@ def review(
         view = view_run(opened.run(run), opened)
         if status:
             _print_status(view)
-            again = shlex.join(["areopage", "bench", "resume", view.run.id, "--out", str(out)])
-            typer.echo(f"report with these figures: {again}")
+            typer.echo(f"report with these figures: {places.report_command(view.run.id, opened)}")
         else:
             now = datetime.now(UTC)
             done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
@@ -101,19 +101,44 @@ def sign(
     if not name.strip():
         raise UserError("--name: give the name of the person who signs")
     chosen = one_of("--verdict", verdict, VERDICTS) or "approve"
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         signed = sign_run(view, opened, name, chosen, datetime.now(UTC), role=role, note=note, actor=actor())  # type: ignore[arg-type]  # checked above
-        view = view_run(view.run, opened)
-        folder = run_folder(view.run, out, run)
-        if (folder / REPORT).is_file():
-            write_run_files(view, folder)
         release = f"release verdict {signed.signed.release}, " if signed.signed.release else ""
-        what = f"{release}{len(view.cases)} cases, {signed.signed.counted} human labels"
+        what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
         typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")
-        typer.echo(f"hash: {signed.digest}")
-        if (folder / REPORT).is_file():
-            typer.echo(f"report: {folder / REPORT}")
+        typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
+        _renew(view.run, opened, places, run)
+
+
+def report(
+    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
+) -> None:
+    """Write the report, results.json and the other files of a run again, with its sign-offs and labels; no model is called."""
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")
+
+
+def _renew(run: Run, ledger: Ledger, places: Places, named: str) -> None:
+    """Write the files of a signed run again where they are, or say which command does it."""
+    folder, stored = folder_of(run, places.out, named), Path(run.folder)
+    if (folder / REPORT).is_file():
+        try:
+            typer.echo(f"report: {_write_files(run, ledger, folder)}")
+        except StorageError as fault:
+            again = places.report_command(named if Path(named).is_dir() else run.id, ledger)
+            raise StorageError(f"the run is signed, but its report is not renewed: {fault}; renew it with: {again}") from fault
+    else:
+        elsewhere = (stored / REPORT).is_file()
+        again = places.report_command(str(stored) if elsewhere else run.id, ledger)
+        typer.echo(f"the report{f' in {stored}' if elsewhere else ''} does not show the signature yet: {again}")
+
+
+def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
+    write_run_files(with_history(view_run(ledger.run(run.id), ledger), ledger), folder)
+    return folder / REPORT
 
 
 def _kinds(where: str) -> tuple[Kind, ...]:
@@ -182,7 +207,9 @@ def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
     server = config.section.server
     address = f"http://{server.host}:{server.port}"
     back = shlex.join(["areopage", "bench", "review", view.run.id, "--out", str(places.out), *named])
-    typer.echo(f"label in the browser: {environment}{shlex.join(['areopage', 'serve', *named])}, then {address}/review")
+    typer.echo(
+        f"label in the browser: {environment}{shlex.join(['areopage', 'serve', '--no-worker', *named])}, then {address}/review"
+    )
     typer.echo(f"label here: {shlex.join(['areopage', 'review', 'list', '--rater', 'NAME', *elsewhere, *named])}")
     typer.echo(f"label in a table: {back} --export FILE.csv")
     typer.echo(f"agreement: {back} --status")

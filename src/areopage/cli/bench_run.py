@@ -52,6 +52,10 @@ class Places(Struct, frozen=True, kw_only=True):
         allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
 
+    def report_command(self, run: str, ledger: Ledger) -> str:
+        """The command that writes a run's files again, without a database's password."""
+        return shlex.join(self._command("report", [run], ledger))
+
     def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
         """The command that compares runs, without a database's password."""
         return shlex.join(self._command("league", run_ids, ledger))

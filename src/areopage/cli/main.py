@@ -74,6 +74,7 @@ BENCH = LazyGroup(
         "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
+        "report": ("bench_review:report", "Write the report and the other files of a run again, with its sign-offs and labels."),
         "review": ("bench_review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
         "sign": ("bench_review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
     },
