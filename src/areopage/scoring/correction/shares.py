@@ -11,7 +11,7 @@ Sources:
 - G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach" (Statistics in Medicine 27,
   2008): limits of the sum from those of its parts, √(Σ (N_h / N)² (p_h − l_h)²) downwards and likewise upwards.
 
-Student's interval covers failures of 4 % with 50 labels in 79 % to 90 % of samples, this one in 95 % (docs/accuracy.md).
+Student's interval is too narrow for rare failures; this one covers failures of 4 % with 50 labels in 95 % (docs/accuracy.md).
 """
 
 from functools import lru_cache
