@@ -1,6 +1,6 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -122,20 +122,11 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
         remarks += _given_remarks(given)
     all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
-    mode = wishes.mode or config.execution.test_mode
-    if not getattr(config.test_modes, mode).enabled:
-        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
-    target = choose_target(suite, wishes.target, mode)
+    mode = _enabled_mode(suite, wishes)
     to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
-    if wishes.responses_only and to_answer:
-        raise DatasetError(f"{to_answer} of {len(cases)} cases have no response, and no target is asked: see areopage bench run")
-    if target is None and to_answer:
-        raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
-    if wishes.target is not None and not to_answer:
-        remarks.append(Note("target_not_asked", {"target": wishes.target}))
-    if 0 < to_answer < len(cases):
-        remarks.append(Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer}))
-    case_clusters([case.case for case in cases], config.scoring.cluster)
+    target = choose_target(suite, wishes.target, mode)
+    remarks += _target_remarks(wishes, target, to_answer, len(cases))
+    case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
     spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
@@ -157,6 +148,29 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         reassessed=given.source if given is not None else None,
     )
     return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
+
+
+def _enabled_mode(suite: Suite, wishes: RunWishes) -> Mode:
+    mode = wishes.mode or suite.config.execution.test_mode
+    if not getattr(suite.config.test_modes, mode).enabled:
+        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
+    return mode
+
+
+def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
+    """Remarks on who answers.
+
+    Raises:
+        DatasetError, ModelError: cases have no response, and nobody is to give them one.
+    """
+    if wishes.responses_only and to_answer:
+        raise DatasetError(f"{to_answer} of {cases} cases have no response, and no target is asked: see areopage bench run")
+    if target is None and to_answer:
+        raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
+    if wishes.target is not None and not to_answer:
+        yield Note("target_not_asked", {"target": wishes.target})
+    if 0 < to_answer < cases:
+        yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
 
 
 def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:

@@ -1,7 +1,7 @@
 """Results of a run, computed from the ledger without calling a model."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -264,27 +264,16 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
     held = ledger.judgments(list(places.values()))
     responses = {item.case.id: item.case for item in judged}
     erased_cases = {cases[position].case.id: answer for position, answer in erased.items()}
-    ids = {id: answer.id for id, answer in (answers | erased_cases).items()}
-    recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
-    ids |= {case.id: recorded_id(case) for case in recorded}
+    ids = _answer_ids(answers | erased_cases, there)
     judgments = {place: held[key] for place, key in places.items() if key in held}
     judgments |= erased_judgments(ledger, run.id, erased_cases)
     planned_passes = stored_passes(ledger, run, stored, cases, places, judgments, erased_cases, ids)
-    names = {judge.name: judge for judge in spec.judges}
-    judgments = {
-        place: judgment
-        for place, judgment in judgments.items()
-        if place[2] in names and place[3] <= planned_passes.of(place[0], place[1], names[place[2]], place[4])
-    }
+    judgments = _in_plan(judgments, spec, planned_passes)
     if change.reparse:
         judgments = {place: _read_again(judgment, spec, responses.get(place[0])) for place, judgment in judgments.items()}
     turns = JudgedTurns(cases, responses, erased_cases, [(place[0], place[4]) for place in judgments])
     passes = _planned_passes(spec, cases, judgments, turns, planned_passes)
-    clusters = case_clusters([item.case for item in cases], spec.cluster)
-    scores = _folded(spec, passes, clusters)
-    if broken := broken_off(answers, responses):
-        counted = only_failures(passes, scores.criteria, broken, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
-        scores = _folded(spec, counted, clusters)
+    scores, counted = _counted(spec, cases, passes, broken_off(answers, responses))
     tree, planned = scores.tree, sum(not one.by_rule for one in passes) if spec.adaptive is not None else None
     return RunView(
         run=run,
@@ -296,7 +285,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         judgments=judgments,
         scores=scores,
         coverage=run_coverage(spec, selected_judgments(spec, cases, turns), tree.scored, tree.not_applicable, planned),
-        sources=_scores_by_source(spec, cases, counted if broken else passes),
+        sources=_scores_by_source(spec, cases, counted),
         health=tuple(_run_health(judge, passes, judgments, scores) for judge in spec.judges),
         complete=run.finished_at is not None,
         variant=change.notes(),
@@ -308,6 +297,35 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         standings=Qualifications(ledger).standings(spec.judges, spec.criteria),
         passes=planned_passes,
     )
+
+
+def _answer_ids(answers: Mapping[str, Answer], there: Sequence[RunCase]) -> dict[str, str]:
+    """The ids of answers by case: the target's, and those that came with the dataset."""
+    recorded = [item.case for item in there if item.case.response is not None and not item.answer_id]
+    return {id: answer.id for id, answer in answers.items()} | {case.id: recorded_id(case) for case in recorded}
+
+
+def _in_plan(judgments: Mapping[PassKey, Judgment], spec: RunSpec, planned: RunPasses) -> dict[PassKey, Judgment]:
+    """The judgments of the judges that count, within the passes that are planned."""
+    names = {judge.name: judge for judge in spec.judges}
+    return {
+        place: judgment
+        for place, judgment in judgments.items()
+        if place[2] in names and place[3] <= planned.of(place[0], place[1], names[place[2]], place[4])
+    }
+
+
+def _counted(
+    spec: RunSpec, cases: Sequence[RunCase], passes: Sequence[PlannedPass], broken: Collection[str]
+) -> tuple[RunScores, Sequence[PlannedPass]]:
+    """The scores with the passes that they rest on; of conversations that the target broke off only failures count."""
+    clusters = case_clusters([item.case for item in cases], spec.cluster)
+    scores = _folded(spec, passes, clusters)
+    if not broken:
+        return scores, passes
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    counted = only_failures(passes, scores.criteria, broken, limits, spec.scale)
+    return _folded(spec, counted, clusters), counted
 
 
 def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
