@@ -56,7 +56,7 @@ def answers(random: np.random.Generator, cases: int) -> tuple[Table, Table]:
 
 
 def outcomes(table: Table) -> CaseOutcomes:
-    means, fails = table.mean(axis=1), (table <= 2.0).any(axis=1)
+    means, fails = table.mean(axis=1), [row.min() <= 2.0 for row in table]
     return CaseOutcomes(
         scores={str(n): float(score) for n, score in enumerate(means)},
         fails={str(n): bool(one) for n, one in enumerate(np.atleast_1d(fails))},

@@ -57,7 +57,7 @@ def folder_of(command: Command) -> Path:
 def test_a_worse_release_fails_a_pull_request_and_the_files_say_why(
     command: Command, releases: FakeServer, demanding: Path, cases: Path
 ) -> None:
-    run = ("bench", "run", "--suite", demanding, "--dataset", cases, "--yes", "--target")
+    run = ("bench", "run", "--suite", demanding, "--dataset", cases, "--passes", "1", "--yes", "--target")
     assert [command(*run, target).code for target in (OLD, NEW)] == [0, 1]
     asked = len(releases.calls)
     markdown = command.folder / "pull-request.md"
@@ -94,12 +94,12 @@ def test_equal_releases_are_no_regression_and_few_cases_are_said_to_prove_little
     command: Command, releases: FakeServer, suite: Path, cases: Path
 ) -> None:
     for options in ((OLD, "--dataset", cases), (OLD, "--dataset", cases, "--fresh")):
-        assert command("bench", "run", "--suite", suite, "--yes", "--target", *options).code == 0
+        assert command("bench", "run", "--suite", suite, "--passes", "1", "--yes", "--target", *options).code == 0
     same = [folder.name for folder in command.run_folders()]
     done = command("bench", "compare", *same, "--fail-on", "regression")
     assert done.code == 0 and "no difference beyond chance" in done.out
     for target in (OLD, NEW):
-        assert command("bench", "run", "--suite", suite, "--yes", "--target", target).code == 0
+        assert command("bench", "run", "--suite", suite, "--passes", "1", "--yes", "--target", target).code == 0
     few = command("bench", "compare", OLD, NEW, "--fail-on", "regression")
     assert few.code == 3 and "too little data to tell" in few.out
 
