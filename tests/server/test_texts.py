@@ -100,7 +100,20 @@ OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(
         f"bench {name}"
-        for name in ("run", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export", "review", "sign")
+        for name in (
+            "run",
+            "resume",
+            "reassess",
+            "list",
+            "show",
+            "report",
+            "rescore",
+            "league",
+            "trend",
+            "export",
+            "review",
+            "sign",
+        )
     ),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
