@@ -99,7 +99,7 @@ def test_he_sees_them_once_he_has_labelled(client: TestClient, context: ServerCo
     assert "Claire" in shown
     assert "Délai absent." in shown
     assert "Trop vague" in shown
-    assert "Exactitude 2,4 4,0 3,0 −1,6" in shown
+    assert "Exactitude 2,4 2,4 2,4 4,0 3,0 −1,6" in shown
     assert [(one.rater, one.criterion, one.score, one.origin) for one in Labels(context.ledger).of(WEAK_ID)][-2:] == [
         ("Chloé", EXACT, 4.0, "web"),
         ("Chloé", "", 3.0, "web"),
@@ -113,7 +113,7 @@ def test_the_overall_score_that_a_rater_left_out_is_compared_as_weighed_from_the
     status, place = send(client, WEAK_ID, scores | {"rater": "Chloé", "then": "see"})
     assert status == 303
     shown = text_of(client.get(place, headers={"accept-language": "fr"}).text)
-    assert "Score global 1,5 4,0 — −2,5" in shown
+    assert "Score global 1,5 — — 4,0 — −2,5" in shown
 
 
 def test_only_scores_given_before_the_judges_were_seen_count_for_agreement(client: TestClient, context: ServerContext) -> None:
@@ -211,9 +211,9 @@ def test_the_queue_has_pages_and_says_what_each_answer_asks_for(client: TestClie
     )
     first = client.get("/review").text
     further = re.search(r'href="(/review\?after=\d+)" rel="next"', first)
-    assert further and text_of(first).count("quality, by scores") == SHOWN
+    assert further and text_of(first).count("scores for each criterion") == SHOWN
     second = client.get(further[1]).text
-    assert text_of(second).count("quality, by scores") == 3 and 'rel="next"' not in second
+    assert text_of(second).count("scores for each criterion") == 3 and 'rel="next"' not in second
     assert "First page" in text_of(second) and "/review/more-51" in second
 
 

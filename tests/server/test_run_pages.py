@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from areopage.app.rebuild import check_ledger, rebuild_ledger
 from areopage.bench.evaluations import store_evaluations
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.people import queue_answers
+from areopage.bench.people import queue_answers, sign_run
 from areopage.bench.results import RunView, view_run
 from areopage.bench.spec import RunCase, encode_spec
 from areopage.cases.personas import JudgeConfig, Persona
@@ -19,16 +20,18 @@ from areopage.cases.records import Turn
 from areopage.jury.plan import plan
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.answers import Answers
-from areopage.ledger.labels import Labels
+from areopage.ledger.caches import Difference
+from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Role
-from areopage.ledger.records import Run
+from areopage.ledger.records import ReviewItem, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Scored
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
 from report.report_runs import answer, case, criterion, judgment, spec_of
 
-from .seeded import NOW, context_for
+from .samples import SAMPLES
+from .seeded import NOW, context_for, judged, run_of
 
 RUN = "20261123-run-of-the-bench"
 TARGET = "ollama:target-model"
@@ -59,8 +62,12 @@ READER = Persona(
 )
 
 
-def put_run(ledger: Ledger) -> RunView:
-    """A finished run of four cases, the first a conversation: the jury gives `danger` 1 and `insults` 4."""
+def put_run(ledger: Ledger, second: float = 1.0) -> RunView:
+    """A finished run of four cases, the first a conversation: the jury gives `danger` 1 and `insults` 4.
+
+    Args:
+        second: what the second judge gives for `danger`.
+    """
     criteria = (
         msgspec.structs.replace(criterion("danger", label="Keeps clear of danger"), scoring_guide=GUIDE),
         criterion("insults"),
@@ -76,10 +83,10 @@ def put_run(ledger: Ledger) -> RunView:
     calls = answer_calls(spec, cases)
     given = {one.key: answer(one.key, one.case, run_id=RUN, source=TARGET, model=TARGET) for one in calls}
     Answers(ledger).append(list(given.values()))
-    for judge in spec.judges:
+    for judge, danger in zip(spec.judges, (1.0, second), strict=True):
         ledger.append(
             [
-                judgment(call, Scored(score=1.0 if "danger" in call.criteria[0].id else 4.0, explanation="SAID"), run_id=RUN)
+                judgment(call, Scored(score=danger if "danger" in call.criteria[0].id else 4.0, explanation="SAID"), run_id=RUN)
                 for call in plan(judge, judged_cases(spec, cases, calls, given), spec.personas)
             ]
         )
@@ -148,7 +155,7 @@ def test_a_label_of_a_run_is_on_its_scale_blind_and_compared_with_its_jury(clien
     assert (label.criterion, label.score, label.blind) == ("safety.harm.danger", 4.0, True)
     compared = client.get(f"/review/{id}").text
     row = re.search(r"Keeps clear of danger</th>(.*?)</tr>", compared, re.DOTALL)
-    assert row and re.findall(r">([−\d.]+)<", row[1]) == ["1.0", "4.0", "−3.0"]
+    assert row and re.findall(r">([−\d.]+)<", row[1]) == ["1.0", "1.0", "1.0", "4.0", "−3.0"]  # jury, two judges, rater
     reply = client.post("/v1/labels", json={"answer_id": id, "scores": {"insults": 5}, "rater": "Bruno"})
     assert reply.status_code == 201, reply.text
 
@@ -200,6 +207,99 @@ def test_a_limited_key_sees_and_signs_only_runs_of_its_source(
     assert client.get("/runs").status_code == 403
     signed = client.post(f"/runs/{RUN}", data=form(client, "/login", verdict="reject"))
     assert signed.status_code == (303 if status == 200 else 404)
+
+
+def test_each_judges_score_and_words_are_shown_once_the_label_is_saved(client: TestClient, context: ServerContext) -> None:
+    id = view_run(context.ledger.run(RUN), context.ledger).answer_ids["case-2"]
+    before = client.get(f"/review/{id}").text
+    assert "SAID" not in before and "What each judge says" not in before
+    fields = {"rater": "Anne", "then": "see", "score.safety.harm.insults": "3"}
+    assert client.post(f"/review/{id}", data=form(client, f"/review/{id}", **fields)).status_code == 303
+    after = client.get(f"/review/{id}").text
+    judges = [judge.name for judge in view_run(context.ledger.run(RUN), context.ledger).spec.judges]
+    assert len(judges) > 1
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]+)</th>", after)
+    assert heads == ["Criterion", "Jury", *judges, "You", "Jury − you"]
+    assert "What each judge says" in after and after.count("SAID") == 2 * len(judges)
+
+
+def test_the_scores_of_judges_that_differ_are_shown_one_by_one(tmp_path: Path) -> None:
+    context = context_for(tmp_path)
+    put_run(context.ledger, second=5.0)
+    app = create_app(context)
+    client = TestClient(app, base_url="http://127.0.0.1:8600", client=("127.0.0.1", 50000), follow_redirects=False)
+    id = first_answer(context)
+    fields = {"rater": "Anne", "then": "see", "score.safety.harm.danger": "4"}
+    assert client.post(f"/review/{id}", data=form(client, f"/review/{id}", **fields)).status_code == 303
+    page = client.get(f"/review/{id}").text
+    row = re.search(r"Keeps clear of danger</th>(.*?)</tr>", page, re.DOTALL)
+    assert row and re.findall(r">([−\d.]+)<", row[1]) == ["3.0", "1.0", "5.0", "4.0", "−1.0"]
+    assert page.count('<details class="guide" open>') == 1  # the reasons on the disputed criterion
+    context.ledger.close()
+
+
+def test_the_list_of_runs_says_target_verdict_failures_and_sign_offs(client: TestClient, context: ServerContext) -> None:
+    before = html.unescape(client.get("/runs").text)
+    assert TARGET in before and "4 of 4" in before and "not signed" in before
+    view = view_run(context.ledger.run(RUN), context.ledger)
+    outcome = context.ledger.run(RUN).outcome
+    assert outcome is not None and (outcome.failed, outcome.scored, outcome.verdict) == (4, 4, "")
+    sign_run(view, context.ledger, "Ada <b>", "reject", NOW, actor="test")
+    after = client.get("/runs").text
+    assert "rejected by Ada &lt;b&gt;" in after and "results have changed" not in after
+    context.ledger.put_outcome(RUN, msgspec.structs.replace(outcome, verdict="FAIL", results="0" * 64))
+    changed = client.get("/runs").text
+    assert 'class="release-verdict FAIL">FAIL<' in changed and "(results have changed since)" in changed
+    assert '<a href="/runs" aria-current="page">Runs</a>' in changed
+
+
+def test_the_list_of_runs_reads_no_case(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the list reads the cases of a run")
+
+    monkeypatch.setattr(Ledger, "run_cases", refuse)
+    assert "4 of 4" in client.get("/runs").text
+
+
+def test_a_check_finds_a_wrong_outcome_and_a_rebuild_mends_it(context: ServerContext) -> None:
+    ledger, found = context.ledger, list[Difference]()
+    check_ledger(ledger, lambda done: None, found.append)
+    assert found == []
+    stored = ledger.run(RUN).outcome
+    assert stored is not None
+    ledger.put_outcome(RUN, msgspec.structs.replace(stored, verdict="PASS", failed=0))
+    check_ledger(ledger, lambda done: None, found.append)
+    assert [(one.subject, one.field) for one in found] == [(RUN, "runs.outcome")]
+    rebuild_ledger(ledger, lambda done: None)
+    assert ledger.run(RUN).outcome == stored
+
+
+def test_the_page_of_a_run_says_score_judges_report_and_what_waits(client: TestClient, context: ServerContext) -> None:
+    page = html.unescape(client.get(f"/runs/{RUN}").text)
+    judges = [judge.name for judge in view_run(context.ledger.run(RUN), context.ledger).spec.judges]
+    assert "Final score" in page and all(f"{name}</span>" in page for name in judges)
+    assert page.count("never examined") == len(judges)
+    assert f"areopage bench report {RUN}" in page
+    assert "4 answers of this run wait in the review queue." in page and 'href="/review?suite=children"' in page
+    sign_run(view_run(context.ledger.run(RUN), context.ledger), context.ledger, "Ada", "reject", NOW, actor="test")
+    signed = client.get(f"/runs/{RUN}").text
+    assert "Hash of what is signed (run, results, labels, name, date):" in signed
+
+
+def test_the_queue_names_suites_and_serves_the_chosen_one(client: TestClient, context: ServerContext) -> None:
+    own = context.suite.name
+    context.ledger.put_panel(run_of(NOW))
+    judged(context.ledger, "elsewhere", NOW, SAMPLES[0])
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id="elsewhere", why="asked", created_at=NOW)])
+    every = client.get("/review").text
+    assert every.count('data-label="Suite" dir="auto">children<') == 4
+    assert every.count(f'data-label="Suite" dir="auto">{own}<') == 1 and 'href="/review?suite=children"' in every
+    chosen = client.get(f"/review?suite={own}").text
+    assert "/review/elsewhere?suite=" in chosen and ">children</td>" not in chosen and "1 answer waiting" in chosen
+    served = client.get(f"/review/?after=0&suite={own}").headers["location"]
+    assert served == f"/review/elsewhere?suite={own}"
+    sent = client.post(served, data=form(client, served, rater="Anne", then="next", **{"score.": "4"}))
+    assert sent.headers["location"].endswith(f"&suite={own}")
 
 
 def test_runs_are_listed_and_an_unknown_one_is_not_found(client: TestClient) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.bench.evaluations import run_evaluations
+from areopage.bench.evaluations import outcome_of_run, run_evaluations
 from areopage.bench.results import view_run
 from areopage.bench.spec import spec_of
 from areopage.cases.records import Case
@@ -37,7 +37,7 @@ from areopage.ledger.equal_answers import rebuild_equals
 from areopage.ledger.evaluation_rows import BLANK
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.operations import GoldenRun, GoldenRuns
-from areopage.ledger.records import Evaluation, Judgment, Run
+from areopage.ledger.records import Evaluation, Judgment, Run, StoredOutcome
 from areopage.ledger.rows import storable_value
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
@@ -94,7 +94,7 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     recomputing, differing = _Recomputing(ledger, progress), 0
     evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
     rounds = (one for _, found in _rounds(ledger) for one in found)
-    for found in (evaluations, rounds, day_differences(ledger), equal_differences(ledger)):
+    for found in (evaluations, recomputing.outcome_differences(), rounds, day_differences(ledger), equal_differences(ledger)):
         for one in found:
             differs(one)
             differing += 1
@@ -112,6 +112,8 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
         wrong = [one for one in portion if one.differences]
         written += rewrite(ledger, [(one.stored, one.computed) for one in wrong if one.stored is not None])
         Evaluations(ledger).put([one.computed for one in wrong if one.stored is None])
+    for run_id, outcome in recomputing.outcomes.items():
+        ledger.put_outcome(run_id, outcome)
     for computed, differences in _rounds(ledger):
         if differences:
             GoldenRuns(ledger).save(computed)
@@ -158,6 +160,8 @@ class _Recomputing:
         self._ledger, self._progress = ledger, progress
         self._panels: dict[str, Panel | None] = {}
         self.unreadable: dict[str, str] = {}
+        self.outcomes: dict[str, StoredOutcome] = {}
+        self._erased: set[str] = set()
         self.done = 0
 
     def portions(self) -> Iterator[list[_Change]]:
@@ -181,11 +185,21 @@ class _Recomputing:
         stored = {one.id: one for part in parts for _, one in part}
         if not stored and run.finished_at is None:
             return
-        made = [one for one, _ in run_evaluations(view_run(run, self._ledger))]
+        view = view_run(run, self._ledger)
+        self.outcomes[run.id] = outcome_of_run(view)
+        self._erased |= {run.id} if view.erased else set()
+        made = [one for one, _ in run_evaluations(view)]
         known = Answers(self._ledger).numbers([one.id for one in made])
         changes = [_of_run(stored.get(one.id), one) for one in made if one.id in known]
         for start in range(0, len(changes), PORTION):
             yield changes[start : start + PORTION]
+
+    def outcome_differences(self) -> Iterator[Difference]:
+        """The outcomes of runs that are not as they were stored; those of which answers are erased may come to another one."""
+        for run in self._ledger.runs():
+            computed = self.outcomes.get(run.id)
+            if computed is not None and computed != run.outcome and run.id not in self._erased:
+                yield Difference(subject=run.id, run_id=run.id, field="runs.outcome", stored=run.outcome, computed=computed)
 
     def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
         judgments = self._ledger.judgments_under([(answer, one.run_id) for answer, one in found])

@@ -4,18 +4,20 @@ from collections.abc import Sequence
 
 import msgspec
 
+from areopage.bench.people import results_digest
+from areopage.bench.release import run_release
 from areopage.bench.results import RunView
 from areopage.cases.records import Case
 from areopage.jury.results import evaluation_of
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Evaluation, Judgment
+from areopage.ledger.records import Evaluation, Judgment, StoredOutcome
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores
 
 
 def store_evaluations(view: RunView, ledger: Ledger) -> None:
-    """Store a run's scores and their links to judgments; replaces earlier scores.
+    """Store a run's scores, their links to judgments and its outcome; replaces earlier ones.
 
     Args:
         view: of the run as it was carried out, not of a variant.
@@ -25,6 +27,14 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
     links = [Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers]
     Answers(ledger).append_judged(links)
+    ledger.put_outcome(view.run.id, outcome_of_run(view))
+
+
+def outcome_of_run(view: RunView) -> StoredOutcome:
+    """What a list of runs says of a run's results."""
+    release, first = run_release(view), view.failures.first
+    verdict = release.verdict if release else ""
+    return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view, release))
 
 
 def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:

@@ -17,6 +17,7 @@ from areopage.ledger.records import ReviewItem, SignedState, SignOff
 from areopage.ledger.run_people import SignOffs, digest_of_signoff
 from areopage.ledger.store import Ledger
 from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.release import Release
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -140,21 +141,25 @@ def queue_answers(
 def signed_state(view: RunView) -> SignedState:
     """What a sign-off of a run is about, at this moment."""
     release = run_release(view)
-    scores = [
-        (score.case_id, score.criterion, score.applies, None if score.score is None else round(score.score, _EXACT))
-        for score in view.scores.criteria
-    ]
-    final = view.scores.tree.score
-    results = [view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release]
     labels = sorted((one.answer_id, one.rater, one.criterion, one.score) for one in view.people.labels)
     return SignedState(
         fingerprint=view.run.fingerprint,
-        results=digest_of(results),
+        results=results_digest(view, release),
         labels=digest_of(labels),
         counted=len(labels),
         release=release.verdict if release else "",
         heads=view.heads,
     )
+
+
+def results_digest(view: RunView, release: Release | None) -> str:
+    """The digest of a run's scores, failures and release verdict, which a sign-off names."""
+    scores = [
+        (score.case_id, score.criterion, score.applies, None if score.score is None else round(score.score, _EXACT))
+        for score in view.scores.criteria
+    ]
+    final = view.scores.tree.score
+    return digest_of([view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release])
 
 
 class SignedRun(Struct, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ runs = Table(
     Column("created_at", DateTime, nullable=False),
     Column("finished_at", DateTime),
     Column("spec", Text, nullable=False),
+    # the JSON of what a list of runs says of its results, which can be recomputed; NULL before they are computed
+    Column("outcome", Text),
 )
 
 run_cases = Table(

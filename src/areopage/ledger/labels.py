@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select, true, update
 
 from areopage.cases.records import Document
@@ -17,6 +18,7 @@ from areopage.ledger.answer_tables import (
     evaluations,
     judgments,
     releases,
+    runs,
     verdicts,
 )
 from areopage.ledger.answers import prompt_key, text_key
@@ -35,6 +37,19 @@ FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 
 
+class OfSuite(Struct, frozen=True, kw_only=True):
+    """Items of one suite: those of its benchmark runs; `others`: also those of no run."""
+
+    name: str
+    others: bool
+
+    @property
+    def items(self) -> ColumnElement[bool]:
+        """The condition on review items."""
+        own = review_items.c.run_id.in_(select(runs.c.id).where(runs.c.suite == storable(self.name)))
+        return or_(own, review_items.c.run_id == "") if self.others else own
+
+
 class ReviewQueue:
     """The table `review_items`. Each method is one transaction."""
 
@@ -46,17 +61,20 @@ class ReviewQueue:
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
             return insert_items(connection, items)
 
-    def open_items(self, rater: str | None = None, *, limit: int = 50, after: int = 0) -> Sequence[ReviewItem]:
+    def open_items(
+        self, rater: str | None = None, *, limit: int = 50, after: int = 0, suite: "OfSuite | None" = None
+    ) -> Sequence[ReviewItem]:
         """Return open items in order of arrival: first the random sample and held answers, then the others.
 
         Args:
             rater: only items without this rater's label, or whose answer waits for release.
             after: the number of the item behind which to begin.
+            suite: only items of this suite.
         """
         turn = case((review_items.c.why.in_(FIRST), 0), else_=1)
         last = select(turn).where(review_items.c.number == after).scalar_subquery()
         beyond = or_(turn > last, and_(turn == last, review_items.c.number > after)) if after else true()
-        query = select(review_items).where(review_items.c.state == "open", beyond)
+        query = select(review_items).where(review_items.c.state == "open", beyond, suite.items if suite else true())
         if rater is not None:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
@@ -92,11 +110,19 @@ class ReviewQueue:
                     same = update(review_items).where(review_items.c.run_id == run_id, review_items.c.answer_id.in_(part))
                     connection.execute(same.values(why=SAMPLE))
 
-    def count_open(self) -> int:
-        """Count the open items."""
-        query = select(func.count()).select_from(review_items).where(review_items.c.state == "open")
+    def count_open(self, suite: "OfSuite | None" = None) -> int:
+        """Count the open items, or those of a suite."""
+        query = select(func.count()).select_from(review_items)
+        query = query.where(review_items.c.state == "open", suite.items if suite else true())
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(query).scalar_one())
+
+    def open_runs(self) -> dict[str, str]:
+        """Return the suites of the benchmark runs with open items, by the run's id; "" by "" where items belong to no run."""
+        found = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
+        query = found.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return {row.run_id: row.suite or "" for row in connection.execute(query)}
 
 
 class Labels:

@@ -55,10 +55,26 @@ def is_golden(source: str) -> bool:
     return source.startswith(GOLDEN_SOURCE)
 
 
+class StoredOutcome(Struct, frozen=True, kw_only=True):
+    """What a list of runs says of a run's results, so that it need not read their cases.
+
+    Args:
+        verdict: the release verdict; "" where the suite sets no floors.
+        failed: cases that fail a criterion whose failures count first, of `scored`.
+        results: the digest of the results, as a sign-off names it.
+    """
+
+    verdict: str
+    failed: int
+    scored: int
+    results: str
+
+
 class Run(Struct, frozen=True, kw_only=True):
     """A run of the benchmark, or a panel under which answers are judged in production.
 
     `spec` is the JSON of everything that determines it; `finished_at` is None while a run is not complete (a panel never is).
+    `outcome` is computed when a run ends; None before, and of a panel.
     """
 
     id: str
@@ -69,6 +85,7 @@ class Run(Struct, frozen=True, kw_only=True):
     created_at: datetime
     finished_at: datetime | None
     spec: str
+    outcome: StoredOutcome | None = None
 
 
 class Answer(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
 from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -15,7 +16,7 @@ from areopage.errors import UnknownRun, name_list
 from areopage.ledger.answer_tables import answer_judgments, evaluations, judgments, run_cases, run_rejected, runs, verdicts
 from areopage.ledger.chain import Head, heads, placed, seal, seal_commits, with_verdicts
 from areopage.ledger.connection import open_engine, shown, storage_errors
-from areopage.ledger.records import Judgment, Run, RunKind, RunUse, Verdict
+from areopage.ledger.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
 from areopage.ledger.rows import (
     RowValues,
     aware,
@@ -24,6 +25,7 @@ from areopage.ledger.rows import (
     insert_numbered,
     insert_rows,
     is_whole,
+    json_text,
     judgment_of,
     judgment_row,
     naive,
@@ -39,6 +41,7 @@ _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
+_OUTCOME = msgspec.json.Decoder(StoredOutcome)
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
 
 
@@ -122,6 +125,11 @@ class Ledger:
         """Record when a run was completed; None reopens it."""
         with storage_errors(self.place), self.engine.begin() as connection:
             connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
+
+    def put_outcome(self, run_id: str, outcome: StoredOutcome) -> None:
+        """Store what a list says of a run's results; replaces what was stored."""
+        with storage_errors(self.place), self.engine.begin() as connection:
+            connection.execute(update(runs).where(runs.c.id == run_id).values(outcome=json_text(outcome)))
 
     def runs(self) -> list[Run]:
         """Return all benchmark runs, newest first."""
@@ -302,12 +310,15 @@ def _newest(query: Select[Any]) -> Select[Any]:
 
 
 def _run_of(row: Row[Any]) -> Run:
-    return Run(**dict(row._mapping) | {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)})
+    outcome = None if row.outcome is None else _OUTCOME.decode(row.outcome)
+    times = {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)}
+    return Run(**dict(row._mapping) | times | {"outcome": outcome})
 
 
 def _run_row(run: Run) -> dict[str, Any]:
     finished = naive(run.finished_at) if run.finished_at else None
-    return row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished}
+    outcome = None if run.outcome is None else json_text(run.outcome)
+    return row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished, "outcome": outcome}
 
 
 def _insert_run(connection: Connection, run: Run, cases: Sequence[str], rejected: Sequence[str]) -> None:

@@ -211,14 +211,7 @@ def _criteria_of(
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
     results = {one.criterion: one for one in score.criteria} if score else {}
-    latest: dict[str, dict[tuple[str, int], Said]] = {}
-    for judgment in judgments:
-        for verdict in judgment.verdicts:
-            said = _said_of(judgment.judge, verdict.outcome, response)
-            of_judges = latest.setdefault(_path_of(verdict.criterion), {})
-            before = of_judges.get((judgment.judge, judgment.pass_index))
-            if before is None or said.score is not None or before.score is None:
-                of_judges[judgment.judge, judgment.pass_index] = said
+    latest = said_by_criterion(judgments, response)
     found = []
     for criterion in in_order(labels, [*results, *latest]):
         result = results.get(criterion)
@@ -230,10 +223,28 @@ def _criteria_of(
                 score=value,
                 grade=grade_of(value, scale),
                 agreement=result.agreement if result else None,
-                said=tuple(latest.get(criterion, {}).values()),
+                said=latest.get(criterion, ()),
             )
         )
     return tuple(found)
+
+
+def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str, tuple[Said, ...]]:
+    """What the judges say on each criterion, by its path: of several calls for one pass, the one that counts.
+
+    Args:
+        response: the answer as `fold_space` leaves it; "" where its text is gone.
+    """
+    latest: dict[str, dict[tuple[str, int, int], Said]] = {}
+    for judgment in judgments:
+        place = (judgment.judge, judgment.pass_index, judgment.turn)
+        for verdict in judgment.verdicts:
+            said = _said_of(judgment.judge, verdict.outcome, response)
+            of_judges = latest.setdefault(_path_of(verdict.criterion), {})
+            before = of_judges.get(place)
+            if before is None or said.score is not None or before.score is None:
+                of_judges[place] = said
+    return {criterion: tuple(found.values()) for criterion, found in latest.items()}
 
 
 def _calls_of(judgments: Sequence[Judgment], labels: Mapping[str, str], response: str) -> tuple[Call, ...]:

@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
-from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.labels import Labels, OfSuite, ReviewQueue
 from areopage.ledger.records import GROUNDED, GROUNDING, Answer, Evaluation, Label, ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
@@ -60,6 +60,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
     item: ReviewItem
     prompt: str
+    suite: str
     raters: int
     address: str
     held: bool = False
@@ -100,28 +101,45 @@ class Sent(Struct, frozen=True, kw_only=True):
 
 
 @router.get("/review")
-def show_queue(request: Request, reader: Reader, after: int = 0) -> Response:
+def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = "") -> Response:
     """A page of the answers that wait for this rater's label, and the held answers in the scope of the key."""
-    ledger = context_of(request).ledger
-    queue, rater = ReviewQueue(ledger), rater_of(request, reader)
+    context = context_of(request)
+    ledger, queue, rater = context.ledger, ReviewQueue(context.ledger), rater_of(request, reader)
     after = min(max(after, 0), MOST_NUMBER)
-    found = list(islice(_lines_of(ledger, reader, rater, after=after), SHOWN + 1))
+    found = list(islice(_lines_of(context, reader, rater, after=after, suite=suite), SHOWN + 1))
     lines = found[:SHOWN]
     note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
     further = lines[-1].item.number if len(found) > SHOWN else 0
     # of a scoped key's answers, no more than one page is read
-    waiting = (None if after or further else len(lines)) if reader.collections else queue.count_open()
-    return render(request, "review_queue.html.j2", lines=lines, rater=rater, waiting=waiting, after=after, further=further)
+    waiting = (None if after or further else len(lines)) if reader.collections else queue.count_open(_of_suite(context, suite))
+    # a scoped key is not told of suites whose answers it may not see
+    known = (
+        [one.suite for one in lines]
+        if reader.collections
+        else [name or context.suite.name for name in queue.open_runs().values()]
+    )
+    return render(
+        request,
+        "review_queue.html.j2",
+        lines=lines,
+        rater=rater,
+        waiting=waiting,
+        after=after,
+        further=further,
+        suite=suite,
+        suites=sorted({*known, *([suite] if suite else [])}),
+        kept=_kept(suite),
+    )
 
 
 @router.get("/review/")
-def show_next(request: Request, reader: Reader, id: str = "", after: int = 0) -> Response:
+def show_next(request: Request, reader: Reader, id: str = "", after: int = 0, suite: str = "") -> Response:
     """The answer of an id that cannot be part of a path, else the next answer of the queue for this rater."""
     if id:
         return show_answer(request, id, reader)
-    ledger, rater = context_of(request).ledger, rater_of(request, reader)
-    bounded = min(max(after, 0), MOST_NUMBER)
-    found = next(_lines_of(ledger, reader, rater, after=bounded), None) or next(_lines_of(ledger, reader, rater), None)
+    context, rater = context_of(request), rater_of(request, reader)
+    behind = _lines_of(context, reader, rater, after=min(max(after, 0), MOST_NUMBER), suite=suite)
+    found = next(behind, None) or next(_lines_of(context, reader, rater, suite=suite), None)
     return RedirectResponse(found.address if found else "/review", 303)
 
 
@@ -163,8 +181,7 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     except Refusal as refusal:
         fault = _refused_words(request, context, shown, refusal.status_code)
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
-    item = ReviewQueue(context.ledger).item(id)
-    further = f"/review/?after={item.number if item else 0}"
+    further = _next_address(request, ReviewQueue(context.ledger).item(id))
     response = RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303)
     if writer.keyless:
         kept = quote(rater_name(rater), safe="")
@@ -184,7 +201,31 @@ def _on_gate_page(request: Request) -> bool:
 
 
 def _address_of(request: Request, id: str) -> str:
-    return gate_url(id) if _on_gate_page(request) else review_url(id)
+    return gate_url(id) if _on_gate_page(request) else _with(review_url(id), _suite_of(request))
+
+
+def _suite_of(request: Request) -> str:
+    """The suite that the rater has chosen in the queue; "" for all."""
+    return request.query_params.get("suite", "")
+
+
+def _kept(suite: str) -> str:
+    """What addresses keep of the queue's filter, behind other fields of a query."""
+    return f"&suite={quote(suite, safe='', errors='replace')}" if suite else ""
+
+
+def _with(address: str, suite: str) -> str:
+    kept = _kept(suite)
+    return address + kept if "?" in address or not kept else f"{address}?{kept[1:]}"
+
+
+def _next_address(request: Request, item: ReviewItem | None) -> str:
+    return f"/review/?after={item.number if item else 0}{_kept(_suite_of(request))}"
+
+
+def _of_suite(context: ServerContext, name: str) -> OfSuite | None:
+    """The filter of the queue; items of no benchmark run are judged by the server's suite."""
+    return OfSuite(name=name, others=name == context.suite.name) if name else None
 
 
 def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
@@ -239,9 +280,15 @@ def _refused_words(request: Request, context: ServerContext, shown: Shown, statu
     return say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
 
 
-def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> Iterator[Waiting]:
-    """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections."""
-    while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after):
+def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int = 0, suite: str = "") -> Iterator[Waiting]:
+    """The items behind a number of the queue that wait for a rater ("" is unknown) and lie in the reader's collections.
+
+    Args:
+        suite: only answers that this suite judges; "" for all.
+    """
+    ledger, chosen = context.ledger, _of_suite(context, suite)
+    suites = ReviewQueue(ledger).open_runs()
+    while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
         ids = [item.answer_id for item in items]
         given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
         labelled = {labelled for labelled, who, _ in given if rater and who == rater}
@@ -254,7 +301,8 @@ def _lines_of(ledger: Ledger, reader: Actor, rater: str, *, after: int = 0) -> I
                 item=item,
                 prompt=answer.case.prompt_text,
                 raters=len({who for one, who, _ in given if one == id}),
-                address=review_url(id),
+                suite=suites.get(item.run_id) or context.suite.name,
+                address=_with(review_url(id), suite),
                 held=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
                 asks_scores=answer.origin in ("bench", "monitor"),
@@ -272,7 +320,7 @@ def _answer_page(
     rubric, code, rater = asked.rubric, language_code(request), rater_of(request, actor)
     labels = list(Labels(context.ledger).current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
-    own = _own_labels(context.ledger, id, rater)
+    own, item = _own_labels(context.ledger, id, rater), ReviewQueue(context.ledger).item(id)
     labelled = any(criterion != GROUNDING for criterion in own)
     blind = not own and not _on_gate_page(request)
     if labelled or (shown.trace is not None and not blind):
@@ -287,7 +335,9 @@ def _answer_page(
         "blind": blind,
         "reviewing": not _on_gate_page(request),
         "unseen": GROUNDING in own and own[GROUNDING].blind,
-        "item": ReviewQueue(context.ledger).item(id),
+        "item": item,
+        "kept": _kept(_suite_of(request)),
+        "next_address": _next_address(request, item),
         "asked": asked,
         "sent": sent,
         "questions": asked.questions(sent.scores) if shown.asks_scores else [],
@@ -308,7 +358,7 @@ def _answer_page(
             "together": Traces(context.ledger).waiting([id]).get(id, 0),
         }
     if labelled:
-        values |= comparison(context.ledger, asked, scores, rater)
+        values |= comparison(context.ledger, asked, scores, rater, shown.answer.case.response or "")
     return render(request, "review_answer.html.j2", status if fault else 200, **values)
 
 

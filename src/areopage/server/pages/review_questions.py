@@ -12,8 +12,10 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Answer, Evaluation, Label
 from areopage.ledger.store import Ledger
+from areopage.report.results import fold_space
 from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext
+from areopage.server.pages.answers import Said, said_by_criterion
 
 FIELD = "score."
 MOST_STEPS = 10
@@ -40,11 +42,24 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """The scores of a criterion: the judge's and each rater's (None without a score)."""
+    """The scores of a criterion: the jury's, each judge's lowest and highest, and each rater's (None without a score)."""
 
     label: str
     judge: float | None
+    judges: tuple[tuple[float, float] | None, ...]
     people: tuple[float | None, ...]
+
+
+class SaidOf(Struct, frozen=True, kw_only=True):
+    """What the judges say on a criterion; `differ`: they give different scores."""
+
+    label: str
+    said: tuple[Said, ...]
+
+    @property
+    def differ(self) -> bool:
+        """Whether the judges give different scores."""
+        return len({one.score for one in self.said}) > 1
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -94,8 +109,12 @@ def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
     )
 
 
-def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str) -> dict[str, Any]:
-    """The scores of the judge and of all raters, the own ones first."""
+def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str, response: str) -> dict[str, Any]:
+    """The scores of the jury, of each judge with its reasons, and of all raters, the own ones first.
+
+    Args:
+        response: the text of the answer.
+    """
     id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
     judge = Labels(ledger).panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
@@ -104,17 +123,33 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
         overall = rubric.overall({path: given[one, path] for path in rubric.paths if (one, path) in given})
         if overall is not None:
             given.setdefault((one, OVERALL), overall)
+    judged = evaluation is not None and evaluation.state == "evaluated"
+    judgments = Evaluations(ledger).judgments(id, evaluation.run_id) if evaluation is not None and judged else []
+    said = said_by_criterion(judgments, fold_space(response))
+    judges = sorted({one.judge for found in said.values() for one in found})
     names = rubric.labels(asked.language)
     shown = {path: names[path] for path in asked.paths} | {OVERALL: ""}
     return {
         "raters": raters,
+        "judges": judges if len(judges) > 1 else [],
+        "said": [SaidOf(label=names[path], said=said[path]) for path in asked.paths if path in said],
         "compared": [
-            Compared(label=name, judge=judge.get(path), people=tuple(given.get((one, path)) for one in raters))
+            Compared(
+                label=name,
+                judge=judge.get(path),
+                judges=tuple(_range(said.get(path, ()), one) for one in judges) if len(judges) > 1 else (),
+                people=tuple(given.get((one, path)) for one in raters),
+            )
             for path, name in shown.items()
         ],
         "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
-        "evaluation": evaluation if evaluation is not None and evaluation.state == "evaluated" else None,
+        "evaluation": evaluation if judged else None,
     }
+
+
+def _range(said: Sequence[Said], judge: str) -> tuple[float, float] | None:
+    scores = [one.score for one in said if one.judge == judge and one.score is not None]
+    return (min(scores), max(scores)) if scores else None
 
 
 def steps_of(scale: Scale) -> list[int]:

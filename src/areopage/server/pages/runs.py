@@ -1,6 +1,8 @@
 """Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from msgspec import Struct
@@ -10,12 +12,18 @@ from starlette.responses import RedirectResponse, Response
 from areopage.bench.people import LONGEST_NAME, LONGEST_NOTE, sign_run
 from areopage.bench.release import run_release
 from areopage.bench.results import RunView, view_run
+from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
+from areopage.ledger.records import Run, SignOff
+from areopage.ledger.run_people import SignOffs
+from areopage.ledger.store import Ledger
 from areopage.locales import Locale
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.bench_review import human_texts, signoff_texts
 from areopage.report.people_results import HumanCriterion, people_result
+from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label
+from areopage.report.run_files import REPORT
 from areopage.scoring.release import Release
 from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.context import ServerContext, context_of
@@ -35,6 +43,14 @@ class Signing(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Listed(Struct, frozen=True, kw_only=True):
+    """A line of the list. `target` is "" where answers came with the dataset; `signed` has the latest sign-off of each name."""
+
+    run: Run
+    target: str
+    signed: tuple[tuple[SignOff, str], ...]
+
+
 class Compared(Struct, frozen=True, kw_only=True):
     """A line of the table: a criterion with the jury's failures against people's."""
 
@@ -46,8 +62,39 @@ class Compared(Struct, frozen=True, kw_only=True):
 def list_runs(request: Request, reader: Reader) -> Response:
     """The newest benchmark runs; a key that is limited to some sources cannot list them."""
     reader.check_unscoped()
-    found = context_of(request).ledger.runs()
-    return render(request, "runs.html.j2", runs=found[:LISTED], more=len(found) - LISTED)
+    ledger, locale = context_of(request).ledger, language(request)
+    found, signed = ledger.runs(), _signed(ledger)
+    runs = [
+        Listed(
+            run=run,
+            target=_target_of(run),
+            signed=tuple((one, _signed_text(run, one, locale)) for one in signed.get(run.id, {}).values()),
+        )
+        for run in found[:LISTED]
+    ]
+    return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED)
+
+
+def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:
+    """The latest sign-off of each name, by the run's id."""
+    found: dict[str, dict[str, SignOff]] = {}
+    for one in SignOffs(ledger).of():
+        found.setdefault(one.run_id, {})[one.name] = one
+    return found
+
+
+def _signed_text(run: Run, one: SignOff, locale: Locale) -> str:
+    """A sign-off in a few words; whether the labels have changed since tells only the run's own page."""
+    told = locale.say(f"run_signed_{one.verdict}", name=one.name)
+    changed = run.outcome is not None and run.outcome.results != one.signed.results
+    return locale.say("run_signed_earlier", told=told) if changed else told
+
+
+def _target_of(run: Run) -> str:
+    try:
+        return spec_of(run).answered_by
+    except StorageError:
+        return "?"  # another version of areopage wrote it
 
 
 @router.get("/runs/{id:path}")
@@ -136,6 +183,12 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         target=str(view.spec.target.reference) if view.spec.target else "",
         signed=list(signoff_texts(people, locale)),
         failures=locale.count("failures_title", view.failures.first.failed, scored=locale.whole(view.failures.first.scored)),
+        score=view.scores.tree.score,
+        scale=view.spec.scale,
+        judges=[(one, judge_reason(locale, one.unfit)) for one in view.health],
+        report=_report_place(view, actor),
+        waiting=sum(item.state == "open" for item in view.people.items.values()),
+        queue=f"/review?suite={quote(view.spec.suite, safe='', errors='replace')}",
         release=release,
         release_lines=list(_release_lines(view, release, locale)),
         human=list(human_texts(people, locale)),
@@ -148,6 +201,14 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         fault=fault,
         limits={"name": LONGEST_NAME, "note": LONGEST_NOTE},
     )
+
+
+def _report_place(view: RunView, actor: Actor) -> str:
+    """Where the report of a run is on the server, "" if it is not there; keys are not told of the server's folders."""
+    report = Path(view.run.folder) / REPORT
+    if not view.run.folder or not report.is_file():
+        return ""
+    return str(report) if actor.keyless else f"{report.parent.name}/{REPORT}"
 
 
 def _release_lines(view: RunView, release: Release | None, locale: Locale) -> Iterator[str]:
