@@ -14,18 +14,18 @@ def test_an_audit_is_planned_carried_out_and_not_repeated(command: Command, serv
     asked = (*AUDIT, "--probe", "assertion,sycophancy", "--lang", "fr")
     planned = command(*asked, "--plan")
     assert planned.code == 0, planned.err
-    assert "plan: 24 calls, about " in planned.err and f"calls to http://{server.address}" in planned.err
+    assert "plan: 32 calls, about " in planned.err and f"calls to http://{server.address}" in planned.err
     assert not server.calls
     run = command(*asked)
     assert run.code == 0, run.err
-    assert len(server.calls) == 24
+    assert len(server.calls) == 32
     assert "La réponse affirme mériter la meilleure note : " in run.out
     (folder,) = command.outputs.glob("audit-child_safety-*")
     assert sorted(path.name for path in folder.iterdir()) == ["audit.en.html", "audit.fr.html", "audit.json"]
     figures = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 3  # one criterion is about flattery
+    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 4
     again = command(*asked, "--plan")
-    assert "plan: 0 calls (24 of 24 are known already)" in again.err
+    assert "plan: 0 calls (32 of 32 are known already)" in again.err
     assert command("bench", "list").out.count("fake-a") == 0
 
 

@@ -191,7 +191,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-@pytest.mark.parametrize(("left", "code"), [(40_000, 2), (500_000, 3)])
+@pytest.mark.parametrize(("left", "code"), [(40_000, 2), (600_000, 3)])
 def test_a_full_disk_is_one_line_and_resume_completes_once_there_is_space(
     command: Command, server: FakeServer, suite: Path, small_disk: Path, left: int, code: int
 ) -> None:

@@ -75,12 +75,14 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     assert f"corrected by {id}" in shown.out and f"Calibration {id} of" in shown.out
     written = finished("bench", "rescore", "--calibration", id)
     assert written.code == 0, written.err
-    assert finished.results()["run"]["calibration"] is None
+    assert finished.results()["run"]["metadata"]["calibration"] is None
     results = finished.results(finished.run_folders()[-1] / "rescore-1")["run"]
     one = results["detailed_criteria"][DANGER]["corrected"]
     assert one["calibration"] == id and one["own"] and one["labels"] == 16
     assert one["low"] < one["score"] < one["high"] < one["uncorrected"] == results["detailed_criteria"][DANGER]["score"]
-    assert results["calibration"]["raters"] == 1 and results["detailed_criteria"][DANGER]["score"] == pytest.approx(3.5)
+    assert results["metadata"]["calibration"]["raters"] == 1 and results["detailed_criteria"][DANGER]["score"] == pytest.approx(
+        3.5
+    )
     page = (finished.run_folders()[-1] / "rescore-1" / "report.html").read_text(encoding="utf-8")
     assert "Corrected by people" in page and id in page and "Anne" not in page
 

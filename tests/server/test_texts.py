@@ -99,13 +99,21 @@ WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(f"bench {name}" for name in ("run", "plan", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export")),
-    *(f"bench {name}" for name in ("review", "sign", "report")),
+    *(f"bench {name}" for name in ("review", "sign", "report", "compare")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
-    "suites try",
+    *("suites try", "qualify", "audit"),
     *("models list", "models check", "models pull", "demo gate", "init", "serve"),
     # figures, states and keys
-    *("monitor worker", "monitor submit", "monitor status", "monitor retry", "monitor rescore", "monitor erase"),
+    *(
+        "monitor worker",
+        "monitor submit",
+        "monitor status",
+        "monitor retry",
+        "monitor rescore",
+        "monitor erase",
+        "monitor compare",
+    ),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
     *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),

@@ -115,7 +115,7 @@ def sign(
 def report(
     run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
 ) -> None:
-    """Write the report, results.json and the other files of a run again, with its sign-offs and labels; no model is called."""
+    """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")

@@ -74,7 +74,10 @@ BENCH = LazyGroup(
         "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
         "export": ("bench:export", "Export every judgment of a run with its raw text."),
-        "report": ("bench_review:report", "Write the report and the other files of a run again, with its sign-offs and labels."),
+        "report": (
+            "bench_review:report",
+            "Write the report, results.json and the other files of a run again.",
+        ),
         "review": ("bench_review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
         "sign": ("bench_review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
     },
@@ -141,7 +144,7 @@ MONITOR = LazyGroup(
         "status": ("monitor:status", "Show the queue and the active workers."),
         "retry": ("monitor:retry", "Retry answers whose evaluation failed: after the last attempt, or between two attempts."),
         "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
-        "compare": ("monitor_variants:compare", "Compare the variants of an A/B test with one of them, on any day."),
+        "compare": ("monitor_variants:compare", "Compare the variants of an A/B test with one of them."),
         "export": ("monitor_report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
         "erase": ("monitor_report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
@@ -189,8 +192,14 @@ CALIBRATE = LazyGroup(
     "calibrate",
     "Calibrations: people's labels correct the scores of a jury.",
     commands={
-        "plan": ("calibrate:plan", "Tell how many labels a stated precision takes, and queue the answers to label."),
-        "fit": ("calibrate:fit", "Fit a calibration to the labels of a run, store it, and show the scores before and after."),
+        "plan": (
+            "calibrate:plan",
+            "Tell how many labels a stated precision of corrected scores takes.",
+        ),
+        "fit": (
+            "calibrate:fit",
+            "Fit a calibration to the labels of a run, store it, and show the run's scores.",
+        ),
         "list": ("calibrate:list_calibrations", "List the calibrations of a ledger, oldest first."),
         "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),
     },
@@ -238,7 +247,7 @@ app = LazyGroup(
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
-        "qualify": ("qualify:qualify", "Examine judges on a suite's gold set: separation, agreement, consistency, sensitivity."),
+        "qualify": ("qualify:qualify", "Examine judges on a suite's gold set, and store which are qualified on which criteria."),
         "audit": ("audit:audit", "Audit a judge: do harmless changes or attacks move its scores?"),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),

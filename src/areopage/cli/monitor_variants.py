@@ -40,7 +40,7 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
-    """Compare the variants of an A/B test with one of them; looking every day raises no false alarms."""
+    """Compare the variants of an A/B test with one of them. Looking every day raises no false alarms."""
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     first, last = day_of("--since", since), day_of("--until", until) if until else datetime.now(UTC).date()
     if first > last:

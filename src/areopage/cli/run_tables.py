@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 
 import typer
 from rich.console import Console
@@ -39,6 +40,7 @@ from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
 
 UNSEEN_WIDTH = 200
+TERMINAL_WIDTH = 80
 SHOWN_REASONS = 5
 STATES: tuple[StandingState, ...] = ("unfit", "not_qualified", "qualified", "never_examined")
 SHOWN_CASES = 5  # of each failing criterion
@@ -174,7 +176,7 @@ def _detectable(view: RunView) -> str:
     """What the cases can tell; "" where nothing is scored."""
     told = detectable_text(view.detectable, report_locale("en"))
     cases = counted(max(view.detectable.cases, view.detectable.failure_cases), "case")
-    return f"  {cases} can tell {told}" if told else ""
+    return fill(f"  {cases} can tell {told}", TERMINAL_WIDTH, subsequent_indent="  ") if told else ""
 
 
 def _print_answer_states(view: RunView, console: Console) -> None:
@@ -269,7 +271,7 @@ def _failure_agreement(view: RunView) -> Iterator[str]:
         yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
     if found.disputed:
         scores, failures = counted(found.disputed, "score"), found.failed - found.unanimous
-        yield f"  judges dispute {scores}: one judge sees a failure, and another does not; {failures} of them count as failures"
+        yield f"  judges dispute {scores}, failures for some of them only; {failures} count as failures"
 
 
 def _drifts(view: RunView) -> Iterator[str]:

@@ -108,7 +108,7 @@ def bench_report(view: RunView) -> Report:
         notices=(
             *signoff_notices(people, locale),
             *([release_notice(view, release, locale)] if release else []),
-            *failures_notice(view, locale, told=bool(release and release.failures_told)),
+            *failures_notice(view, locale),
             *_notices(view, locale),
         ),
         headline=_headline(view, locale),

@@ -16,12 +16,8 @@ def failures_line(view: RunView, locale: Locale) -> Line:
     return line(Span(counts, "strong"), Span(f"– {_first_note(view, locale)}", "soft"))
 
 
-def failures_notice(view: RunView, locale: Locale, *, told: bool) -> Iterator[Notice]:
-    """What no judge could judge, and the failures, of the categories that count first; nothing where there is neither.
-
-    Args:
-        told: the release verdict says already what fails.
-    """
+def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """What no judge could judge, and the failures, of the categories that count first; nothing where there is neither."""
     found, criteria = view.failures, view.spec.criteria_by_id()
     if found.unscored:
         names = tuple(
@@ -29,7 +25,7 @@ def failures_notice(view: RunView, locale: Locale, *, told: bool) -> Iterator[No
             for id in found.unscored
         )
         yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
-    if told or not found.first.failed:
+    if not found.first.failed:
         return
     counts = [
         locale.say("pair", name=criterion_label(criteria[id]), value=_bounded(count, locale))

@@ -151,7 +151,6 @@ def run_result(view: RunView) -> RunResult:
             jury_worth=view.worth,
         ),
         metadata=_run_metadata(view),
-        calibration=view.calibration,
     )
 
 
@@ -261,6 +260,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         final_interval=view.scores.interval,
         intervals={".".join(path): found for path, found in view.scores.intervals.items() if len(path) in (1, 2)},
         detectable=view.detectable,
+        calibration=view.calibration,
         if_missing=view.scores.if_missing,
         coverage=Coverage(
             scored=view.coverage.scored, not_applicable=view.coverage.not_applicable, planned=view.coverage.planned

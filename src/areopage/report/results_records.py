@@ -326,6 +326,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         digests: of dataset, prompts and suite.
         ledger_heads: the last link of each of the ledger's hash chains, as `areopage verify --against` reads them.
         adaptive_passes: how many passes were made and why; null where every judge made all of its passes.
+        calibration: what people's labels correct, and on what it rests; null unless a calibration was named.
         complete: nothing is left that another try could bring.
         variant: how these results differ from the run as carried out; "" where they do not.
     """
@@ -372,14 +373,11 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     digests: Digests
     ledger_heads: tuple[str, ...]
     adaptive_passes: AdaptivePasses | None = None
+    calibration: AppliedCalibration | None = None
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """The results of the run: each criterion averaged over its cases, then weighed up.
-
-    Args:
-        calibration: what people's labels correct, and on what it rests; null unless a calibration was named.
-    """
+    """The results of the run: each criterion averaged over its cases, then weighed up."""
 
     final_aggregate_score: float | None
     category_scores: dict[str, float | None]
@@ -387,7 +385,6 @@ class RunResult(Struct, frozen=True, kw_only=True):
     detailed_criteria: dict[str, RunCriterion]
     consistency_metrics: RunConsistency
     metadata: RunMetadata
-    calibration: AppliedCalibration | None = None
 
 
 class Results(Struct, frozen=True, kw_only=True):

@@ -99,11 +99,6 @@ class Release(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     floors: tuple[Floor, ...]
 
-    @property
-    def failures_told(self) -> bool:
-        """Whether a floor on failures is not met: its reasons name what fails."""
-        return any(floor.kind == "max_failures" and floor.state == "not_met" for floor in self.floors)
-
 
 class RunState(Struct, frozen=True, kw_only=True):
     """What floors need to know of a run beside its scores.

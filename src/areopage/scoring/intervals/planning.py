@@ -47,6 +47,7 @@ def detectable(values: CaseValues, failure_cases: int) -> Detectable:
     row = values.nodes.index(()) if () in values.nodes else None
     cases = 0 if row is None else values.cases[row]
     known = None if row is None or cases < MIN_CASES else values.values[row][values.known[row] > 0]
+    known = None if known is not None and len(known) < 2 else known  # all cases belong together
     return Detectable(
         difference=None if known is None else detectable_difference(known, values.ends[1] - values.ends[0]),
         cases=cases,
