@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.exams.figures import examine
-from areopage.scoring.exams.intervals import mean_interval, rows_for_mean, separation, separation_interval
+from areopage.scoring.exams.intervals import error_interval, rows_for_mean, separation, separation_interval
 from areopage.scoring.exams.power import Oracle, predicted
 from areopage.scoring.exams.records import CriterionExam, ExamItem, Marks, Said
 
@@ -137,7 +137,7 @@ def test_the_interval_of_a_separation_holds_its_level_for_ten_rows_a_side() -> N
 
 def test_the_interval_of_a_mean_is_that_of_clopper_and_pearson_where_values_are_all_zero() -> None:
     for rows in (5, 20, 60):
-        low, high = mean_interval({0.0: rows}, 1.0)
+        low, high = error_interval({0.0: rows}, 1.0)
         assert low == 0.0
         assert high == pytest.approx(1 - 0.025 ** (1 / rows), abs=0.02)
 
@@ -145,7 +145,5 @@ def test_the_interval_of_a_mean_is_that_of_clopper_and_pearson_where_values_are_
 def test_rows_for_a_mean_are_enough_and_none_fewer() -> None:
     wanted = rows_for_mean({0.0: 5.0}, 0.8, 0.15, 2_000)
     assert wanted is not None
-    assert (
-        mean_interval({0.0: float(wanted)}, 0.8, draws=2_500)[1] <= 0.15 < mean_interval({0.0: wanted - 1.0}, 0.8, draws=2_500)[1]
-    )
+    assert error_interval({0.0: float(wanted)}, 0.8)[1] <= 0.15 < error_interval({0.0: wanted - 1.0}, 0.8)[1]
     assert rows_for_mean({0.2: 5.0}, 0.8, 0.15, 2_000) is None

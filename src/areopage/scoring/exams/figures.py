@@ -11,8 +11,8 @@ from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.exams.intervals import (
     Column,
     counts_of,
+    error_interval,
     first_enough,
-    mean_interval,
     rows_for_mean,
     rows_for_separation,
     separation,
@@ -157,7 +157,7 @@ def _separation(low: Column, high: Column) -> Figure:
 def _mean(values: Column, end: float) -> Figure:
     if not values.size:
         return Figure()
-    low, high = mean_interval(counts_of(values), end)
+    low, high = error_interval(counts_of(values), end)
     return Figure(value=float(values.mean()), low=low, high=high, of=values.size)
 
 

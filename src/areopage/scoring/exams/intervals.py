@@ -1,9 +1,7 @@
 """Intervals that hold for the few rows of a gold set.
 
-Sources: R. G. Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2" (Statistics
+Source: R. G. Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2" (Statistics
 in Medicine 25, 2006), method 5: it keeps its level for ten rows a side and has a width where the separation is perfect.
-N. Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable" (Mathematical
-Methods of Statistics 14, 2005): the mean of bounded values of any shape; it has a width where all values are equal.
 """
 
 import math
@@ -13,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.scoring.correlation import Z_95
+from areopage.scoring.intervals.means import GUARANTEED, mean_interval
 
 Column = NDArray[np.float64]
 
-DRAWS = 10_000
 _HALVINGS = 50
-_TAIL = 0.025
 
 
 def separation(low: Column, high: Column) -> float | None:
@@ -69,24 +66,14 @@ def counts_of(values: Column) -> dict[float, float]:
     return dict(zip(found.tolist(), map(float, counts.tolist()), strict=True))
 
 
-def mean_interval(counts: Mapping[float, float], end: float, *, draws: int = DRAWS, seed: int = 0) -> tuple[float, float]:
-    """The 95 % interval of the mean of values in [0, end], whatever their shape.
-
-    Each end is a quantile of the mean under random weights (Dirichlet) of the values and of one more value at that end of the
-    range, which stands for what was not seen.
+def error_interval(counts: Mapping[float, float], end: float) -> tuple[float, float]:
+    """The 95 % interval of the mean of values in [0, end], whatever their shape: see `scoring.intervals.means`.
 
     Args:
         counts: value -> how often it was seen; at least one. Counts may be fractions, of a distribution that is expected.
-        draws: of random weights; `seed` makes them the same each time.
     """
-    values = np.fromiter(counts, dtype=np.float64)
-    random = np.random.default_rng(seed)
-    weights = random.standard_gamma(np.fromiter(counts.values(), dtype=np.float64), (draws, values.size))
-    unseen = random.standard_exponential(draws)
-    total, above = weights.sum(axis=1) + unseen, weights @ values
-    low = float(np.quantile(above / total, _TAIL))
-    high = float(np.quantile((above + unseen * end) / total, 1 - _TAIL))
-    return max(0.0, low), min(end, high)
+    values, seen = (np.fromiter(side, dtype=np.float64) for side in (counts.keys(), counts.values()))
+    return mean_interval(values, 0.0, end, counts=seen, unseen=GUARANTEED)
 
 
 def rows_for_mean(counts: Mapping[float, float], end: float, limit: float, most: int) -> int | None:
@@ -97,7 +84,7 @@ def rows_for_mean(counts: Mapping[float, float], end: float, limit: float, most:
 
     def enough(size: int) -> bool:
         grown = {value: count * size / rows for value, count in counts.items()}
-        return mean_interval(grown, end, draws=DRAWS // 4)[1] <= limit
+        return error_interval(grown, end)[1] <= limit
 
     return first_enough(enough, math.ceil(rows), most)
 

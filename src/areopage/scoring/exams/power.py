@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.exams.intervals import DRAWS, Column, mean_interval, separation_interval
+from areopage.scoring.exams.intervals import Column, error_interval, separation_interval
 from areopage.scoring.exams.records import HIGH, LOW, MarkName, Marks
 from areopage.scoring.shares import at_least, wilson
 
@@ -239,7 +239,7 @@ def _greatest_mean(mixed: Chances, rows: int, end: float, limit: float) -> float
 
     def ends(slope: float) -> float:
         counts = {float(value): float(share) * rows for value, share in zip(values, tilted(slope), strict=True) if share > 1e-6}
-        return mean_interval(counts, end, draws=DRAWS // 2)[1]
+        return error_interval(counts, end)[1]
 
     least, most = -_STEEPEST, _STEEPEST
     if ends(least) > limit:
