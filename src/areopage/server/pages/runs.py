@@ -21,7 +21,6 @@ from areopage.locales import Locale
 from areopage.report.bench_release import floor_lines, release_text
 from areopage.report.bench_review import human_texts, signoff_texts
 from areopage.report.people_results import HumanCriterion, people_result
-from areopage.report.qualification import judge_reason
 from areopage.report.results import criterion_label
 from areopage.report.run_files import REPORT
 from areopage.scoring.release import Release
@@ -185,7 +184,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         failures=locale.count("failures_title", view.failures.first.failed, scored=locale.whole(view.failures.first.scored)),
         score=view.scores.tree.score,
         scale=view.spec.scale,
-        judges=[(one, judge_reason(locale, one.unfit)) for one in view.health],
+        judges=list(zip(view.health, view.standings, strict=True)),
         report=_report_place(view, actor),
         waiting=sum(item.state == "open" for item in view.people.items.values()),
         queue=f"/review?suite={quote(view.spec.suite, safe='', errors='replace')}",
