@@ -248,7 +248,7 @@ def test_the_keyboard_reaches_the_content_first_and_sees_where_it_is(site: Site,
     assert page.evaluate("document.activeElement.id") == "main"
     page.goto(f"{site.address}/monitor/answers")
     reached = []
-    for _ in range(19):
+    for _ in range(20):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(focused))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", reached[-1]
