@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from areopage.scoring.counts import critical_t
-from areopage.scoring.intervals.means import Column
+from areopage.scoring.intervals.random_weights import Column
 
 _TINY = 1e-9
 
