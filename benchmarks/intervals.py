@@ -21,25 +21,28 @@ those where it lies below and above the interval, and the mean width, in points 
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 from scipy.stats import binom
 
-from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.intervals.means import mean_intervals
-from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
+from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.shares import exact_share, share_of
 from areopage.scoring.tree import NodePath, Weights
 
-SCALE = Scale(0, 5)
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from scoring.made_criteria import SCALE, criterion, one_pass
+
 CASES = (20, 50, 100, 300, 1000)
 SAMPLES = {20: 400, 50: 400, 100: 400, 300: 200, 1000: 100}
 CHECKED = 10
@@ -57,8 +60,10 @@ SHAPES: Mapping[str, Sequence[float]] = {  # chances of 0, 0.5, ... 5
     "rare zeros, 5 %": [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 95],
     "0, 2.5 or 5": [20, 0, 0, 0, 0, 30, 0, 0, 0, 0, 50],
 }
-NAMES: tuple[tuple[str, str, str], ...] = (("safety", "harm", "a"), ("safety", "harm", "b"), ("safety", "privacy", "c"))
-NAMES += (("tone", "warmth", "d"), ("tone", "warmth", "e"), ("facts", "sources", "f"))
+PATHS = {
+    path[-1]: path
+    for path in ("safety.harm.a", "safety.harm.b", "safety.privacy.c", "tone.warmth.d", "tone.warmth.e", "facts.sources.f")
+}
 WEIGHTS = Weights(
     categories={"safety": 0.5, "tone": 0.3, "facts": 0.2},
     subcategories={"safety": {"harm": 0.7, "privacy": 0.3}},
@@ -75,40 +80,15 @@ TREE_PATHS: Mapping[str, NodePath] = {
 Ends = tuple[float, float]
 
 
-def criterion(category: str, subcategory: str, name: str) -> Criterion:
-    """A criterion."""
-    return Criterion(
-        id=f"{category}.{subcategory}.{name}__v1_0",
-        category=category,
-        subcategory=subcategory,
-        name=name,
-        version="1.0",
-        role="r",
-        task="t",
-        scoring_guide="g",
-        output_format="{}",
-        scale=SCALE,
-    )
-
-
-CRITERIA = {names[2]: criterion(*names) for names in NAMES}
-ALONE = CRITERIA["a"]
-
-
 def folded(passes: Sequence[PlannedPass], clusters: Mapping[str, str] | None = None) -> RunScores:
     """The scores of a ledger."""
-    return fold(passes, tuple(CRITERIA.values()), SCALE, WEIGHTS, DEFAULT, FailureRules(), clusters)
-
-
-def one_pass(case: int, key: str, outcome: Outcome, judge: str = "j", number: int = 1) -> PlannedPass:
-    """A planned pass with its outcome."""
-    return PlannedPass(case_id=str(case), criterion=CRITERIA[key].id, judge=judge, pass_index=number, outcome=outcome)
+    return fold(passes, tuple(map(criterion, PATHS.values())), SCALE, WEIGHTS, DEFAULT, FailureRules(), clusters)
 
 
 def of_counts(counts: Sequence[int]) -> Ends:
     """The interval of one criterion, by how often each score was given."""
     scores = np.repeat(POINTS, counts)
-    found = folded([one_pass(n, "a", Scored(score=float(score))) for n, score in enumerate(scores)]).interval
+    found = folded([one_pass(str(n), PATHS["a"], "j", Scored(score=float(score))) for n, score in enumerate(scores)]).interval
     assert found is not None
     return found.low, found.high
 
@@ -142,10 +122,10 @@ def jury_interval(cases: int, random: np.random.Generator) -> Ends:
     scores, failed = jury_scores(cases, random), random.random((cases, 2, 2)) < 0.1
     passes = [
         one_pass(
-            case,
-            "a",
-            Unparsed(reason="") if failed[case, judge, number] else Scored(score=float(scores[case, judge, number])),
+            str(case),
+            PATHS["a"],
             f"j{judge}",
+            Unparsed(reason="") if failed[case, judge, number] else Scored(score=float(scores[case, judge, number])),
             number + 1,
         )
         for case, judge, number in np.ndindex(cases, 2, 2)
@@ -164,7 +144,7 @@ def source_scores(sources: int, random: np.random.Generator) -> np.ndarray:
 def source_interval(cases: int, random: np.random.Generator) -> Ends:
     """The interval over cases that share their sources."""
     scores = source_scores(cases // 4, random).ravel()
-    passes = [one_pass(case, "a", Scored(score=float(score))) for case, score in enumerate(scores)]
+    passes = [one_pass(str(case), PATHS["a"], "j", Scored(score=float(score))) for case, score in enumerate(scores)]
     found = folded(passes, {str(case): str(case // 4) for case in range(cases)}).interval
     assert found is not None
     return found.low, found.high
@@ -184,9 +164,9 @@ def tree_intervals(cases: int, random: np.random.Generator) -> dict[NodePath, En
     """The intervals of some nodes of a tree."""
     scores, has = tree_scores(cases, random)
     passes = [
-        one_pass(case, key, Scored(score=float(scores[case, at])))
+        one_pass(str(case), path, "j", Scored(score=float(scores[case, at])))
         for case in range(cases)
-        for at, key in enumerate(CRITERIA)
+        for at, path in enumerate(PATHS.values())
         if has[case, at]
     ]
     found = folded(passes).intervals
@@ -254,7 +234,7 @@ def measured(only: str, samples: Mapping[int, int], seed: int) -> dict[str, dict
 
 def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> dict[str, dict[int, dict[str, float]]]:
     """Coverage of the nodes of a tree."""
-    means = dict(zip(CRITERIA, tree_scores(2_000_000, random)[0].mean(axis=0), strict=True))
+    means = dict(zip(PATHS, tree_scores(2_000_000, random)[0].mean(axis=0), strict=True))
     final = sum(share * means[key] for key, share in SHARES.items())
     safety = sum(SHARES[key] * means[key] for key in "abc") / 0.5
     true = dict(zip(TREE_PATHS, (float(final), float(safety), float(means["c"])), strict=True))
