@@ -16,7 +16,7 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.scoring.jury_worth.worth import JuryWorth
@@ -164,10 +164,3 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),
     }
-
-
-def interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    """The interval of a mean, cut at the ends of its scale."""
-    if mean.low is None or mean.high is None:
-        return None
-    return max(mean.low, scale.min), min(mean.high, scale.max)

@@ -34,9 +34,11 @@ _STEPS = 100
 _LARGEST, _SMALLEST = 30.0, -12.0
 """Logarithms of the tilts between which every quantile lies."""
 _FLAT, _LEAST = 1e-4, 1e-12
-_TABLE = np.linspace(-1.0, 1.0, 321)
-_FARTHEST = 40.0
-"""The logarithm of 1 + tilt at which tables end: far beyond 8 standard deviations."""
+_MIDDLE = 0.02
+"""So near to the mean, in standard deviations, tables have no points: there r* has a gap."""
+_POINTS = 321
+_NEAR_ZERO, _NEAR_ONE = 40.0, 30.0
+"""The logarithms of 1 + tilt at which tables end, up to their signs."""
 
 
 class WeightedMeans:
@@ -87,6 +89,19 @@ class WeightedMeans:
         ends = np.full(len(mean), _SMALLEST), np.full(len(mean), _LARGEST)
         tilt = root_between(excess, *ends, -quantile, quantile, first=np.log(normal) + normal * mean)
         return self.mean_at(np.exp(tilt))
+
+    def table(self) -> tuple[Column, Column]:
+        """Points of the distribution of the first mean, and their standard normal quantiles, both in ascending order."""
+        values, counts = self._values[0], self._counts[0]
+        if not values.any():
+            return np.zeros(1), np.zeros(1)
+        mean = float(values @ counts) / float(counts.sum())
+        normal = 1.0 / np.sqrt(float(counts @ (values - mean) ** 2))
+        steps = np.linspace(np.arcsinh(_NEAR_ZERO / normal), -np.arcsinh(_NEAR_ONE / normal), _POINTS)
+        tilts = np.expm1(normal * np.sinh(steps))
+        quantiles = self.quantile_at(tilts)
+        kept = (np.abs(steps) > _MIDDLE) & (np.diff(quantiles, prepend=-np.inf) > 0)
+        return self.mean_at(tilts)[kept], quantiles[kept]
 
 
 def root_between(
