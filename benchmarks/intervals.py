@@ -14,6 +14,9 @@ those where it lies below and above the interval, and the mean width, in points 
 - a tree: six criteria of three categories with unequal weights; a case has the first and some of the others, one case in fifty
   fails all of them; the final score, the category of the first three criteria, and a criterion that one case in five has;
 - differences of two targets on the same cases, by `paired_difference`;
+- the monitor: means of answers, a fifth of which are in groups of three with equal texts, and changes between two periods, from
+  the same eleven shapes: without a change, after as many answers as before or after ten times as many; and with one answer in
+  twenty failing in the later period. Beside them Student's and Welch's intervals;
 - coefficients of agreement of three judges on as many units as cases: α, AC2, and weighted κ of the first two; with scores at all
   levels, and with 80 % at 5;
 - shares, computed and not sampled: the least, mean and greatest coverage over true shares from 0.1 to 99 %.
@@ -28,15 +31,18 @@ from zlib import crc32
 
 import numpy as np
 from scipy.stats import binom
+from scipy.stats import t as student
 
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.comparison.paired import paired_difference
+from areopage.scoring.counts import Tally
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.intervals.means import mean_intervals
 from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.scored_answers import Repeat, answer_intervals, compare, scored
 from areopage.scoring.shares import exact_share, share_of
 from areopage.scoring.tree import NodePath, Weights
 
@@ -247,6 +253,85 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
     return found
 
 
+def equal_answers(
+    cases: int, chances: np.ndarray, samples: int, random: np.random.Generator
+) -> Iterator[tuple[Tally, list[Repeat]]]:
+    """Samples of answers, of which about a fifth are groups of three equal ones."""
+    groups = max(1, cases // 15)
+    alone, three = (random.multinomial(size, chances, samples) for size in (cases - 3 * groups, groups))
+    for counts, repeated in zip(alone + 3 * three, three, strict=True):
+        repeats = [Repeat(3, float(score)) for score, times in zip(POINTS, repeated, strict=True) for _ in range(times)]
+        yield tally_of(counts), repeats
+
+
+def tally_of(counts: np.ndarray) -> Tally:
+    """How often each score was given."""
+    return Tally({float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count})
+
+
+def welch(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of Welch's intervals of samples, from counts of scores; of one sample where the earlier ones are empty."""
+    sides = []
+    for counts in (later, earlier):
+        size = np.maximum(counts.sum(axis=1), 1)
+        mean = counts @ POINTS / size
+        sides.append((mean, np.maximum(counts @ POINTS**2 / size - mean**2, 0.0) / np.maximum(size - 1, 1), size))
+    (one, part, first), (other, rest, second) = sides
+    freedom = (part + rest) ** 2 / np.maximum(part**2 / np.maximum(first - 1, 1) + rest**2 / np.maximum(second - 1, 1), 1e-300)
+    half = student.ppf(0.975, np.maximum(freedom, 1.0)) * np.sqrt(part + rest)
+    return one - other - half, one - other + half
+
+
+def change_coverage(
+    later: np.ndarray, earlier: np.ndarray, sizes: tuple[int, int], samples: int, random: np.random.Generator
+) -> dict[str, float]:
+    """Coverage of the change of means, and how often it is found.
+
+    Args:
+        later, earlier: the chances of scores.
+        sizes: how many answers there are later, and earlier.
+    """
+    drawn = [random.multinomial(size, chances, samples) for size, chances in zip(sizes, (later, earlier), strict=True)]
+    kinds, times = np.unique(np.concatenate(drawn, axis=1), axis=0, return_counts=True)
+    sides = kinds[:, : len(POINTS)], kinds[:, len(POINTS) :]
+    true = float((later - earlier) @ POINTS)
+    found = [compare(*(scored(tally_of(side[row])) for side in sides), SCALE) for row in range(len(kinds))]
+    ours = np.array([[one.low, one.high] for one in found if one is not None]).T
+    theirs = welch(*sides)
+    return {
+        key: round(100 * float((times * held).sum() / samples), 1)
+        for name, (low, high) in (("", ours), ("welch_", theirs))
+        for key, held in (
+            (f"{name}holds", (low <= true + 1e-9) & (true - 1e-9 <= high)),
+            (f"{name}found", (low > 1e-9) | (high < -1e-9)),
+        )
+    } | {"width": round(float((times * (ours[1] - ours[0])).sum() / samples), 3)}
+
+
+def monitor_coverage(
+    samples: Mapping[int, int], random: np.random.Generator
+) -> Iterator[tuple[str, dict[int, dict[str, object]]]]:
+    """Coverage of the monitor's means and changes, by shape and number of answers."""
+    for shape, weights in SHAPES.items():
+        chances = np.array(weights) / sum(weights)
+        failing = 0.95 * chances + 0.05 * (POINTS == 0.0)
+        found: dict[int, dict[str, object]] = {}
+        for cases, count in samples.items():
+            some = [scored(*one) for one in equal_answers(cases, chances, 2 * count, random)]
+            ends = [one for one in answer_intervals(some, SCALE) if one is not None]
+            plain = random.multinomial(cases, chances, 2 * count)
+            low, high = welch(plain, np.zeros_like(plain))
+            true = float(chances @ POINTS)
+            found[cases] = {
+                "mean": summed_up(true, ends),
+                "mean_student": round(100 * float(((low <= true) & (true <= high)).mean()), 1),
+                "same": change_coverage(chances, chances, (cases, cases), count, random),
+                "same_after_ten_times": change_coverage(chances, chances, (cases, 10 * cases), count, random),
+                "one_in_twenty_fails": change_coverage(failing, chances, (cases, cases), count, random),
+            }
+        yield shape, found
+
+
 def ratings(units: int, top: bool, random: np.random.Generator) -> np.ndarray:
     """Units × three judges, in whole points."""
     chances = [0.03, 0.04, 0.0, 0.05, 0.08, 0.8] if top else [1 / 6] * 6
@@ -318,6 +403,7 @@ def main() -> None:
                 "coverage": found,
                 "least": least,
                 "coefficients": coefficients,
+                "monitor": dict(monitor_coverage(samples, np.random.default_rng(asked.seed))) if asked.only in "monitor" else {},
                 "shares": dict(shares_coverage()) if not asked.only else {},
             }
         )

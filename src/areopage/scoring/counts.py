@@ -59,13 +59,6 @@ class Tally(Struct, frozen=True):
             steps[min(max(int(share * STEPS), 0), STEPS - 1)] += count
         return tuple(steps)
 
-    def merge(self, other: "Tally") -> "Tally":
-        """The tally of both."""
-        counts = dict(self.counts)
-        for score, count in other.counts.items():
-            counts[score] = counts.get(score, 0) + count
-        return Tally(counts)
-
 
 def grade_of(score: float | None, scale: Scale) -> Grade:
     """The grade of a score, rounded as it is shown; where lower is better, shares of the scale are taken from its other end."""
