@@ -295,7 +295,7 @@ def change_coverage(
     kinds, times = np.unique(np.concatenate(drawn, axis=1), axis=0, return_counts=True)
     sides = kinds[:, : len(POINTS)], kinds[:, len(POINTS) :]
     true = float((later - earlier) @ POINTS)
-    found = [compare(*(scored(tally_of(side[row])) for side in sides), SCALE) for row in range(len(kinds))]
+    found = [compare(scored(tally_of(late)), scored(tally_of(early)), SCALE) for late, early in zip(*sides, strict=True)]
     ours = np.array([[one.low, one.high] for one in found if one is not None]).T
     theirs = welch(*sides)
     return {
@@ -344,7 +344,7 @@ _LARGE = 200_000  # units, whose coefficients count as the true ones
 def _coefficients(rated: np.ndarray, levels: Sequence[float]) -> list[tuple[float, float, float]]:
     """α, AC2 and κ with their intervals; no interval counts as the whole range."""
     alpha, ac2 = krippendorff_alpha(rated.tolist()), gwet_ac2(rated.tolist(), levels)
-    kappa = kappa_estimate(rated[:, 0], rated[:, 1])
+    kappa = kappa_estimate(rated[:, 0], rated[:, 1], (SCALE.min, SCALE.max))
     found = ((alpha.alpha, alpha.low, alpha.high), (ac2.ac2, ac2.low, ac2.high), (kappa.value, kappa.low, kappa.high))
     return [(value or 0.0, -np.inf if low is None else low, np.inf if high is None else high) for value, low, high in found]
 

@@ -110,11 +110,11 @@ def ledger_agreement(
         best = len(GROUNDED) - 1
         scores[GROUNDING] = {id: best * (1.0 - risk) for id, risk in store.gate_risks(list(grounding)).items()}
     scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-    found = human_agreement(scores, ratings, tuple(scales))
+    found = human_agreement(scores, ratings, scales)
     if grounding and not judge:
         scales[GROUNDING] = (0.0, float(len(GROUNDED) - 1))
         items = len({rating.item for rating in ratings if rating.criterion in scales})
-        found = _together(found, human_agreement(scores, ratings, (GROUNDING,)), scales, items)
+        found = _together(found, human_agreement(scores, ratings, {GROUNDING: scales[GROUNDING]}), scales, items)
     if len(drawn) < len(ids):
         unsettled = [structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria]
         found = structs.replace(found, criteria=tuple(unsettled))
@@ -245,7 +245,8 @@ def run_review(
     kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
     ratings, weighed = ratings_of(kept, rubric)
     scores = _by_criterion(by_answer)
-    found = human_agreement(scores, ratings, criteria)
+    scales = dict.fromkeys(criteria, (scale.min, scale.max))
+    found = human_agreement(scores, ratings, scales)
     if not sample_only and len(sample) < len(labelled):
         found = structs.replace(
             found, criteria=tuple(structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria)
@@ -259,7 +260,7 @@ def run_review(
         unblind=unblind,
         weighed=weighed,
         names=rubric.labels(language),
-        scales=dict.fromkeys(criteria, (scale.min, scale.max)),
+        scales=scales,
         agreement=found,
         worth=worth,
     )

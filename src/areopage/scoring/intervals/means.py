@@ -15,6 +15,7 @@ unequal sizes, with an exact test of a mean of 0; `differences` takes two means 
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from areopage.scoring.intervals.random_weights import (
     Column,
@@ -82,6 +83,19 @@ def unseen_shape(values: Matrix, counts: Matrix, end: Column) -> Column:
     squared = np.divide(variance * total, distance**2, out=np.full_like(mean, np.inf), where=np.abs(distance) > _TINY)
     shape: Column = _LEAST_SHAPE + (GUARANTEED - _LEAST_SHAPE) / (1.0 + squared)
     return shape
+
+
+def cluster_values(values: Column, clusters: NDArray[np.intp]) -> Column:
+    """One value for each cluster, whose mean is that of all values: the mean, plus what the cluster adds to it.
+
+    What it adds counts as often as there are clusters (the delta method), so that clusters of unequal sizes weigh as they should.
+
+    Args:
+        clusters: the number of each value's cluster, from 0, none left out.
+    """
+    centre, size = values.mean(), int(clusters.max()) + 1
+    values_of: Column = centre + np.bincount(clusters, weights=values - centre, minlength=size) * size / len(values)
+    return values_of
 
 
 def with_unseen(values: Matrix, counts: Matrix, end: Column, unseen: float | None) -> tuple[WeightedMeans, Column, Column]:
