@@ -45,12 +45,20 @@ DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
 SCALES = ("summeval", "10k_prompts")
 CATEGORIES = ("lgbteen", "framing", "cebab_aspects", "mtbench")
 LABELS = (50, 100, 200)
+PARTS = ("means", "shares", "scales", "categories")
 LEAST = 4
 SEED = 0
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    with (DATA / f"{name}.jsonl").open(encoding="utf-8") as stream:
+Scored = tuple[Column, Matrix, Codes]
+"""People's mean score of each item, the judges' scores, and the number of its dimension."""
+
+Marked = tuple[list[str], Codes, Codes, Codes]
+"""Categories, people's most frequent one of each item, the judges' votes, and the number of its question."""
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
 
@@ -65,22 +73,22 @@ def criterion_of(row: dict[str, Any], name: str) -> str:
     return str(row["item"]).rsplit("__", 1)[-1] if name not in {"10k_prompts", "mtbench"} else ""
 
 
-def scores_of(name: str) -> tuple[Column, Matrix, Codes]:
-    rows = rows_of(name)
+def scores_of(file: Path) -> Scored:
+    rows = rows_of(file)
     judges = sorted(rows[0]["judges"])
     people = np.array([np.mean([float(value) for value in row["people"].values()]) for row in rows])
     scores = np.array([[float(row["judges"][judge]) for judge in judges] for row in rows])
-    return people, scores, codes_of([criterion_of(row, name) for row in rows])
+    return people, scores, codes_of([criterion_of(row, file.stem) for row in rows])
 
 
-def categories_of(name: str) -> tuple[list[str], Codes, Codes, Codes]:
-    """Categories, people's most frequent one, judges' votes, groups; items whose people are tied are dropped."""
+def categories_of(file: Path) -> Marked:
+    """Read a set of categories; items whose people are tied are dropped."""
     kept: list[tuple[str, list[str], str]] = []
-    for row in rows_of(name):
+    for row in rows_of(file):
         most = Counter(row["people"].values()).most_common()
         if len(most) == 1 or most[0][1] > most[1][1]:
             votes = [row["judges"][judge] for judge in sorted(row["judges"])]
-            kept.append((most[0][0], votes, criterion_of(row, name)))
+            kept.append((most[0][0], votes, criterion_of(row, file.stem)))
     names = sorted({label for label, _, _ in kept} | {vote for _, votes, _ in kept for vote in votes})
     number = {value: at for at, value in enumerate(names)}
     labels = np.array([number[label] for label, _, _ in kept])
@@ -149,8 +157,8 @@ def covered(
     }
 
 
-def means(name: str, labels: int, splits: int, learned: int) -> dict[str, Any]:
-    people, scores, groups = scores_of(name)
+def means(table: Scored, labels: int, splits: int, learned: int) -> dict[str, Any]:
+    people, scores, groups = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     best = int(np.abs(scores - people[:, None]).mean(axis=0).argmin())
     judged = {"jury": middle, "best_judge": scores[:, best], "worst_judge": scores[:, worst_of(people, scores)]}
@@ -175,8 +183,8 @@ def worst_of(people: Column, scores: Matrix) -> int:
     return int(np.argmin([np.corrcoef(people, scores[:, judge])[0, 1] for judge in range(scores.shape[1])]))
 
 
-def shares(name: str, labels: int, splits: int) -> dict[str, Any]:
-    names, truth, votes, _ = categories_of(name)
+def shares(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
+    names, truth, votes, _ = marked
     counts = np.stack([(votes == at).sum(axis=1) for at in range(len(names))], axis=1)
     majority = counts.argmax(axis=1)
     found: dict[str, Any] = {}
@@ -196,8 +204,8 @@ def shares(name: str, labels: int, splits: int) -> dict[str, Any]:
     return found
 
 
-def scales(name: str, labels: int, splits: int) -> dict[str, Any]:
-    people, scores, groups = scores_of(name)
+def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
+    people, scores, groups = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     tally, kinds = Tally(people.size), Counter[str]()
     ranks: dict[str, list[float]] = {}
@@ -230,8 +238,8 @@ def scales(name: str, labels: int, splits: int) -> dict[str, Any]:
     }
 
 
-def categories(name: str, labels: int, splits: int) -> dict[str, Any]:
-    names, truth, votes, groups = categories_of(name)
+def categories(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
+    names, truth, votes, groups = marked
     random, tally, effective = np.random.default_rng(SEED), Tally(truth.size), []
     counts = np.stack([(votes == at).sum(axis=1) for at in range(len(names))], axis=1).astype(np.float64)
     for _ in range(splits):
@@ -268,28 +276,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--splits", type=int, default=2000)
     parser.add_argument("--learned", type=int, default=0, help="default: as many as --splits")
+    parser.add_argument("--labels", type=int, nargs="+", default=LABELS)
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the recorded juries")
     options = parser.parse_args()
     splits, learned = options.splits, min(options.learned or options.splits, options.splits)
-    if not DATA.is_dir():
-        print(json.dumps({"benchmark": "correction", "skipped": f"the recorded juries are not here: {DATA}"}))
+    if not options.data.is_dir():
+        print(json.dumps({"benchmark": "correction", "skipped": f"the recorded juries are not here: {options.data}"}))
         return
-    found: dict[str, dict[str, Any]] = {"means": {}, "shares": {}, "scales": {}, "categories": {}}
+    found: dict[str, dict[str, Any]] = {part: {} for part in options.parts}
 
     def measured(part: str, place: str, figures: dict[str, Any]) -> None:
         found[part][place] = figures
         print(json.dumps({part: {place: figures}}, ensure_ascii=False), file=sys.stderr, flush=True)
 
-    for labels in LABELS:
+    for labels in options.labels:
         for name in SCALES:
-            if len(rows_of(name)) >= LEAST * labels:
-                measured("means", f"{name}, {labels} labels", means(name, labels, splits, learned))
+            table = scores_of(options.data / f"{name}.jsonl")
+            if table[0].size >= LEAST * labels:
+                if "means" in found:
+                    measured("means", f"{name}, {labels} labels", means(table, labels, splits, learned))
+                if "scales" in found:
+                    measured("scales", f"{name}, {labels} labels", scales(table, labels, learned))
         for name in CATEGORIES:
-            if categories_of(name)[1].size >= LEAST * labels:
-                measured("shares", f"{name}, {labels} labels", shares(name, labels, splits))
-                measured("categories", f"{name}, {labels} labels", categories(name, labels, learned))
-        for name in SCALES:
-            if len(rows_of(name)) >= LEAST * labels:
-                measured("scales", f"{name}, {labels} labels", scales(name, labels, learned))
+            marked = categories_of(options.data / f"{name}.jsonl")
+            if marked[1].size >= LEAST * labels:
+                if "shares" in found:
+                    measured("shares", f"{name}, {labels} labels", shares(marked, labels, splits))
+                if "categories" in found:
+                    measured("categories", f"{name}, {labels} labels", categories(marked, labels, learned))
     print(json.dumps({"benchmark": "correction", "splits": splits, "learned": learned, **found}, ensure_ascii=False))
 
 

@@ -13,6 +13,7 @@ Sources:
   intervals valid where each label is predicted by a fit that has not seen it.
 """
 
+from collections.abc import Sequence
 from itertools import product
 from math import sqrt
 
@@ -144,11 +145,25 @@ def cross_fitted(
         Shapes (n,) and (N,), in points of the scale.
     """
     numbers = fold_numbers(people.size, seed, folds)
-    own, everything = np.zeros(people.size), np.zeros(judged.shape[0])
-    parts = np.unique(numbers)
-    for part in parts:
+    own, fits = np.zeros(people.size), []
+    for part in np.unique(numbers):
         out = numbers == part
         found = fit_weights(people[~out], scores[~out], None if groups is None else groups[0][~out])
         own[out] = found.predict(scores[out], None if groups is None else groups[0][out])
-        everything += found.predict(judged, None if groups is None else groups[1]) / parts.size
-    return own, everything
+        fits.append(found)
+    return own, mean_weights(fits).predict(judged, None if groups is None else groups[1])
+
+
+def mean_weights(fits: Sequence[JuryWeights]) -> JuryWeights:
+    """Weights whose prediction is the mean of those of several fits, at least one."""
+    levels = np.zeros((len(fits), max(len(one.levels) for one in fits)))
+    for row, one in zip(levels, fits, strict=True):
+        row[: len(one.levels)] = one.levels
+    return JuryWeights(
+        start=float(np.mean([one.start for one in fits])),
+        weights=tuple(np.mean([one.weights for one in fits], axis=0).tolist()),
+        levels=tuple(levels.mean(axis=0).tolist()),
+        error=float(np.mean([one.error for one in fits])),
+        mean_error=float(np.mean([one.mean_error for one in fits])),
+        labels=sum(one.labels for one in fits) // len(fits),
+    )
