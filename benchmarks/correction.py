@@ -8,9 +8,10 @@ has labels of several people and of six judges on the same items; an item's labe
 its people. In each split, labels are drawn at random without replacement, the rest of the set stays unlabelled, and only sets of
 at least four times the labels are used. Accuracy and errors are over the items without a label.
 
-- means (summeval, 10k_prompts): how often 95 % intervals cover the mean of all labels of the set; the share of the labels that
-  the correction saves, by the variance of its estimates over the splits (`saved`) and by the squares of the intervals' widths
-  (`saved_by_width`), against the labels' mean.
+- means (summeval, 10k_prompts): how often 95 % intervals cover the mean of all labels of the set; predictions are the jury's
+  mean, the judges weighed by their agreement (`agreement`), single judges, and weights learned from the labels; the share of
+  the labels that the correction saves, by the variance of its estimates over the splits (`saved`) and by the squares of the
+  intervals' widths (`saved_by_width`), against the labels' mean.
 - shares (framing, lgbteen, cebab_aspects): the same for the share of each category; the jury's verdict is its majority's.
 - scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of
   the jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
@@ -35,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
+from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import choose_map
 from areopage.scoring.correction.means import corrected_mean
 from areopage.scoring.correction.shares import corrected_share
@@ -161,15 +163,21 @@ def means(table: Scored, labels: int, splits: int, learned: int) -> dict[str, An
     people, scores, groups = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
     best = int(np.abs(scores - people[:, None]).mean(axis=0).argmin())
-    judged = {"jury": middle, "best_judge": scores[:, best], "worst_judge": scores[:, worst_of(people, scores)]}
+    agreed = agreement_weights(scores)
+    judged = {
+        "jury": middle,
+        "agreement": scores @ agreed,
+        "best_judge": scores[:, best],
+        "worst_judge": scores[:, worst_of(people, scores)],
+    }
     found: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
     for split in range(splits):
         own = random.permutation(people.size)[:labels]
         estimates = {kind: corrected_mean(people[own], one[own], one) for kind, one in judged.items()}
         if split < learned:
-            estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores))
+            estimates["weights"] = corrected_mean(people[own], *cross_fitted(people[own], scores[own], scores, base=agreed))
         if split < learned and groups.any():
-            crossed = cross_fitted(people[own], scores[own], scores, (groups[own], groups))
+            crossed = cross_fitted(people[own], scores[own], scores, (groups[own], groups), base=agreed)
             estimates["weights_and_dimension"] = corrected_mean(people[own], *crossed)
         for kind, one in estimates.items():
             ends = (one.low, one.high, one.labels_alone.value, one.labels_alone.low, one.labels_alone.high)
@@ -207,7 +215,7 @@ def shares(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
 def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
     people, scores, groups = table
     middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
-    tally, kinds = Tally(people.size), Counter[str]()
+    tally, kinds, agreed = Tally(people.size), Counter[str](), agreement_weights(scores)
     ranks: dict[str, list[float]] = {}
     for _ in range(splits):
         own = random.permutation(people.size)[:labels]
@@ -220,15 +228,18 @@ def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
             "best_judge": scores[:, best],
             "mean": middle,
             "map_of_mean": mapped.apply(middle),
-            "weights": fit_weights(people[own], scores[own]).predict(scores),
+            "agreement": scores @ agreed,
+            "weights": fit_weights(people[own], scores[own], base=agreed).predict(scores),
         }
         if groups.any():
-            predicted["weights_and_dimension"] = fit_weights(people[own], scores[own], groups[own]).predict(scores, groups)
+            predicted["weights_and_dimension"] = fit_weights(people[own], scores[own], groups[own], base=agreed).predict(
+                scores, groups
+            )
         tally.add(unlabelled, **{kind: np.abs(one.clip(1, 5) - people) for kind, one in predicted.items()})
         for kind, one in predicted.items():
             ranks.setdefault(kind, []).append(float(np.corrcoef(one[unlabelled], people[unlabelled])[0, 1]))
     better = min(("best_judge", "mean"), key=tally.mean)
-    corrected = [kind for kind in ranks if kind not in {"best_judge", "mean"}]
+    corrected = [kind for kind in ranks if kind not in {"best_judge", "mean", "agreement"}]
     return {
         "error": {kind: shown(tally.mean(kind))[0] for kind in ranks},
         "r": {kind: shown(float(np.mean(values)))[0] for kind, values in ranks.items()},

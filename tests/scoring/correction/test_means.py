@@ -4,7 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from areopage.scoring.correction.means import corrected_difference, corrected_mean, fit_line, labels_alone, transported_mean
+from areopage.scoring.correction.means import (
+    corrected_difference,
+    corrected_mean,
+    fit_line,
+    labels_alone,
+    transported_mean,
+    weighted_mean,
+)
 from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
 from areopage.scoring.correlation import Column
 
@@ -81,6 +88,50 @@ def test_a_good_judge_saves_the_share_of_labels_that_its_squared_correlation_tel
     people, judge = population(7, 20_000)
     found = corrected_mean(people[:8000], judge[:8000], judge)
     assert found.saved == pytest.approx(np.corrcoef(people, judge)[0, 1] ** 2, abs=0.05)
+
+
+def days(seed: int) -> tuple[Column, Column, list[Column]]:
+    """Thirty days of growing traffic whose scores by people fall, which the judge does not see. Indexes of each day."""
+    random, sizes = RANDOM(seed), np.arange(6, 306, 10)
+    day = np.repeat(np.arange(30), sizes)
+    people = 5 - random.gamma(1.2, 0.8, day.size).clip(0, 4) - 0.03 * day
+    judge = people - 0.7 + 0.03 * day + random.normal(0, 0.8, day.size)
+    return people, judge, [np.flatnonzero(day == one) for one in range(30)]
+
+
+def test_the_interval_of_a_weighted_mean_holds_its_level_where_each_day_has_the_same_number_of_labels() -> None:
+    people, judge, by_day = days(1)
+    random, draws, hits, alone, unweighted = RANDOM(2), 600, 0, 0, 0
+    weights = np.concatenate([np.full(5, one.size / 5) for one in by_day])
+    for _ in range(draws):
+        own = np.concatenate([random.permutation(one)[:5] for one in by_day])
+        found = weighted_mean(people[own], judge[own], weights, float(judge.mean()))
+        plain = corrected_mean(people[own], judge[own], judge)
+        truth = float(people.mean())
+        for one in (found, found.labels_alone, plain):
+            assert one.low is not None
+            assert one.high is not None
+        hits += found.low <= truth <= found.high  # type: ignore[operator]
+        alone += found.labels_alone.low <= truth <= found.labels_alone.high  # type: ignore[operator]
+        unweighted += plain.low <= truth <= plain.high  # type: ignore[operator]
+    assert LEVEL_LOW <= hits / draws <= 0.985  # strata of a day make the estimate better than its interval says
+    assert LEVEL_LOW <= alone / draws <= 0.985
+    assert unweighted / draws < 0.8
+
+
+def test_equal_weights_change_nothing() -> None:
+    people, judge = population(12, 400)
+    plain = corrected_mean(people[:40], judge[:40], judge)
+    weighed = weighted_mean(people[:40], judge[:40], np.full(40, 10.0), float(judge.mean()))
+    for name in ("value", "low", "high", "error", "freedom", "saved", "judged"):
+        assert getattr(weighed, name) == pytest.approx(getattr(plain, name)), name
+    assert weighed.labels_alone.low == pytest.approx(plain.labels_alone.low)
+
+
+def test_one_label_that_stands_for_nearly_all_items_leaves_no_interval() -> None:
+    people, judge = population(13, 400)
+    found = weighted_mean(people[:20], judge[:20], np.r_[381.0, np.ones(19)], float(judge.mean()))
+    assert found.low is None
 
 
 @given(shift=st.floats(-5, 5), scale=st.floats(0.1, 4))

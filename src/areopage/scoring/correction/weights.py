@@ -74,17 +74,19 @@ def filled(scores: Matrix) -> Matrix:
     return found
 
 
-def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None) -> JuryWeights:
+def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None, *, base: Column | None = None) -> JuryWeights:
     """Learn a jury's weights.
 
     Args:
         people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale.
         scores: by the judges, shape (n, m); NaN where one is missing.
         groups: the number of each item's group, from 0, shape (n,), such as its criterion's.
+        base: the weights of the jury's mean, shape (m,) with the sum 1, such as `agreement_weights`; None for equal ones.
     """
     table = filled(scores)
     judges, size = table.shape[1], people.size
-    middle = table.mean(axis=1)
+    equal = np.full(judges, 1.0 / judges) if base is None else base
+    middle = table @ equal
     unit = sqrt(float(table.var())) or 1.0
     features = np.column_stack([middle, table - middle[:, None]]) / unit
     count = 0 if groups is None else int(groups.max()) + 1
@@ -98,7 +100,7 @@ def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None) ->
     by_judge = found[1 : judges + 1] / unit
     return JuryWeights(
         start=level - float(centre @ found),
-        weights=tuple((found[0] / unit / judges + by_judge - by_judge.mean()).tolist()),
+        weights=tuple(((found[0] / unit - by_judge.sum()) * equal + by_judge).tolist()),
         levels=tuple(found[judges + 1 :].tolist()),
         error=sqrt(float(errors[best])),
         mean_error=sqrt(float(errors[only_mean].min())),
@@ -128,7 +130,14 @@ def _ridge(features: Matrix, people: Column, penalties: Matrix) -> tuple[Matrix,
 
 
 def cross_fitted(
-    people: Column, scores: Matrix, judged: Matrix, groups: tuple[Groups, Groups] | None = None, *, seed: int = 0, folds: int = 10
+    people: Column,
+    scores: Matrix,
+    judged: Matrix,
+    groups: tuple[Groups, Groups] | None = None,
+    *,
+    base: Column | None = None,
+    seed: int = 0,
+    folds: int = 10,
 ) -> tuple[Column, Column]:
     """Predictions for `corrected_mean`: of each labelled item by weights that have not seen its label, and of all judged items.
 
@@ -139,6 +148,7 @@ def cross_fitted(
         scores: of the labelled items by the judges, shape (n, m).
         judged: of all judged items, those with labels too, shape (N, m).
         groups: of the labelled and of all judged items, shapes (n,) and (N,).
+        base: as in `fit_weights`.
         seed: of the folds.
 
     Returns:
@@ -148,7 +158,7 @@ def cross_fitted(
     own, fits = np.zeros(people.size), []
     for part in np.unique(numbers):
         out = numbers == part
-        found = fit_weights(people[~out], scores[~out], None if groups is None else groups[0][~out])
+        found = fit_weights(people[~out], scores[~out], None if groups is None else groups[0][~out], base=base)
         own[out] = found.predict(scores[out], None if groups is None else groups[0][out])
         fits.append(found)
     return own, mean_weights(fits).predict(judged, None if groups is None else groups[1])
