@@ -17,7 +17,7 @@ from areopage.cli.run_tables import print_table, text_console
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.labels import TEACHING, ReviewQueue
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
 from areopage.report.calibrated import fit_run, judged_run
@@ -26,9 +26,6 @@ from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
 from areopage.trust.label_plan import CriterionPlan, plan_run, teaching_answers
-
-TEACHING = "teaching"
-"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 
@@ -52,8 +49,8 @@ def plan(
 ) -> None:
     """Tell how many labels a stated precision of corrected scores takes, and queue the answers to label.
 
-    The answers are drawn at random; only those make corrected scores and intervals valid. Those of --teach are chosen by the
-    judges' scores: they tell where judges are apart or extreme, and stay out of the corrected scores.
+    The answers are drawn at random; only those make corrected means and intervals valid. Those of --teach are chosen by the
+    judges' scores, where judges are apart or extreme: the map of single scores learns from them, and means do not.
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
@@ -116,7 +113,8 @@ def fit(
 ) -> None:
     """Fit a calibration to the labels of a run, store it, and show the run's scores before and after.
 
-    Only blind labels of answers that were drawn at random count.
+    Only blind labels count. Means rest on answers that were drawn at random; the map of single scores also learns from those
+    that `plan --teach` queued.
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
@@ -141,7 +139,7 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
         for stored in known:
             one = read_calibration(stored)
             judges = name_list(judge.name for judge in one.judges)
-            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, one.run_id, f"{one.labels.answers:,}", judges)
+            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, visible(one.source), f"{one.labels.answers:,}", judges)
             table.add_row(*(Text(visible(cell)) for cell in cells))
         print_table(text_console(), table)
 
@@ -154,13 +152,16 @@ def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOpti
 
 def _print_calibration(found: Calibration) -> None:
     console, labels = text_console(), found.labels
-    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, run {found.run_id}", style="bold"))
+    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", style="bold"))
     raters = name_list(visible(rater) for rater in labels.raters)
     console.print(Text(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}"), soft_wrap=True)
     if labels.answers < labels.drawn:
         waiting = answers_text(labels.drawn - labels.answers)
         told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
         console.print(Text(told), soft_wrap=True)
+    if labels.taught:
+        taught = f"also labelled, as they teach most: {answers_text(labels.taught)}; single scores learn from them, means do not"
+        console.print(Text(taught), soft_wrap=True)
     if labels.selected:
         console.print(Text(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random"), soft_wrap=True)
     if labels.unblind:
@@ -180,10 +181,24 @@ def _print_calibration(found: Calibration) -> None:
         console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
 
 
+def _labelled(found: Calibration) -> str:
+    """Whose answers were labelled."""
+    return f"monitored {found.source}" if found.monitored else f"run {found.run_id}"
+
+
 def _before_and_after(found: Calibration) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "map"):
+    for heading in (
+        "answers",
+        "labelled",
+        "before",
+        "after",
+        "95 % interval",
+        "labels alone",
+        "labels saved",
+        "single scores by",
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for fit in found.criteria:
         table.add_row(Text(fit.criterion or ("all" if fit.criterion == OVERALL else "")), *_cells(fit))
@@ -195,12 +210,12 @@ def _cells(fit: CriterionFit) -> tuple[str, ...]:
     return (
         f"{mean.judged:,}",
         f"{mean.labels:,}",
-        f"{mean.uncorrected:.2f}",
+        f"{fit.jury:.2f}",
         f"{mean.value:.2f}",
         _range(mean.low, mean.high),
         _range(alone.low, alone.high),
         MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}",
-        fit.map.kind,
+        fit.singles,
     )
 
 
