@@ -8,19 +8,24 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
 from areopage.bench.people import answers_by_kind, queue_answers
 from areopage.bench.results import RunView, view_run
 from areopage.cli.bench import RunArgument
 from areopage.cli.bench_run import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, day_of, visible
 from areopage.cli.run_tables import print_table, text_console
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.labels import TEACHING, ReviewQueue
+from areopage.ledger.queries import Scope
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
 from areopage.report.calibrated import fit_run, judged_run
+from areopage.report.calibrated_period import fit_period
+from areopage.report.monitor_figures import last_days
 from areopage.report.people_results import drawn_ids
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
@@ -126,6 +131,36 @@ def fit(
         typer.echo(f"apply it: {shlex.join(parts)}")
 
 
+def monitored(
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=3660, metavar="N", help="Number of days, including the last day.")
+    ] = 28,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Fit a calibration to the labels of monitored answers, store it, and show their scores before and after.
+
+    Only blind labels count, of answers that the monitor drew at random for review. Each label is weighed by the traffic of its
+    day.
+    """
+    now, found = datetime.now(UTC), find_config(config)
+    last = day_of("--until", until) if until else now.date()
+    suite = found.monitor.load_suite()
+    with open_ledger(found) as ledger:
+        scope = Scope(suite=suite.name, source=source, variant=variant)
+        fitted = fit_period(ledger, suite, last_days(days, last), scope, now)
+        Calibrations(ledger).add(fitted.stored())
+        Audit(ledger).note(
+            actor(), "calibrate", fitted.source, f"calibration {fitted.id}: {counted(fitted.labels.labels, 'label')}"
+        )
+        _print_calibration(fitted)
+        parts = ["areopage", "monitor", "report", "--days", str(days), "--until", last.isoformat()]
+        scoped = [part for name, value in (("--source", source), ("--variant", variant)) if value for part in (name, value)]
+        typer.echo(f"apply it: {shlex.join([*parts, *scoped, '--calibration', fitted.id])}")
+
+
 def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the calibrations of a ledger, oldest first."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
@@ -155,6 +190,10 @@ def _print_calibration(found: Calibration) -> None:
     console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", style="bold"))
     raters = name_list(visible(rater) for rater in labels.raters)
     console.print(Text(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}"), soft_wrap=True)
+    if found.monitored:
+        judged = max(fit.mean.judged for fit in found.criteria)
+        told = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
+        console.print(Text(told), soft_wrap=True)
     if labels.answers < labels.drawn:
         waiting = answers_text(labels.drawn - labels.answers)
         told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"

@@ -73,6 +73,7 @@ class CriterionFit(Struct, frozen=True, kw_only=True):
             the panel's order; () where the jury's score is the prediction.
         jury: the jury's mean score of all judged answers.
         line: people's scores on the predictions, for other answers.
+        jury_line: people's scores on the jury's, for other answers of which only the jury's mean is known.
         mean: of all judged answers, before and after.
         failures: the share of failing answers, before and after; None for the overall score.
         map: from single scores of the jury to people's.
@@ -85,6 +86,7 @@ class CriterionFit(Struct, frozen=True, kw_only=True):
     agreement: tuple[float, ...] = ()
     jury: float
     line: Line
+    jury_line: Line
     mean: Corrected
     failures: CorrectedShare | None
     map: ScaleMap

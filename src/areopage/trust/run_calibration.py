@@ -147,6 +147,7 @@ def _fit(judged: Judged, path: str, labelled: Labelled, teaching: Labelled, prom
         agreement=agreement,
         jury=float(everything.mean()),
         line=fit_line(people, by_answer),
+        jury_line=fit_line(people, own),
         mean=corrected_mean(people, by_answer, np.array(list(predicted.values()))),
         failures=failures,
         map=choose_map(told, np.array([scores[item] for item in learned])),

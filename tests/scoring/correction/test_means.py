@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
 from areopage.scoring.correction.means import (
@@ -90,13 +91,13 @@ def test_a_good_judge_saves_the_share_of_labels_that_its_squared_correlation_tel
     assert found.saved == pytest.approx(np.corrcoef(people, judge)[0, 1] ** 2, abs=0.05)
 
 
-def days(seed: int) -> tuple[Column, Column, list[Column]]:
+def days(seed: int) -> tuple[Column, Column, list[NDArray[np.int64]]]:
     """Thirty days of growing traffic whose scores by people fall, which the judge does not see. Indexes of each day."""
     random, sizes = RANDOM(seed), np.arange(6, 306, 10)
     day = np.repeat(np.arange(30), sizes)
     people = 5 - random.gamma(1.2, 0.8, day.size).clip(0, 4) - 0.03 * day
     judge = people - 0.7 + 0.03 * day + random.normal(0, 0.8, day.size)
-    return people, judge, [np.flatnonzero(day == one) for one in range(30)]
+    return people, judge, [np.flatnonzero(day == one).astype(np.int64) for one in range(30)]
 
 
 def test_the_interval_of_a_weighted_mean_holds_its_level_where_each_day_has_the_same_number_of_labels() -> None:

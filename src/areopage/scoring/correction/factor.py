@@ -42,7 +42,8 @@ def agreement_weights(scores: Matrix) -> Column:
     spreads = table.std(axis=0)
     if spreads.min() <= TINY:
         return equal
-    loadings, errors = _one_factor(np.corrcoef(table.T))
+    correlations: Matrix = np.atleast_2d(np.corrcoef(table.T))
+    loadings, errors = _one_factor(correlations)
     found = np.maximum(0.0, loadings / errors) / spreads
     total = float(found.sum())
     return found / total if total > TINY else equal
