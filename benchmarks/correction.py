@@ -1,7 +1,7 @@
 """What people's labels do for a jury's scores, on recorded juries and people. One JSON line.
 
     python benchmarks/correction.py
-    python benchmarks/correction.py --splits 2000 --learned 300
+    python benchmarks/correction.py --splits 2000 --learned 300 --parts means --labels 50
 
 The data lie in ../shared/data beside the repository and are not part of it; without them the reason is printed instead. Each set
 has labels of several people and of six judges on the same items; an item's label is the mean, or the most frequent category, of
@@ -15,6 +15,10 @@ at least four times the labels are used. Accuracy and errors are over the items 
 - shares (framing, lgbteen, cebab_aspects): the same for the share of each category; the jury's verdict is its majority's.
 - scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of
   the jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
+- teaching (summeval, 10k_prompts): the error per item after as many labels again of the items that teach most, and after as many
+  random ones; over the items without any of these labels.
+- monitored (summeval, 10k_prompts): ten days whose traffic grows while people's scores fall, with the same number of labels each:
+  the same figures as for means, with labels weighed by their day's traffic, and days as strata too, and without weights.
 - categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the
   majority, and of confusion matrices anchored to the labels, without and with each item's criterion.
 
@@ -38,16 +42,19 @@ from numpy.typing import NDArray
 from areopage.scoring.correction.confusion import UNKNOWN, Codes, anchored_confusion
 from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import choose_map
-from areopage.scoring.correction.means import corrected_mean
+from areopage.scoring.correction.means import corrected_mean, weighted_mean
+from areopage.scoring.correction.planning import teaching_items
 from areopage.scoring.correction.shares import corrected_share
+from areopage.scoring.correction.stratified import stratified_mean
 from areopage.scoring.correction.weights import cross_fitted, fit_weights
-from areopage.scoring.correlation import Column, Matrix
+from areopage.scoring.correlation import Column, Matrix, pearson
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "jury_and_people"
 SCALES = ("summeval", "10k_prompts")
 CATEGORIES = ("lgbteen", "framing", "cebab_aspects", "mtbench")
 LABELS = (50, 100, 200)
-PARTS = ("means", "shares", "scales", "categories")
+PARTS = ("means", "shares", "scales", "categories", "teaching", "monitored")
+DAYS = 10
 LEAST = 4
 SEED = 0
 
@@ -237,7 +244,7 @@ def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
             )
         tally.add(unlabelled, **{kind: np.abs(one.clip(1, 5) - people) for kind, one in predicted.items()})
         for kind, one in predicted.items():
-            ranks.setdefault(kind, []).append(float(np.corrcoef(one[unlabelled], people[unlabelled])[0, 1]))
+            ranks.setdefault(kind, []).append(pearson(one[unlabelled], people[unlabelled]) or 0.0)  # a constant orders nothing
     better = min(("best_judge", "mean"), key=tally.mean)
     corrected = [kind for kind in ranks if kind not in {"best_judge", "mean", "agreement"}]
     return {
@@ -247,6 +254,52 @@ def scales(table: Scored, labels: int, splits: int) -> dict[str, Any]:
         "error_minus_better": {kind: tally.against(kind, better) for kind in corrected},
         "maps": dict(kinds),
     }
+
+
+def teaching(table: Scored, labels: int, splits: int) -> dict[str, Any]:
+    people, scores, _ = table
+    middle, agreed = scores.mean(axis=1), agreement_weights(scores)
+    random, tally = np.random.default_rng(SEED), Tally(people.size)
+    for _ in range(splits):
+        order = random.permutation(people.size)
+        own, more = order[:labels], order[labels : 2 * labels]
+        taught = np.array(teaching_items(scores, labels, tuple(own.tolist())))
+        unlabelled = np.ones(people.size, dtype=bool)
+        unlabelled[np.concatenate([own, more, taught])] = False
+        found = {}
+        for kind, given in (("random", own), ("taught_too", np.r_[own, taught]), ("more_random", np.r_[own, more])):
+            by_weights = fit_weights(people[given], scores[given], base=agreed).predict(scores)
+            by_map = choose_map(people[given], middle[given]).apply(middle)
+            found[f"weights_{kind}"] = np.abs(by_weights.clip(1, 5) - people)
+            found[f"map_{kind}"] = np.abs(by_map.clip(1, 5) - people)
+        tally.add(unlabelled, **found)
+    kinds = ("weights", "map")
+    return {
+        "error": {kind: shown(tally.mean(kind))[0] for kind in tally.sums},
+        "taught_minus_random": {kind: tally.against(f"{kind}_taught_too", f"{kind}_random") for kind in kinds},
+    }
+
+
+def monitored(table: Scored, labels: int, splits: int) -> dict[str, Any]:
+    people, scores, _ = table
+    middle, random = scores.mean(axis=1), np.random.default_rng(SEED)
+    worse = np.argsort(-people + random.normal(0, people.std(), people.size))  # later days are worse, and have more traffic
+    ends = np.cumsum(np.arange(1, DAYS + 1) / (DAYS * (DAYS + 1) / 2) * people.size).round().astype(int)
+    days = np.split(worse, ends[:-1])
+    sizes, day = np.array([float(one.size) for one in days]), np.repeat(np.arange(DAYS), labels // DAYS)
+    weights, mean = (sizes / (labels // DAYS))[day], float(middle.mean())
+    found: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
+    for _ in range(splits):
+        own = np.concatenate([random.permutation(one)[: labels // DAYS] for one in days])
+        estimates = {
+            "by_days": stratified_mean(people[own], middle[own], day, sizes, mean),
+            "weighted": weighted_mean(people[own], middle[own], weights, mean),
+            "unweighted": corrected_mean(people[own], middle[own], middle),
+        }
+        for kind, one in estimates.items():
+            limits = (one.low, one.high, one.labels_alone.value, one.labels_alone.low, one.labels_alone.high)
+            found.setdefault(kind, []).append((one.value, *(np.nan if end is None else end for end in limits)))  # type: ignore[arg-type]
+    return {kind: covered(one, float(people.mean()), mean, 0.0) for kind, one in found.items()}
 
 
 def categories(marked: Marked, labels: int, splits: int) -> dict[str, Any]:
@@ -307,6 +360,10 @@ def main() -> None:
             if table[0].size >= LEAST * labels:
                 if "means" in found:
                     measured("means", f"{name}, {labels} labels", means(table, labels, splits, learned))
+                if "teaching" in found:
+                    measured("teaching", f"{name}, {labels} labels", teaching(table, labels, learned))
+                if "monitored" in found:
+                    measured("monitored", f"{name}, {labels} labels", monitored(table, labels, splits))
                 if "scales" in found:
                     measured("scales", f"{name}, {labels} labels", scales(table, labels, learned))
         for name in CATEGORIES:

@@ -2,7 +2,7 @@
 
 The monitor draws the same number of answers each day, whatever the day's traffic: an answer of a busy day is labelled with a
 smaller chance. Each label therefore stands for the answers of its day that were judged, over those that were labelled; means are
-weighed by it (Hájek). Days without a label of the random sample speak for nothing: their answers are counted and left out.
+weighed by it. Days without a label of the random sample speak for nothing: their answers are counted and left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,8 @@ from areopage.errors import UserError, counted
 from areopage.jury.panel import Panel
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
 from areopage.scoring.correction.maps import choose_map
-from areopage.scoring.correction.means import fit_line, transported_mean, weighted_mean
+from areopage.scoring.correction.means import fit_line, transported_mean
+from areopage.scoring.correction.stratified import stratified_mean
 from areopage.scoring.human_agreement import Rating
 from areopage.trust.calibration import (
     FEWEST_LABELS,
@@ -105,18 +106,18 @@ def _fit(found: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> 
     items, judged = sorted(labelled), found.judged[path]
     people = np.array([sum(labelled[item]) / len(labelled[item]) for item in items])
     jury = np.array([found.scores[path][item] for item in items])
-    days = [found.days[item] for item in items]
-    weights = np.array([judged[day].answers / days.count(day) for day in days])
-    covered = tuple(sorted(set(days)))
+    covered = tuple(sorted({found.days[item] for item in items}))
+    days = np.array([covered.index(found.days[item]) for item in items])
+    sizes = np.array([float(judged[day].answers) for day in covered])
     mean = _mean_of(judged, covered)
-    line = fit_line(people, jury, weights)
+    line = fit_line(people, jury, (sizes / np.bincount(days))[days])
     return CriterionFit(
         criterion=path,
         prompt=prompt,
         jury=mean,
         line=line,
         jury_line=line,
-        mean=weighted_mean(people, jury, weights, mean),
+        mean=stratified_mean(people, jury, days, sizes, mean),
         failures=None,
         map=choose_map(people, jury),
         weights=None,

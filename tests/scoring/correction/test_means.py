@@ -14,6 +14,7 @@ from areopage.scoring.correction.means import (
     weighted_mean,
 )
 from areopage.scoring.correction.planning import half_width, plan_labels, teaching_items
+from areopage.scoring.correction.stratified import stratified_mean
 from areopage.scoring.correlation import Column
 
 RANDOM = np.random.default_rng
@@ -100,13 +101,19 @@ def days(seed: int) -> tuple[Column, Column, list[NDArray[np.int64]]]:
     return people, judge, [np.flatnonzero(day == one).astype(np.int64) for one in range(30)]
 
 
-def test_the_interval_of_a_weighted_mean_holds_its_level_where_each_day_has_the_same_number_of_labels() -> None:
+def test_the_interval_of_a_mean_by_days_holds_its_level_where_each_day_has_the_same_number_of_labels() -> None:
     people, judge, by_day = days(1)
-    random, draws, hits, alone, unweighted = RANDOM(2), 600, 0, 0, 0
+    random, draws, hits, alone, unweighted, narrower = RANDOM(2), 600, 0, 0, 0, 0
+    day, sizes = np.repeat(np.arange(30), 5), np.array([float(one.size) for one in by_day])
     weights = np.concatenate([np.full(5, one.size / 5) for one in by_day])
     for _ in range(draws):
         own = np.concatenate([random.permutation(one)[:5] for one in by_day])
-        found = weighted_mean(people[own], judge[own], weights, float(judge.mean()))
+        found = stratified_mean(people[own], judge[own], day, sizes, float(judge.mean()))
+        together = weighted_mean(people[own], judge[own], weights, float(judge.mean()))
+        assert together.value == found.value
+        assert together.error is not None
+        assert found.error is not None
+        narrower += found.error < together.error
         plain = corrected_mean(people[own], judge[own], judge)
         truth = float(people.mean())
         for one in (found, found.labels_alone, plain):
@@ -115,9 +122,18 @@ def test_the_interval_of_a_weighted_mean_holds_its_level_where_each_day_has_the_
         hits += found.low <= truth <= found.high  # type: ignore[operator]
         alone += found.labels_alone.low <= truth <= found.labels_alone.high  # type: ignore[operator]
         unweighted += plain.low <= truth <= plain.high  # type: ignore[operator]
-    assert LEVEL_LOW <= hits / draws <= 0.985  # strata of a day make the estimate better than its interval says
-    assert LEVEL_LOW <= alone / draws <= 0.985
+    assert LEVEL_LOW <= hits / draws <= LEVEL_HIGH
+    assert LEVEL_LOW <= alone / draws <= LEVEL_HIGH
+    assert narrower > 0.8 * draws
     assert unweighted / draws < 0.8
+
+
+def test_with_few_labels_a_day_the_interval_is_that_of_all_days_together() -> None:
+    people, judge, by_day = days(1)
+    own = np.concatenate([one[:1] for one in by_day])
+    sizes = np.array([float(one.size) for one in by_day])
+    found = stratified_mean(people[own], judge[own], np.arange(30), sizes, float(judge.mean()))
+    assert found == weighted_mean(people[own], judge[own], sizes, float(judge.mean()))
 
 
 def test_equal_weights_change_nothing() -> None:
