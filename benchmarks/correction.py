@@ -286,11 +286,12 @@ def monitored(table: Scored, labels: int, splits: int) -> dict[str, Any]:
     worse = np.argsort(-people + random.normal(0, people.std(), people.size))  # later days are worse, and have more traffic
     ends = np.cumsum(np.arange(1, DAYS + 1) / (DAYS * (DAYS + 1) / 2) * people.size).round().astype(int)
     days = np.split(worse, ends[:-1])
-    sizes, day = np.array([float(one.size) for one in days]), np.repeat(np.arange(DAYS), labels // DAYS)
-    weights, mean = (sizes / (labels // DAYS))[day], float(middle.mean())
+    sizes, each = np.array([float(one.size) for one in days]), [min(one.size, labels // DAYS) for one in days]
+    day, mean = np.repeat(np.arange(DAYS), each), float(middle.mean())
+    weights = (sizes / each)[day]
     found: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
     for _ in range(splits):
-        own = np.concatenate([random.permutation(one)[: labels // DAYS] for one in days])
+        own = np.concatenate([random.permutation(one)[:some] for one, some in zip(days, each, strict=True)])
         estimates = {
             "by_days": stratified_mean(people[own], middle[own], day, sizes, mean),
             "weighted": weighted_mean(people[own], middle[own], weights, mean),
