@@ -183,6 +183,11 @@ def _agreement(judged: Judged, path: str) -> tuple[float, ...]:
     return () if np.ptp(found) < _ALIKE else tuple(found.tolist())
 
 
+def predictions(judged: Judged, path: str) -> dict[str, float]:
+    """What the labels of a criterion correct: by answer, the judges' mean weighed by their agreement, or the jury's score."""
+    return _predictions(judged, path, _agreement(judged, path))
+
+
 def _predictions(judged: Judged, path: str, agreement: Sequence[float]) -> dict[str, float]:
     """The prediction of each judged answer: by judges' weights, or the jury's score; also where an answer has no judge's."""
     scores = judged.scores[path]
