@@ -16,7 +16,7 @@ at least four times the labels are used. Accuracy and errors are over the items 
 - scales (summeval, 10k_prompts): mean absolute error per item of the best judge on the labels, of the jury's mean, of a map of
   the jury's mean, of jury weights, and of weights with the dimension; ranks are compared by Pearson's r.
 - teaching (summeval, 10k_prompts): the error per item after as many labels again of the items that teach most, and after as many
-  random ones; over the items without any of these labels.
+  random ones, over the items without any of these labels; and the figures of means by weights that only they taught.
 - monitored (summeval, 10k_prompts): ten days whose traffic grows while people's scores fall, with the same number of labels each:
   the same figures as for means, with labels weighed by their day's traffic, and days as strata too, and without weights.
 - categories (lgbteen, framing, cebab_aspects; ties among people dropped): accuracy of the best judge on the labels, of the
@@ -260,12 +260,18 @@ def teaching(table: Scored, labels: int, splits: int) -> dict[str, Any]:
     people, scores, _ = table
     middle, agreed = scores.mean(axis=1), agreement_weights(scores)
     random, tally = np.random.default_rng(SEED), Tally(people.size)
+    means_of: dict[str, list[tuple[float, float, float, float, float, float]]] = {}
     for _ in range(splits):
         order = random.permutation(people.size)
         own, more = order[:labels], order[labels : 2 * labels]
         taught = np.array(teaching_items(scores, labels, tuple(own.tolist())))
         unlabelled = np.ones(people.size, dtype=bool)
         unlabelled[np.concatenate([own, more, taught])] = False
+        learned = fit_weights(people[taught], scores[taught], base=agreed).predict(scores)
+        for kind, one in (("agreement", scores @ agreed), ("taught", learned)):
+            mean = corrected_mean(people[own], one[own], one)
+            limits = (mean.low, mean.high, mean.labels_alone.value, mean.labels_alone.low, mean.labels_alone.high)
+            means_of.setdefault(kind, []).append((mean.value, *(np.nan if end is None else end for end in limits)))  # type: ignore[arg-type]
         found = {}
         for kind, given in (("random", own), ("taught_too", np.r_[own, taught]), ("more_random", np.r_[own, more])):
             by_weights = fit_weights(people[given], scores[given], base=agreed).predict(scores)
@@ -276,6 +282,7 @@ def teaching(table: Scored, labels: int, splits: int) -> dict[str, Any]:
     kinds = ("weights", "map")
     return {
         "error": {kind: shown(tally.mean(kind))[0] for kind in tally.sums},
+        "means": {kind: covered(one, float(people.mean()), float(middle.mean()), 0.0) for kind, one in means_of.items()},
         "taught_minus_random": {kind: tally.against(f"{kind}_taught_too", f"{kind}_random") for kind in kinds},
     }
 

@@ -216,6 +216,10 @@ def _print_calibration(found: Calibration) -> None:
             one = fit.failures
             told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
             console.print(Text(told), soft_wrap=True)
+    for fit in found.criteria:
+        if fit.agreement:
+            weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
+            console.print(Text(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}")), soft_wrap=True)
     for path, answers in found.left_out.items():
         console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
 

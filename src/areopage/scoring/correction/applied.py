@@ -15,7 +15,7 @@ class CorrectedScore(Struct, frozen=True, kw_only=True):
         labels: how many labelled answers it rests on.
         judged: how many answers it is the mean of; of a monitored period those of days with labels.
         own: whether these are answers of this run. Else the relation between people and jury on other answers is assumed to hold.
-        weight: points by people per point by the jury; 0: the jury's scores tell nothing.
+        weight: points by people per point of what the labels correct; 0: the jury's scores tell nothing.
         saved: the share of the labels that the jury saves; null without an interval, or where the labels are of other answers.
         failures: the share of failing answers, corrected in the same way; null where the labels are of other answers.
     """
