@@ -12,7 +12,7 @@ from areopage.ledger.queries import DaySums, Period, Scope
 from areopage.ledger.reviewed import period_panels, reviewed_answers
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
-from areopage.report.calibrated import corrected_text
+from areopage.report.results.calibrated import corrected_text
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
