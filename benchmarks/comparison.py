@@ -18,15 +18,9 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison import paired
-from areopage.scoring.comparison.levels import (
-    CaseOutcomes,
-    Difference,
-    LevelDifference,
-    difference_of,
-    discoveries,
-    family_of,
-)
+from areopage.scoring.comparison.levels import CaseOutcomes, Difference, LevelDifference, difference_of
 from areopage.scoring.comparison.sequential import best_capitals, day_blocks
+from areopage.scoring.comparison.tested import discoveries, family_of
 from areopage.scoring.shares import wilson
 
 SCALE = Scale(min=0.0, max=5.0)

@@ -44,7 +44,8 @@ from areopage.report.model import (
 )
 from areopage.report.results import criterion_label
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
-from areopage.scoring.comparison.levels import LevelDifference, Tested
+from areopage.scoring.comparison.levels import LevelDifference
+from areopage.scoring.comparison.tested import Tested
 
 CASES = "comparison_cases.csv"
 _SHOWN_CASES, _SHOWN_PARTS = 30, 12

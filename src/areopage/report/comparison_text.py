@@ -7,7 +7,8 @@ from areopage.bench.spec import RunSpec
 from areopage.locales import MISSING, Locale
 from areopage.report.league_text import percent_difference, score_difference
 from areopage.report.results import criterion_label
-from areopage.scoring.comparison.levels import Difference, LevelDifference, Tested
+from areopage.scoring.comparison.levels import Difference, LevelDifference
+from areopage.scoring.comparison.tested import Tested
 
 _TINY = 0.001
 _NAMED = 8
