@@ -330,10 +330,10 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
     return {
         "schema": "areopage-comparison-1",
         "outcome": comparison.outcome,
-        "first": _run_figures(comparison.first),
+        "first": run_figures(comparison.first),
         "others": [
             {
-                **_run_figures(one.other),
+                **run_figures(one.other),
                 "outcome": one.outcome,
                 "verdicts": one.verdicts,
                 "shared": one.shared,
@@ -357,11 +357,8 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _case_figures(one: ChangedCase) -> dict[str, Any]:
-    return {"case": one.case.id, "scores": one.scores, "amount": one.amount, "newly": one.newly, "mended": one.mended}
-
-
-def _run_figures(one: ComparedRun) -> dict[str, Any]:
+def run_figures(one: ComparedRun) -> dict[str, Any]:
+    """What JSON says of a run in a comparison."""
     return {
         "run": one.run.id,
         "target": one.name,

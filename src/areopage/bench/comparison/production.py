@@ -52,7 +52,7 @@ from areopage.scoring.fold import RecordScores
 _FEWEST = 8
 """With fewer independent cases on a side, nothing is concluded."""
 
-_IN_STRATUM = 10
+IN_STRATUM = 10
 """So many scored cases a value needs on both sides to take part in a slice or a standardised comparison."""
 
 _NOT_COMPARED = "mode"  # answers of users have none
@@ -204,7 +204,7 @@ def _common(sides: _Sides, column: str) -> list[str]:
         Counter(own[column].get(id, "") for id, record in records.items() if record.tree.score is not None)
         for own, records in zip(sides.columns, sides.records, strict=True)
     ]
-    return [value for value, n in counts[1].most_common() if value and min(n, counts[0][value]) >= _IN_STRATUM]
+    return [value for value, n in counts[1].most_common() if value and min(n, counts[0][value]) >= IN_STRATUM]
 
 
 def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, ...]:
