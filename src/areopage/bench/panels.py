@@ -59,6 +59,17 @@ class PartDifference(Struct, frozen=True, kw_only=True):
         return f"{self.part} ({self.first} / {self.second})" if self.first != self.second else self.part
 
 
+class DifferentPanels(UserError):
+    """Two runs, or a run and production, were judged by different panels; `differs` says in what."""
+
+    def __init__(self, first: str, other: str, differs: Sequence[PartDifference]) -> None:
+        told = "; ".join(map(str, differs))
+        super().__init__(
+            f"{first} and {other} cannot be compared, for they differ in: {told} (--anyway compares what they have in common)"
+        )
+        self.differs = tuple(differs)
+
+
 def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
     """The parts of a run; prices, responses and the remarks of datasets play no part.
 

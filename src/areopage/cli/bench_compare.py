@@ -75,11 +75,11 @@ def compare(
     reports = {run.id: own_report(run, places.out) for run in runs}
     write_comparison(found, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
     if markdown == STDOUT:
-        typer.echo(pull_request_text(found, folder, language), nl=False)
+        typer.echo(pull_request_text(found, language), nl=False)
     else:
         print_comparison(found)
         typer.echo(f"comparison: {folder / PAGE}")
-        write_markdown(markdown, lambda: pull_request_text(found, folder, language))
+        write_markdown(markdown, lambda: pull_request_text(found, language))
     return exit_code(found.outcome, fails=fail_on_regression)
 
 

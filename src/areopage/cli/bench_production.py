@@ -162,14 +162,14 @@ def _standardised(found: ProductionComparison, locale: Locale) -> Table:
     table = _table("standardised to production’s mix", *_HEADINGS)
     for one in found.standardised:
         name = f"{visible(column_name(one.column, locale))}, {locale.percent(one.covered, 0)} covered"
-        table.add_row(*_cells(name, one.difference, locale))
+        table.add_row(*_cells(name, one.difference, locale, counted=False))
     return table
 
 
-def _cells(name: str, own: UnpairedOutcomes, locale: Locale) -> list[Text]:
-    sides = [
-        f"{locale.number(mean)}, fail {failed}" for mean, failed in zip(own.score.means, failed_texts(own, locale), strict=True)
-    ]
+def _cells(name: str, own: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> list[Text]:
+    failed = failed_texts(own, locale, counted=counted)
+    fails = "fail " if counted else ""
+    sides = [f"{locale.number(mean)}, {fails}{told}" for mean, told in zip(own.score.means, failed, strict=True)]
     corrected = " / ".join(tested_text(test, locale) for test in (own.by_failures, own.by_score))
     cells = (
         name,

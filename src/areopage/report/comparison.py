@@ -1,7 +1,6 @@
 """A comparison of runs: the page, which shows answers side by side, its short form for a pull request, and its figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from areopage import __version__
@@ -23,7 +22,7 @@ from areopage.report.comparison_text import (
     verdict_text,
 )
 from areopage.report.elements import LONGEST_TEXT, columns, excerpt, report_locale, rows
-from areopage.report.league_text import beside, count_notes, failed_text, score_difference
+from areopage.report.league_text import count_notes, failed_text, score_difference
 from areopage.report.model import (
     Block,
     Cell,
@@ -53,15 +52,15 @@ _BRIEF_PARTS = 5
 
 
 def comparison_report(
-    comparison: Comparison, folder: Path, reports: Mapping[str, Path], language: str = "", *, brief: bool = False
+    comparison: Comparison, links: Mapping[str, str], language: str = "", *, brief: bool = False, more: str = CASES
 ) -> Report:
     """Build the page of a comparison.
 
     Args:
-        folder: where it will be written, so that its links are relative.
-        reports: the report of each run that has one, by the run's id.
+        links: the address of what there is about each run, by the run's id; none for a run without.
         language: of the page; that of the first run where it is "".
         brief: the form for a pull request: what changed, without texts of cases.
+        more: where the cases are that the page does not show.
     """
     spec = comparison.first.spec
     locale = report_locale(language or spec.language)
@@ -75,8 +74,8 @@ def comparison_report(
     )
     sections: list[Section] = []
     for place, one in enumerate(comparison.others, 1):
-        made = _Part(comparison.first, one, names, locale, f"-{place}" if len(others) > 1 else "", brief=brief)
-        sections += made.sections({id: beside(path, folder) for id, path in reports.items()})
+        made = _Part(comparison.first, one, names, locale, f"-{place}" if len(others) > 1 else "", brief, more)
+        sections += made.sections(links)
     sections.append(_method(comparison, names, locale))
     return Report(
         locale=locale,
@@ -117,10 +116,17 @@ class _Part:
     """The sections about one run against the first."""
 
     def __init__(
-        self, first: ComparedRun, found: Compared, names: Mapping[str, str], locale: Locale, suffix: str, *, brief: bool
+        self,
+        first: ComparedRun,
+        found: Compared,
+        names: Mapping[str, str],
+        locale: Locale,
+        suffix: str,
+        brief: bool,
+        more: str,
     ) -> None:
         self._first, self._found, self._names, self._locale = first, found, names, locale
-        self._suffix, self._brief = suffix, brief
+        self._suffix, self._brief, self._more = suffix, brief, more
         self._spec: RunSpec = first.spec
         self._heads = (names[first.run.id], names[found.other.run.id])
 
@@ -284,7 +290,7 @@ class _Part:
         yield Paragraph(text=locale.say("changed_cases_lead" if changed else "changed_none"), look="soft")
         yield Entries(items=tuple(self._entry(one) for one in changed[:_SHOWN_CASES]))
         if len(changed) > _SHOWN_CASES:
-            yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=CASES), look="note")
+            yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=self._more), look="note")
 
     def _entry(self, one: ChangedCase) -> Entry:
         locale, criteria = self._locale, self._spec.criteria_by_id()

@@ -112,14 +112,20 @@ def failures_text(found: UnpairedOutcomes, locale: Locale) -> str:
     return percent_difference(found.failures, locale) if found.failures else MISSING
 
 
-def failed_texts(found: UnpairedOutcomes, locale: Locale) -> tuple[str, str]:
-    """How many cases fail on each side, of those that are known; shares are weighted where the answers are."""
+def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
+    """How many cases fail on each side, of those that are known.
+
+    Args:
+        counted: name the counts beside the shares, which are those of the counts unless answers weigh unequally; a standardised
+            share is of no count.
+    """
     if found.failures is None:
         return MISSING, MISSING
     made = []
     for failed, cases, share in zip(found.failed, found.failures.cases, found.failures.means, strict=True):
+        shown = locale.percent(share or 0.0, 1)
         told = locale.say("failures_of", failed=locale.whole(failed), scored=locale.whole(cases))
-        made.append(f"{told} ({locale.percent(share or 0.0, 1)})")
+        made.append(f"{told} ({shown})" if counted else locale.say("production_fail_share", share=shown))
     return made[0], made[1]
 
 
@@ -207,10 +213,10 @@ class _Page:
     def _difference(self, told: str, test: Tested) -> Cell:
         return Cell(text=told, under=(tested_text(test, self._locale),), css="failed" if test.direction == "worse" else "")
 
-    def _compared(self, own: UnpairedOutcomes) -> tuple[Cell | str, ...]:
+    def _compared(self, own: UnpairedOutcomes, *, counted: bool = True) -> tuple[Cell | str, ...]:
         """Means, differences and conclusion: the cells that all tables have in common."""
         locale = self._locale
-        failed = failed_texts(own, locale)
+        failed = failed_texts(own, locale, counted=counted)
         return (
             Cell(text=locale.number(own.score.means[0]), under=(failed[0],)),
             Cell(text=locale.number(own.score.means[1]), under=(failed[1],)),
@@ -289,7 +295,7 @@ class _Page:
     def _standardised_row(self, one: Standardised) -> Row:
         values = ", ".join(self._value(one.column, value) for value in one.values[:_SHOWN_VALUES])
         first = Cell(text=Span(column_name(one.column, self._locale), "strong"), under=(values,))
-        return Row(cells=(first, self._locale.percent(one.covered, 0), *self._compared(one.difference)))
+        return Row(cells=(first, self._locale.percent(one.covered, 0), *self._compared(one.difference, counted=False)))
 
     def _slices(self, slices: Sequence[ProductionSlice]) -> Iterator[Block]:
         locale = self._locale

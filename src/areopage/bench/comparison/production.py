@@ -32,7 +32,7 @@ from areopage.bench.comparison.production_records import (
 from areopage.bench.comparison.records import Outcome
 from areopage.bench.comparison.shared import reduced_scores, shared_criteria
 from areopage.bench.groups import DIMENSIONS, case_group
-from areopage.bench.panels import PartDifference, case_clusters, case_column, production_differences
+from areopage.bench.panels import DifferentPanels, PartDifference, case_clusters, case_column, production_differences
 from areopage.bench.results import RunView, load_run_cases, view_run
 from areopage.errors import UserError
 from areopage.jury.panel import Panel, panel_of
@@ -141,11 +141,7 @@ def _matched(ledger: Ledger, view: RunView, answers: Sequence[JudgedAnswer], *, 
     if not ordered:
         raise UserError(f"{view.run.id}: the panels of production's answers are not in the ledger")
     if not alike and not anyway:
-        told = "; ".join(map(str, differs[ordered[0]]))
-        raise UserError(
-            f"{view.run.id} and production cannot be compared, for their panels differ in: {told} "
-            "(--anyway compares the criteria that they have in common)"
-        )
+        raise DifferentPanels(view.run.id, "production", differs[ordered[0]])
     chosen = alike or ordered[:1]
     first = next(id for id in ordered if id in chosen)
     own = tuple(one for one in answers if one.panel in chosen)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.comparison.records import Shared
-from areopage.bench.panels import Part, case_clusters, panel_parts, part_differences
+from areopage.bench.panels import DifferentPanels, Part, case_clusters, panel_parts, part_differences
 from areopage.bench.results import RunView, load_run_cases, view_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
@@ -55,11 +55,7 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
     parts = [panel_parts(view.spec, own) for view, own in zip((first, other), cases, strict=True)]
     differs = tuple(one for one in part_differences(*parts) if one.part not in FREE)
     if differs and not anyway:
-        told = "; ".join(map(str, differs))
-        raise UserError(
-            f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {told} "
-            "(--anyway compares what they have in common)"
-        )
+        raise DifferentPanels(first.run.id, other.run.id, differs)
     left_out: dict[str, tuple[str, ...]] = {}
     if differs:
         first, other, left_out["judges"] = _with_shared_judges(ledger, first, other)
