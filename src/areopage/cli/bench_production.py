@@ -24,9 +24,8 @@ from areopage.ledger.queries import Period
 from areopage.locales import Locale
 from areopage.report.comparison_text import conclusion_text, node_name
 from areopage.report.elements import report_locale
-from areopage.report.league_text import score_difference
+from areopage.report.league_text import column_name, score_difference
 from areopage.report.production_comparison import (
-    column_name,
     failed_texts,
     failures_text,
     panel_lines,

@@ -6,7 +6,6 @@ from typing import Any
 from areopage import __version__
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
 from areopage.bench.spec import RunSpec
-from areopage.cases.columns import field_named
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
@@ -22,7 +21,7 @@ from areopage.report.comparison_text import (
     verdict_text,
 )
 from areopage.report.elements import LONGEST_TEXT, columns, excerpt, report_locale, rows
-from areopage.report.league_text import count_notes, failed_text, score_difference
+from areopage.report.league_text import column_name, count_notes, failed_text, score_difference, slice_value
 from areopage.report.model import (
     Block,
     Cell,
@@ -256,9 +255,7 @@ class _Part:
         yield Paragraph(text=locale.say("comparison_slices_lead"), look="soft")
         slices = self._telling_slices() if self._brief else self._found.slices
         for column in dict.fromkeys(one.column for one in slices):
-            key = f"column_{field_named(column)}"
-            name = locale.say(key) if key in locale.messages else column
-            yield Heading(text=locale.say("slices_by", column=name))
+            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
             heads = (
                 Column(heading=locale.say("slice_value"), kind="text"),
                 Column(heading=locale.say("shared_cases")),
@@ -273,10 +270,8 @@ class _Part:
 
     def _slice_row(self, one: SliceDifference) -> Row:
         locale, own = self._locale, one.difference
-        key = f"maturity_{one.value}" if one.column == "maturity" else ""
-        value = locale.say(key) if key in locale.messages else self._spec.labels.names.get(one.value, one.value)
         cells = (
-            value or locale.say("no_value"),
+            slice_value(one.column, one.value, self._spec.labels, locale),
             locale.whole(one.cases),
             self._difference_cell(score_difference(own.score, locale), own.by_score),
             Cell(text=crossed_text(own, locale), under=(corrected_text(own.by_failures, locale),)),

@@ -131,3 +131,9 @@ def slice_value(column: str, value: str, labels: Labels, locale: Locale) -> str:
     if field in ("category", "subcategory"):
         value = labels.names.get(value, value)
     return value or locale.say("no_value")
+
+
+def column_name(column: str, locale: Locale) -> str:
+    """What people call a column."""
+    key = f"column_{field_named(column) or column}"
+    return locale.say(key) if key in locale.messages else column

@@ -6,12 +6,11 @@ from typing import Any
 from areopage import __version__
 from areopage.bench.comparison.production import IN_STRATUM
 from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
-from areopage.cases.columns import field_named
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison import run_figures
 from areopage.report.comparison_text import conclusion_text, corrected_text, level_findings, node_name, verdict_text
 from areopage.report.elements import columns, report_locale, rows
-from areopage.report.league_text import percent_difference, score_difference, slice_value
+from areopage.report.league_text import column_name, percent_difference, score_difference, slice_value
 from areopage.report.model import (
     Block,
     Cell,
@@ -132,12 +131,6 @@ def failed_texts(found: UnpairedOutcomes, locale: Locale, *, counted: bool = Tru
 def tested_text(test: Tested, locale: Locale) -> str:
     """The corrected p-value of a test, or that it takes part in none."""
     return locale.say("production_not_tested") if test.corrected is None else corrected_text(test, locale)
-
-
-def column_name(column: str, locale: Locale) -> str:
-    """What people call a column."""
-    key = f"column_{field_named(column) or column}"
-    return locale.say(key) if key in locale.messages else column
 
 
 def _notices(found: ProductionComparison, locale: Locale) -> Iterator[Notice]:
