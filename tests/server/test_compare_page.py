@@ -18,6 +18,7 @@ from areopage.server.context import ServerContext
 from report import report_runs
 from report.report_runs import case, judgment, view_of
 from servers.production import panel_like, put_answers
+from servers.quality_ledger import answered, filled
 
 from .seeded import context_for
 
@@ -145,3 +146,36 @@ def test_reading_texts_of_two_runs_is_noted(client: TestClient, context: ServerC
 
     client.get("/compare?a=run-old&b=run-new")
     assert any("the comparison of the runs run-old and run-new" in one.detail for one in Audit(context.ledger).list())
+
+
+def put_variants(folder: Path) -> None:
+    """A week of two variants, the second of which answers much worse."""
+    answers = [
+        answered(number, 8.0 if number % 2 else 3.0, days_ago=number // 12, variant="ab"[1 - number % 2], source="chat")
+        for number in range(84)
+    ]
+    filled(folder / "ledger.db", answers).close()
+
+
+def test_variants_are_compared_from_the_day_the_test_began(tmp_path: Path, client: TestClient) -> None:
+    put_variants(tmp_path)
+    begin = html.unescape(client.get("/monitor/variants").text)
+    assert "Give the day on which the test began" in begin and "b against a" not in begin
+    address = "/monitor/variants?baseline=a&from=2026-11-14&to=2026-11-21"
+    shown = html.unescape(client.get(address).text)
+    assert "b against a" in shown and "b is worse: overall score" in shown and "42 / 42" in shown
+    assert 'areopage monitor compare "a" --since 2026-11-14' in shown and "8.00 / 3.00" in shown
+    french = html.unescape(client.get(f"{address}&by_question=1&lang=fr").text)
+    assert "b face à a" in french and "question par question" in french and "Filtre" not in french
+    assert "b against a" not in client.get(address.replace("=a", "=b") + "&lang=en").text
+
+
+def test_the_page_of_variants_keeps_to_the_sources_of_a_key(tmp_path: Path, client: TestClient, context: ServerContext) -> None:
+    put_variants(tmp_path)
+    key = ApiKeys(context.ledger).create("Site", "read", ("site",))[1]
+    page = client_of(context, key).get("/monitor/variants?baseline=a&from=2026-11-14&source=chat")
+    assert page.status_code == 200 and "8.00" not in page.text and "no two variants" in page.text
+
+
+def test_one_variant_is_nothing_to_compare(client: TestClient) -> None:
+    assert "no two variants" in client.get("/monitor/variants").text

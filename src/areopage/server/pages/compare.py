@@ -25,7 +25,7 @@ from areopage.report.render import TEMPLATES
 from areopage.server.access import Actor, Reader, note_shown
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, ignore_unknown, period_of
-from areopage.server.pages.rendering import KEPT, language, render, run_url
+from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_url
 from areopage.server.pages.runs import Choice, run_choices, visible_run
 
 PRODUCTION = "production"
@@ -34,8 +34,6 @@ PRODUCTION = "production"
 DEFAULT_PERIOD = "30"
 MOST_ANSWERS = 20_000
 """More answers of production are compared on the command line, which may take its time."""
-
-REPORT_STYLES = "/compare/report.css"
 
 router = APIRouter(include_in_schema=False)
 

@@ -33,6 +33,7 @@ from areopage.server.context import context_of
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
 CHART_STYLES = "/monitor/charts.css"
+REPORT_STYLES = "/compare/report.css"
 LANGUAGE_COOKIE = "areopage_language"
 RATER_COOKIE = "areopage_rater"
 YEAR_SECONDS = 31_536_000
