@@ -13,18 +13,18 @@ from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
 from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.bench.spec import spec_of
-from areopage.cli.bench_compare import STYLES, exit_code, find_run, write_markdown
-from areopage.cli.bench_league import own_report
-from areopage.cli.bench_run import Places, opened_ledger
+from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_markdown
+from areopage.cli.bench.league import own_report
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.run_tables import print_table, text_console
 from areopage.cli.options import STDOUT, day_of, visible
-from areopage.cli.run_tables import print_table, text_console
 from areopage.digest import digest_of
 from areopage.errors import UserError
 from areopage.ledger.queries import Period
 from areopage.locales import Locale
-from areopage.report.comparison_text import conclusion_text, node_name
+from areopage.report.comparison.text import conclusion_text, node_name
 from areopage.report.elements import report_locale
-from areopage.report.league_text import column_name, score_difference
+from areopage.report.league.text import column_name, score_difference
 from areopage.report.production_comparison import (
     failed_texts,
     failures_text,

@@ -7,10 +7,10 @@ from areopage import __version__
 from areopage.bench.comparison.production import IN_STRATUM
 from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
 from areopage.locales import MISSING, Locale
-from areopage.report.comparison import run_figures
-from areopage.report.comparison_text import conclusion_text, corrected_text, level_findings, node_name, verdict_text
+from areopage.report.comparison.page import run_figures
+from areopage.report.comparison.text import conclusion_text, corrected_text, level_findings, node_name, verdict_text
 from areopage.report.elements import columns, report_locale, rows
-from areopage.report.league_text import column_name, percent_difference, score_difference, slice_value
+from areopage.report.league.text import column_name, percent_difference, score_difference, slice_value
 from areopage.report.model import (
     Block,
     Cell,

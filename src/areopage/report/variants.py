@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from areopage.locales import MISSING, Locale
 from areopage.monitor.variants import VariantComparison, VariantTest
-from areopage.report.league_text import p_text
+from areopage.report.league.text import p_text
 from areopage.report.model import Block, Cell, Column, Paragraph, Row, Section, Span, Table
 
 _DECIMALS = 2
