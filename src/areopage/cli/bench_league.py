@@ -17,15 +17,12 @@ from areopage.bench.run import RunPart
 from areopage.bench.spec import fingerprint_of
 from areopage.bench.start import begin_run, carry_on_part, prepare_benchmark, run_folder, settle, unfinished_run
 from areopage.bench.trend import trend_of_target
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench_run import (
     Places,
-    ask_to_send,
     configured,
-    confirm,
-    ended_like_ctrl_c,
     opened_ledger,
     print_plan,
-    progress,
     write_files,
 )
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED

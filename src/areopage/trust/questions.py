@@ -110,7 +110,7 @@ def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Cr
 
 def _bases(panel: Panel, judge: Judge, material: Material) -> Iterator[Question]:
     for one in {row.id: row for row in (*material.graded, *material.bad)}.values():
-        for criterion in criteria_named(panel, list(one.bands), judge):
+        for criterion in criteria_named(panel, one.bands, judge):
             yield _question(None, BASE, one.case(), (criterion,), one.id)
 
 
@@ -163,7 +163,7 @@ def _injections(panel: Panel, judge: Judge, material: Material, probes: Sequence
 def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -> Iterator[Question]:
     """Cases with several criteria, asked jointly in both orders; code judges each criterion by itself."""
     for one in graded:
-        criteria = criteria_named(panel, list(one.bands), judge)
+        criteria = criteria_named(panel, one.bands, judge)
         if len(criteria) > 1 and judge.is_model:
             for name, ordered in ((FORWARD, criteria), (BACKWARD, criteria[::-1])):
                 yield structs.replace(_question("order", name, one.case(), ordered, one.id), joint=True)
