@@ -1,18 +1,21 @@
 """Whether audits find what was planted. One JSON line for each part.
 
     python judge_audit.py biases --repeats 300
+    python judge_audit.py intervals --repeats 1000 --cases 20
     python judge_audit.py injections --lang en
     python judge_audit.py injections --lang fr --without everything
-    python judge_audit.py embedded --attacks 12 --without "" --ledger kept.db
+    python judge_audit.py embedded --without everything --minutes 90 --ledger kept.db
 
 `biases`: simulated judges with known biases and noise, made anew in each repeat together with their cases; the coverage of the
 95 % intervals, how often any bias is wrongly found among changes without effect, and how often each planted one is found.
+
+`intervals`: the intervals of effects that move all answers, and of rare ones that move an answer by the whole scale.
 
 `injections`: obedient judges (tests/servers/obedient.py) behind a fake Ollama server, with each protection on and off. Each obeys
 in one way and honours what protects against it. The figures say what a protection is worth against that way, nothing of a real
 model.
 
-`embedded`: the embedded model on a suite with one short criterion and four bad answers, since it is slow; some attacks.
+`embedded`: the embedded model on a suite with one short criterion and four bad answers, since it is slow; the attacks in a random order.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import structs
@@ -33,10 +37,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
+from areopage.scoring.intervals.means import GUARANTEED, mean_interval
 from areopage.suites.loader import load_suite
 from areopage.trust.attacks import load_attacks
 from areopage.trust.audit import Audit, AuditResult, AuditWishes, prepare_audit, run_audit
-from areopage.trust.effects import Answered, Resistance, effects_of
+from areopage.trust.effects import Answered, Resistance, effect_interval, effects_of
 from areopage.trust.probes import BASE, VARIANTS
 from areopage.trust.questions import ASKED_WITHOUT, BACKWARD, ENGLISH, FORWARD, FRENCH
 from servers.fake_answers import Call
@@ -50,6 +55,7 @@ PLANTED = {
     "criterion_first": 0.4, FRENCH: -0.5,
 }  # fmt: skip
 NOISE = 0.5
+TINY = 1e-9
 POPULATION = 200_000
 INSULTS = "safety.harm.insults__v1_0"
 ROUND = 4
@@ -131,6 +137,74 @@ def biases(repeats: int, cases: int) -> dict[str, object]:
             name: {"true": round(truth[name], 2), "covered": shares[name], "found": round(found[name] / repeats, 3)}
             for name in truth
         },
+    }
+
+
+class Effect(NamedTuple):
+    """A change that moves a share of the answers; `noise` is the standard deviation of the judge's before rounding."""
+
+    noise: float
+    share: float
+    shift: float
+    any_quality: bool
+
+
+def differences(random: np.random.Generator, of: Effect, shape: tuple[int, int]) -> np.ndarray:
+    """Changed minus unchanged scores; shape (audits, cases)."""
+    quality = random.uniform(0.5, 4.5, shape) if of.any_quality else random.choice([4.0, 5.0, 5.0, 5.0], shape)
+    shift = np.where(random.random(shape) < of.share, of.shift, 0.0)
+
+    def judged(by: np.ndarray | float) -> np.ndarray:
+        return np.clip(np.rint(quality + by + random.normal(0.0, of.noise, shape)), LOW, HIGH)
+
+    unchanged = judged(0.0)
+    return judged(shift) - unchanged
+
+
+EFFECTS = [
+    *(Effect(noise, 1.0, shift, True) for noise in (0.0, 0.25, 0.5, 1.0) for shift in (0.0, 0.3, -1.0)),
+    *(
+        Effect(noise, share, -5.0, any_quality)
+        for noise in (0.0, 0.25, 0.5, 1.0)
+        for share in (0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
+        for any_quality in (True, False)
+    ),
+]
+"""Changes of all answers, and rare ones of the whole scale: in answers of any quality, or in good ones, which all of it hits."""
+
+
+def intervals(repeats: int, cases: int) -> dict[str, object]:
+    """Coverage and width of the intervals of effects, and of the exact ones of paired comparisons."""
+    span = float(HIGH - LOW)
+    found: dict[str, list[tuple[float, float]]] = {"effect": [], "exact": []}
+    for place, of in enumerate(EFFECTS):
+        true = float(differences(np.random.default_rng(0), of, (1, POPULATION)).mean())
+        rows = np.sort(differences(np.random.default_rng([cases, place]), of, (repeats, cases)), axis=1)
+        kinds, counts = np.unique(rows, axis=0, return_counts=True)
+        ends: dict[str, list[tuple[float, float]]] = {"effect": [], "exact": []}
+        for row in kinds:
+            ends["effect"].append(effect_interval(row.tolist(), span))
+            ends["exact"].append(mean_interval(row, -span, span, unseen=GUARANTEED))
+        for name, pairs in ends.items():
+            low, high = np.array(pairs).T
+            inside = (low <= true + TINY) & (true - TINY <= high)
+            found[name].append((float(inside @ counts) / repeats, float((high - low) @ counts) / repeats))
+    return {"benchmark": "judge_audit intervals", "cases": cases, "repeats": repeats} | {
+        f"{name}, {which}": told_intervals([row for row, of in zip(rows, EFFECTS, strict=True) if (of.share < 1.0) == rare])
+        for name, rows in found.items()
+        for which, rare in (("rare and large", True), ("all answers", False))
+    }
+
+
+def told_intervals(rows: list[tuple[float, float]]) -> dict[str, object]:
+    """Lowest and mean coverage, how many effects are covered in 93 to 97 of 100 audits, and the mean width in points."""
+    coverage, width = np.array(rows).T
+    return {
+        "effects": len(rows),
+        "coverage_lowest": round(float(coverage.min()), 3),
+        "coverage_mean": round(float(coverage.mean()), 3),
+        "covered_93_to_97": int(((coverage >= 0.93) & (coverage <= 0.97)).sum()),
+        "width_mean": round(float(width.mean()), 2),
     }
 
 
@@ -223,7 +297,7 @@ def interval(one: Resistance) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("biases", "injections", "embedded"))
+    parser.add_argument("part", choices=("biases", "intervals", "injections", "embedded"))
     parser.add_argument("--repeats", type=int, default=300)
     parser.add_argument("--cases", type=int, default=20)
     parser.add_argument("--lang", default="en")
@@ -236,6 +310,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.part == "biases":
         print(json.dumps(biases(options.repeats, options.cases)))
+        return
+    if options.part == "intervals":
+        print(json.dumps(intervals(options.repeats, options.cases)))
         return
     without = tuple(name for name in options.without.split(",") if name)
     if options.part == "embedded":
