@@ -138,7 +138,7 @@ def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
 
 
 def _levels(comparison: Comparison, found: Compared, locale: Locale) -> Table:
-    """The whole run, the categories, and whatever changed beyond chance."""
+    """The whole run, the categories, and all that changed beyond chance."""
     table = Table(box=None, pad_edge=False)
     for heading in ("level", "cases", "score, difference", "new / fixed", "failures, difference", "corrected p", "conclusion"):
         table.add_column(heading, overflow="fold")

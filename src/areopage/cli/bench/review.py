@@ -45,7 +45,7 @@ def review(
         typer.Option(
             "--where",
             metavar="KIND,...",
-            help="Which answers besides the random ones: failing, disputed, unscored, addressed; or only random.",
+            help="Which answers in addition to the random ones: failing, disputed, unscored, addressed; or only random.",
         ),
     ] = DEFAULT_WHERE,
     raters: Annotated[int, typer.Option("--raters", metavar="K", min=1, max=20, help="Raters for each answer.")] = 1,

@@ -87,7 +87,7 @@ def _print(baseline: str, period: Period, compared: Sequence[VariantComparison],
             table.add_row(*(Text(cell, style=style) for cell in _cells(test, labels, locale)))
         print_table(console, table)
     console.print(
-        Text("Intervals and p-values hold on whatever day one looks; pairs are of answers of the same day."), soft_wrap=True
+        Text("Intervals and p-values hold on any day of inspection; pairs are of answers of the same day."), soft_wrap=True
     )
 
 
