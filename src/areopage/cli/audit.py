@@ -10,11 +10,11 @@ import typer
 from msgspec import structs
 
 from areopage.app.ledger import open_ledger
-from areopage.cli.bench.commands import AllowVariableOption, TimeoutOption, YesOption
 from areopage.cli.bench.run import Places, ask_to_send, configured, ended_like_ctrl_c
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
 from areopage.cli.progress import Pace
+from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import ServerDown, UserError, counted, name_list
 from areopage.ledger.connection import make_folder
 from areopage.locales import LANGUAGES
@@ -46,7 +46,7 @@ def audit(
         typer.Option(metavar="NAMES", help=f"Also ask without a protection: {', '.join(ASKED_WITHOUT)}; or {EACH}."),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be asked and its cost, and end.")] = False,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     out: OutOption = OUTPUTS,
