@@ -15,7 +15,8 @@
 in one way and honours what protects against it. The figures say what a protection is worth against that way, nothing of a real
 model.
 
-`embedded`: the embedded model on a suite with one short criterion and four bad answers, since it is slow; the attacks in a random order.
+`embedded`: the embedded model on a suite with one short criterion and four bad answers, since it is slow; the attacks in a random
+order.
 """
 
 import argparse
@@ -155,7 +156,8 @@ def differences(random: np.random.Generator, of: Effect, shape: tuple[int, int])
     shift = np.where(random.random(shape) < of.share, of.shift, 0.0)
 
     def judged(by: np.ndarray | float) -> np.ndarray:
-        return np.clip(np.rint(quality + by + random.normal(0.0, of.noise, shape)), LOW, HIGH)
+        given: np.ndarray = np.clip(np.rint(quality + by + random.normal(0.0, of.noise, shape)), LOW, HIGH)
+        return given
 
     unchanged = judged(0.0)
     return judged(shift) - unchanged

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.estimate import paid_models
+from areopage.bench.planning.estimate import paid_models
 from areopage.cases.records import Case
 from areopage.jury.call_sizes import VERDICT_TOKENS, size_of, together
 from areopage.jury.panel import planned_calls

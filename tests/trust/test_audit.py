@@ -120,9 +120,7 @@ def test_the_interval_of_an_effect_has_a_width_and_mirrors_with_the_sign(differe
 
 def test_the_interval_of_an_effect_allows_for_rare_changes_of_the_whole_scale_that_were_not_seen() -> None:
     low, high = effect_interval([0.0] * 20, 5.0)
-    assert (
-        -low == pytest.approx(high) and high > 0.5
-    )
+    assert -low == pytest.approx(high) and high > 0.5
     assert effect_interval([0.0] * 200, 5.0)[1] < 0.1
 
 

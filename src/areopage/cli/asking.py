@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 import typer
 from rich.console import Console
 
-from areopage.bench.context import AskedModels, Observer
-from areopage.bench.estimate import paid_models
+from areopage.bench.execution.context import AskedModels, Observer
+from areopage.bench.planning.estimate import paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
 from areopage.cli.progress import LiveProgress, Observers, PlainProgress, SilenceNotice

@@ -9,14 +9,14 @@ import typer
 from msgspec import structs
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, configured, opened_ledger
+from areopage.cli.bench.run import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
+from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
 from areopage.jury.call_sizes import CallSize
 from areopage.ledger.connection import make_folder
 from areopage.locales import LANGUAGES
-from areopage.report.audit import audit_report, console_lines
+from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.render import write_report
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import agreed, contacts
@@ -43,7 +43,7 @@ def audit(
         typer.Option(metavar="NAMES", help=f"Also ask without a protection: {', '.join(ASKED_WITHOUT)}; or {EACH}."),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be asked and its cost, and end.")] = False,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     out: OutOption = OUTPUTS,

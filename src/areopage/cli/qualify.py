@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, configured, opened_ledger
+from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
-from areopage.cli.run_tables import print_table, text_console
+from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, counted
 from areopage.ledger.qualifications import Qualification
 from areopage.locales import MISSING
 from areopage.report.elements import report_locale
-from areopage.report.qualification import mark_text
+from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import contacts
@@ -54,7 +54,7 @@ def qualify(
         int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
     ] = 0,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",

@@ -230,7 +230,7 @@ def effect_interval(differences: Sequence[float], span: float) -> tuple[float, f
         differences: one for each case, at least one.
         span: the width of the scale.
     """
-    values = np.round(np.array(differences, dtype=np.float64), _DIGITS)
+    values = np.array([round(one, _DIGITS) for one in differences], dtype=np.float64)
     moved = float(values.std()) * len(values) ** 0.5 / (_MOVED * span)
     unseen = _LEAST_SHAPE + (_FULL_SHAPE - _LEAST_SHAPE) / (1.0 + moved**2)
     return mean_interval(values, -span, span, unseen=unseen)
