@@ -160,7 +160,8 @@ def differences(random: np.random.Generator, of: Effect, shape: tuple[int, int])
         return given
 
     unchanged = judged(0.0)
-    return judged(shift) - unchanged
+    difference: np.ndarray = judged(shift) - unchanged
+    return difference
 
 
 EFFECTS = [
