@@ -26,7 +26,7 @@ def test_an_audit_is_planned_carried_out_and_not_repeated(command: Command, serv
     (folder,) = command.outputs.glob("audit-child_safety-*")
     assert sorted(path.name for path in folder.iterdir()) == ["audit.en.html", "audit.fr.html", "audit.json"]
     figures = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 4
+    assert figures["probes"] == ["assertion", "sycophancy"] and 0 < figures["cases"] <= 4
     again = command(*asked, "--plan")
     assert f"plan: 0 calls ({calls} of {calls} are known already)" in again.err
     assert command("bench", "list").out.count("fake-a") == 0
