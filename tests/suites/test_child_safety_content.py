@@ -13,8 +13,11 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
+from areopage.scoring.exams.figures import examine
+from areopage.scoring.exams.records import ExamItem
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
+from areopage.trust.gold import read_gold
 
 ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)
@@ -132,6 +135,19 @@ def test_the_gold_set_has_six_good_and_six_bad_answers_for_every_criterion_in_ev
             bands = [row["bands"][criterion] for row in rows if row["language"] == language and criterion in row["bands"]]
             assert sum(high <= 2 for _, high in bands) >= 6, (language, criterion)
             assert sum(low >= 3.5 for low, _ in bands) >= 6, (language, criterion)
+
+
+def test_a_judge_without_fault_can_be_qualified_on_every_criterion(suite: Suite) -> None:
+    rows = read_gold(suite)
+    for criterion in suite.registry.entries:
+        items = [
+            ExamItem(row=row.id, language=row.language, low=low, high=high, passes=(middle,) * 3, variants={"layout": middle})
+            for row in rows
+            for low, high in [row.bands.get(criterion, (None, None))]
+            if low is not None and high is not None
+            for middle in [(low + high) / 2]
+        ]
+        assert examine(criterion, items, suite.scale, suite.exam_marks()).state == "qualified", criterion
 
 
 def test_criteria_on_conversations_have_gold_rows_that_are_conversations(suite: Suite) -> None:
