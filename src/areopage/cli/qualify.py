@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.spec import Target
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.bench.run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
-from areopage.cli.run_tables import print_table, text_console
+from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import ServerDown, StorageError, UnknownRun, counted
 from areopage.jury.judges import Judge
 from areopage.ledger.qualifications import Qualification
@@ -23,7 +23,7 @@ from areopage.locales import MISSING
 from areopage.models.contacts import contact_lines, contacts_of
 from areopage.models.settings import ModelSettings
 from areopage.report.elements import report_locale
-from areopage.report.qualification import mark_text
+from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
 from areopage.trust.exam import ExamResult, run_exam
@@ -66,7 +66,7 @@ def qualify(
         int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
     ] = 0,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",

@@ -72,7 +72,7 @@ class Exam(Struct, frozen=True, kw_only=True):
     Args:
         whole: it takes all rows of its languages.
         gold: SHA-256 of its rows.
-        variants: the harmless changes that rows are judged with besides.
+        variants: the harmless changes that rows are also judged with.
     """
 
     suite: str
