@@ -10,10 +10,10 @@ from rich.text import Text
 
 from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.cli.bench.commands import RunArgument
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations

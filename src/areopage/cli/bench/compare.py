@@ -13,7 +13,7 @@ from areopage.bench.comparison.records import Compared, Comparison, Outcome
 from areopage.bench.spec import spec_of
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible
 from areopage.digest import digest_of
@@ -152,7 +152,7 @@ def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
 
 
 def _levels(comparison: Comparison, found: Compared, locale: Locale) -> Table:
-    """The whole run, the categories, and whatever changed beyond chance."""
+    """The whole run, the categories, and all that changed beyond chance."""
     table = Table(box=None, pad_edge=False)
     for heading in ("level", "cases", "score, difference", "new / fixed", "failures, difference", "corrected p", "conclusion"):
         table.add_column(heading, overflow="fold")

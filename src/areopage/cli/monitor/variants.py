@@ -11,7 +11,7 @@ from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, day_of, one_of, tell, visible
 from areopage.errors import UserError, name_list
@@ -20,7 +20,7 @@ from areopage.ledger.queries import Period
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.variants import VariantComparison, compare_variants
 from areopage.report.elements import report_locale
-from areopage.report.variants import variant_cells, variant_headings, variant_name
+from areopage.report.monitor.variants import variant_cells, variant_headings, variant_name
 
 
 def compare(

@@ -52,7 +52,7 @@ from areopage.report.render import Form
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
-TREND_LINES = 5  # beside the global one: more colours cannot be told apart
+TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
 TITLE = 160
 WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 

@@ -19,8 +19,8 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.records import Run
 from areopage.locales import Locale
 from areopage.report.comparison.page import comparison_report
+from areopage.report.comparison.production import production_report
 from areopage.report.model import Report
-from areopage.report.production_comparison import production_report
 from areopage.report.render import TEMPLATES
 from areopage.server.access import Actor, Reader, note_shown
 from areopage.server.context import ServerContext, context_of

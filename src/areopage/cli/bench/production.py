@@ -16,16 +16,13 @@ from areopage.bench.spec import spec_of
 from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_markdown
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import STDOUT, day_of, visible
 from areopage.digest import digest_of
 from areopage.errors import UserError
 from areopage.ledger.queries import Period
 from areopage.locales import Locale
-from areopage.report.comparison.text import conclusion_text, node_name
-from areopage.report.elements import report_locale
-from areopage.report.league.text import column_name, score_difference
-from areopage.report.production_comparison import (
+from areopage.report.comparison.production import (
     failed_texts,
     failures_text,
     panel_lines,
@@ -35,7 +32,10 @@ from areopage.report.production_comparison import (
     run_name,
     tested_text,
 )
-from areopage.report.production_files import PAGE, production_pull_request, write_production
+from areopage.report.comparison.production_files import PAGE, production_pull_request, write_production
+from areopage.report.comparison.text import conclusion_text, node_name
+from areopage.report.elements import report_locale
+from areopage.report.league.text import column_name, score_difference
 from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
 
 DAYS = 30
