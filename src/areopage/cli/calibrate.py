@@ -12,10 +12,10 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.cli.bench.commands import RunArgument
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, day_of, visible
+from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
@@ -23,7 +23,7 @@ from areopage.ledger.labels import TEACHING, ReviewQueue
 from areopage.ledger.queries import Scope
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
-from areopage.report.calibrated_period import fit_period
+from areopage.report.monitor.calibrated import fit_period
 from areopage.report.monitor.figures import last_days
 from areopage.report.results.calibrated import fit_run, judged_run
 from areopage.report.results.people import drawn_ids

@@ -216,7 +216,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return self.answers[case_id].state if case_id in self.answers else "not_run"
 
     def response_state(self, case: Case) -> str:
-        """The state of the answer to a case wherever it comes from; `refused_in_words` of a whole one that declines in words."""
+        """The state of the answer to a case from any source; `refused_in_words` of a whole one that declines in words."""
         if case.response is None:
             return self.answer_state(case.id)
         return DECLINED if case.id in self.declined else "answered"

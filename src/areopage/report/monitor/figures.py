@@ -17,7 +17,7 @@ from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
-from areopage.report.calibrated_period import applied_to_period
+from areopage.report.monitor.calibrated import applied_to_period
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.scoring.correction.applied import AppliedCalibration

@@ -9,7 +9,6 @@ from areopage.criteria.records import Scale
 from areopage.ledger.records import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
-from areopage.report.calibrated_period import correction_of, period_calibration_texts
 from areopage.report.charts import Level
 from areopage.report.elements import (
     bar_on,
@@ -47,6 +46,7 @@ from areopage.report.model import (
     TrendChart,
     line,
 )
+from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, interval_on, json_figures
 from areopage.report.render import Form
@@ -55,7 +55,7 @@ from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
-TREND_LINES = 5  # beside the global one: more colours cannot be told apart
+TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
 TITLE = 160
 WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 

@@ -111,7 +111,7 @@ def taught_ids(view: RunView) -> set[str]:
 
 
 def people_result(view: RunView) -> PeopleResult | None:
-    """People's part in a run; None where no answer was queued or labelled, and nobody signed."""
+    """People's part in a run; None where no answer was queued or labelled, and no one signed."""
     people = view.people
     if not (people.items or people.labels or people.signoffs):
         return None
