@@ -75,7 +75,10 @@ WITHOUT = {
     "/metrics",
     "/monitor/charts.css",
     "/monitor/golden",
+    "/monitor/variants",
     "/chat",
+    "/compare",
+    "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
 }

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.bench.people import answers_by_kind, queue_answers
-from areopage.bench.results import RunView, view_run
-from areopage.cli.bench import RunArgument
-from areopage.cli.bench_run import Places, opened_ledger
+from areopage.bench.results.people import answers_by_kind, queue_answers
+from areopage.bench.results.run_view import RunView, view_run
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, day_of, visible
-from areopage.cli.run_tables import print_table, text_console
+from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
@@ -23,10 +23,10 @@ from areopage.ledger.labels import TEACHING, ReviewQueue
 from areopage.ledger.queries import Scope
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
-from areopage.report.calibrated import fit_run, judged_run
-from areopage.report.calibrated_period import fit_period
-from areopage.report.monitor_figures import last_days
-from areopage.report.people_results import drawn_ids
+from areopage.report.monitor.calibrated import fit_period
+from areopage.report.monitor.figures import last_days
+from areopage.report.results.calibrated import fit_run, judged_run
+from areopage.report.results.people import drawn_ids
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
@@ -150,7 +150,7 @@ def monitored(
     suite = found.monitor.load_suite()
     with open_ledger(found) as ledger:
         scope = Scope(suite=suite.name, source=source, variant=variant)
-        fitted = fit_period(ledger, suite, last_days(days, last), scope, now)
+        fitted = fit_period(ledger, last_days(days, last), scope, now)
         Calibrations(ledger).add(fitted.stored())
         Audit(ledger).note(
             actor(), "calibrate", fitted.source, f"calibration {fitted.id}: {counted(fitted.labels.labels, 'label')}"

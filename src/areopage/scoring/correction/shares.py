@@ -11,7 +11,7 @@ Sources:
   number, and all of the more extreme ones, are over 2.5 %. The chances are those of drawing without replacement
   (hypergeometric), exact for any size.
 - G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach" (Statistics in Medicine 27,
-  2008): limits of the sum from those of its parts, √(Σ (N_h / N)² (p_h − l_h)²) downwards and likewise upwards.
+  2008): limits of the sum from those of its parts, √(Σ (N_h / N)² (p_h − l_h)²) downwards, and upwards in the same way.
 
 Student's and Jeffreys's intervals are too narrow for some rare failures: Jeffreys's covers a share of 5 % by 50 of 408 labels in
 91 %, this one in 97 % (docs/accuracy.md).
