@@ -6,26 +6,24 @@ from typing import Annotated
 
 import msgspec
 import typer
-from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.spec import Target
 from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
 from areopage.cli.bench_run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.canary import AGAIN, asked_models, canary_rounds, size_text
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_tables import print_table, text_console
-from areopage.errors import ServerDown, StorageError, UnknownRun, counted
-from areopage.jury.judges import Judge
+from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import Qualification
 from areopage.locales import MISSING
 from areopage.models.contacts import contact_lines, contacts_of
-from areopage.models.settings import ModelSettings
 from areopage.report.elements import report_locale
 from areopage.report.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
+from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import ExamResult, run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, allowing, check_exam, exam_size, prepare_exam
 
@@ -33,15 +31,6 @@ FORMATS = ("text", "json")
 HEADINGS = (
     *("criterion", "state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits"),
 )
-
-
-class _Asked(Struct, frozen=True, kw_only=True):
-    """The models of an exam, for progress and prices."""
-
-    judges: tuple[Judge, ...]
-    settings: ModelSettings
-    target: Target | None = None
-    child: Target | None = None
 
 
 def qualify(
@@ -65,6 +54,12 @@ def qualify(
     limit: Annotated[
         int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
     ] = 0,
+    canary: Annotated[
+        bool,
+        typer.Option(
+            "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
+        ),
+    ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
     timeout: TimeoutOption = None,
@@ -77,9 +72,11 @@ def qualify(
 ) -> None:
     """Examine judges on a suite's gold set, and store which are qualified on which criteria.
 
-    The same command resumes an interrupted exam: the ledger keeps every call.
+    The same command resumes an interrupted exam or round: the ledger keeps every call.
     """
     one_of("--format", form, FORMATS)
+    if canary and (criteria is not None or lang or passes is not None or limit):
+        raise UserError("--canary asks the rows of exam.canary of the suite: leave out --criteria, --lang, --passes and --limit")
     places = Places(out=out, config=config, ledger=ledger)
     wishes = ExamWishes(
         judges=tuple(judge or ()),
@@ -93,13 +90,27 @@ def qualify(
     )
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    prepared = prepare_exam(load_suite(suite).with_shared(configured(places).section), wishes)
+    loaded = load_suite(suite).with_shared(configured(places).section)
+    prepared = prepare_exam(loaded, wishes)
     exam = check_exam(prepared if yes else _agreed(prepared))
-    _print_plan(exam)
+    if canary:
+        raise typer.Exit(canary_rounds(loaded, exam, places, form, plan=plan, yes=yes))
+    exams = _after_drift(exam, places)
+    for one in exams:
+        _print_plan(one)
     if plan:
         return
-    confirm([_asked(exam)], yes=yes)
-    raise typer.Exit(_carry_out(exam, places, form))
+    confirm([asked_models(one) for one in exams], yes=yes)
+    raise typer.Exit(_carry_out(exams, places, form))
+
+
+def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
+    """The exam, with the judges apart that are to be asked anew."""
+    try:
+        with opened_ledger(places) as ledger:
+            return exams_after_drift(exam, ledger)
+    except UnknownRun:  # the first exam makes the ledger
+        return (exam,)
 
 
 def _agreed(exam: Exam) -> Exam:
@@ -108,10 +119,6 @@ def _agreed(exam: Exam) -> Exam:
     contacts = contacts_of([judge.reference for judge in exam.judges], settings).values()
     asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
     return allowing(exam, [name for one in asked for name in one.variables]) if asked and ask_to_send(asked) else exam
-
-
-def _asked(exam: Exam) -> _Asked:
-    return _Asked(judges=exam.judges, settings=exam.parts[0].settings)
 
 
 def _print_plan(exam: Exam) -> None:
@@ -125,32 +132,37 @@ def _print_plan(exam: Exam) -> None:
         tell(f"  {judge.name} ({judge.reference}): {counted(size.calls[judge.name], 'call')}, {passes}{unfit}")
     for line in contact_lines([judge.reference for judge in exam.judges], exam.parts[0].settings):
         tell(line)
+    if exam.parts[0].panel.salt:
+        tell("note: the scores moved since the last exam: all rows are asked about anew")
     if not exam.whole:
         tell("note: this is a part of the gold set: the result gives no standing")
-    cost = report_locale("en").costs(size.costs)
-    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
-    tell(f"plan: at most {counted(sum(size.calls.values()), 'call')}, {tokens}{f', about {cost}' if cost else ''}")
+    tell(f"plan: {size_text([size])}")
 
 
-def _carry_out(exam: Exam, places: Places, form: str) -> int:
-    """Run the exam and print what it shows; returns the exit code."""
+def _carry_out(exams: Sequence[Exam], places: Places, form: str) -> int:
+    """Run the exams and print what they show; returns the exit code."""
+    results: list[ExamResult] = []
     try:
-        with opened_ledger(places, create=True) as ledger, ended_like_ctrl_c(), progress(_asked(exam)) as display:
-            result = run_exam(exam, ledger, display)
+        with opened_ledger(places, create=True) as ledger, ended_like_ctrl_c():
+            for exam in exams:
+                with progress(asked_models(exam)) as display:
+                    results.append(run_exam(exam, ledger, display))
     except KeyboardInterrupt:
-        tell("\nstopped; what has arrived is kept: the same command goes on from there")
+        tell(f"\nstopped; {AGAIN}")
         return INTERRUPTED
     except (ServerDown, StorageError) as fault:
-        tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept: the same command goes on from there")
+        tell(f"areopage: {' '.join(str(fault).split())}; {AGAIN}")
         return INCONCLUSIVE
-    if result.open_calls:
-        tell(f"{counted(result.open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
+    if open_calls := sum(result.open_calls for result in results):
+        tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
+    found = [one for result in results for one in result.found]
     if form == "json":
-        typer.echo(msgspec.json.format(msgspec.json.encode(result.found)).decode())
+        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
-        _print_result(exam, result)
-    return FAILED if any(one.state == "not_qualified" for one in result.found) else DONE
+        for exam, result in zip(exams, results, strict=True):
+            _print_result(exam, result)
+    return FAILED if any(one.state == "not_qualified" for one in found) else DONE
 
 
 def _print_result(exam: Exam, result: ExamResult) -> None:

@@ -54,6 +54,7 @@ class Qualification(Struct, frozen=True, kw_only=True):
         languages: those of the gold rows.
         keys: one for each language, of what the result holds for: see `standing_key`.
         gold: SHA-256 of the gold rows; `whole`: they are all of the suite's. Only a whole exam gives a standing.
+        salt: what set the exam's calls apart from all others; "" for nothing.
         result: figures, marks, and whether they are met.
         items: what the judge said, row by row.
     """
@@ -71,6 +72,7 @@ class Qualification(Struct, frozen=True, kw_only=True):
     keys: Keys
     gold: str
     whole: bool
+    salt: str = ""
     result: CriterionExam
     items: tuple[ExamItem, ...] = ()
 
@@ -348,7 +350,7 @@ def is_unfit(text: str) -> bool:
 
 # --- rows
 
-_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold")
+_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold", "salt")
 _WITHOUT_ITEMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
 
 

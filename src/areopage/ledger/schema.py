@@ -157,6 +157,7 @@ qualifications = Table(
     Column("keys", Text, nullable=False),
     Column("gold", String(64), nullable=False),
     Column("whole", Boolean, nullable=False),
+    Column("salt", Text, nullable=False),
     Column("result", Text, nullable=False),
     Column("items", Text, nullable=False),
     Index("ix_qualifications_path", "path", "number"),

@@ -86,7 +86,7 @@ class Shift(Struct, frozen=True, kw_only=True):
 def look(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float, before: float = 0.0) -> Look:
     """Look at the latest round.
 
-    Windows of the latest 1, 2, 4 … 32 rounds are compared with all calls before them, and all rounds with the exam.
+    The latest 1, 2, 4 … 32 rounds are compared with all calls before them, and all rounds with the exam.
 
     Args:
         exam: what the judge said of the rows in its exam.
@@ -96,12 +96,12 @@ def look(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: floa
         before: the evidence of the look before; 0 for the first.
     """
     scores, lacks, count = _scores(exam, rounds, groups, span), _lacks(exam, rounds, groups), len(rounds)
-    windows = _windows(count)
+    sizes = windows(count)
     found: list[tuple[float, DriftKind, int]] = []
-    for window in windows:
+    for window in sizes:
         level, answers = _logs(scores.split(window))
         found += [(level, "level", window), (answers, "answers", window), (_logs(lacks.split(window))[0], "verdicts", window)]
-    added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in found) / len(windows)
+    added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in found) / len(sizes)
     _, kind, window = max(found, key=lambda one: one[0])
     return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
 
@@ -110,18 +110,18 @@ def shift(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: flo
     """Estimate how far the scores moved; see `look` for the arguments.
 
     Args:
-        window: how many latest rounds are compared with all calls before them.
+        window: how many latest rounds are compared with all calls before them; one of `windows`.
     """
     scores, lacks = _scores(exam, rounds, groups, span).split(window), _lacks(exam, rounds, groups).split(window)
     before, after = (float(side[:, 1].sum() / max(1.0, side.sum())) for side in (lacks.old, lacks.new))
-    sizes, means = zip(*((side.sum(axis=1), _means(scores.values, side)) for side in (scores.old, scores.new)), strict=True)
-    both = (sizes[0] > 0) & (sizes[1] > 0)
+    old, new = scores.old.sum(axis=1), scores.new.sum(axis=1)
+    both = (old > 0) & (new > 0)
     if not both.any():
         return Shift(unscored=after, unscored_before=before)
-    weights = np.where(both, sizes[0] * sizes[1] / np.maximum(1.0, sizes[0] + sizes[1]), 0.0)
-    differences = np.where(both, means[1] - means[0], 0.0)
+    weights = np.where(both, old * new / np.maximum(1.0, old + new), 0.0)
+    differences = np.where(both, _means(scores.values, scores.new) - _means(scores.values, scores.old), 0.0)
     value = float(weights @ differences / weights.sum())
-    limit = -math.log(ALPHA * _weight(len(rounds)) * KINDS["level"] / len(_windows(len(rounds))))
+    limit = -math.log(ALPHA * _weight(len(rounds)) * KINDS["level"] / len(windows(len(rounds))))
 
     def leaves_out(by: float) -> bool:
         return _logs(scores.lowered(by))[0] >= limit
@@ -156,7 +156,8 @@ def _least_mean(name: str, evidence: Mapping[str, float]) -> float:
     return float((sums / np.arange(1, len(sums) + 1)).min())
 
 
-def _windows(count: int) -> list[int]:
+def windows(count: int) -> list[int]:
+    """How many latest rounds are compared with all calls before them, where there are so many rounds."""
     return sorted({size for size in (1, 2, 4, 8, 16, _LONGEST) if size < count} | {count})
 
 
