@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from areopage.scoring.exams.drift import Asked, look
+from areopage.scoring.exams.drift import Asked, Series, look
 from areopage.scoring.shares import wilson
 
 SPAN, PASSES = 5.0, 3
@@ -38,10 +38,10 @@ class Simulated:
 
 def evidence(judge: Simulated, shift: float, looks: int, enough: float) -> Iterator[float]:
     """The evidence look by look, until it is enough."""
-    exam, rounds, found = judge.ask(0.0, PASSES), list[Asked](), 0.0
+    series, found = Series.of(judge.ask(0.0, PASSES), [], (0,) * PASSES, SPAN), 0.0
     for _ in range(looks):
-        rounds.append(judge.ask(shift))
-        found = look(exam, rounds, (0,) * PASSES, SPAN, found).evidence
+        series = series.then(judge.ask(shift))
+        found = look(series, found).evidence
         yield found
         if found >= enough:
             return

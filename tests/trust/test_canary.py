@@ -15,7 +15,15 @@ from areopage.ledger.qualifications import JudgeStanding, Qualifications, requir
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import Suite, load_suite
-from areopage.trust.canary import Canary, CanaryResult, exams_after_drift, is_due, plan_canaries, run_canary
+from areopage.trust.canary import (
+    Canary,
+    CanaryResult,
+    exams_after_drift,
+    is_due,
+    plan_canaries,
+    require_references,
+    run_canary,
+)
 from areopage.trust.exam import run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
 from servers.drifting import DANGER, WARMTH, DriftingJudge, write_examined_suite
@@ -172,7 +180,7 @@ def test_a_canary_needs_an_exam_of_this_version_with_these_rows_and_options(
     suite: Suite, ledger: Ledger, server: FakeServer, tmp_path: Path
 ) -> None:
     with pytest.raises(ModelError, match=r"judge alpha \(ollama:fake-a\) has no exam to compare a canary with: it was never"):
-        plan_canaries(suite, exam_of(suite), ledger)
+        require_references(plan_canaries(suite, exam_of(suite), ledger))
     run_exam(exam_of(suite, criteria=DANGER), ledger, Watching())
     canary = planned(suite, ledger)
     assert ([one.criterion.id for one in canary.references], list(canary.left_out)) == ([DANGER], [WARMTH])
@@ -180,7 +188,7 @@ def test_a_canary_needs_an_exam_of_this_version_with_these_rows_and_options(
     gold = suite.folder / "gold.jsonl"
     gold.write_text(gold.read_text(encoding="utf-8").replace("Answer", "Reply"), encoding="utf-8")
     with pytest.raises(ModelError, match=r"its rows, or the judge's name or options, changed since its exam on 20"):
-        plan_canaries(suite, exam_of(suite), ledger)
+        require_references(plan_canaries(suite, exam_of(suite), ledger))
 
 
 def test_the_rows_are_the_same_each_time_and_as_many_low_as_high(suite: Suite, ledger: Ledger) -> None:

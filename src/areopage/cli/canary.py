@@ -22,8 +22,8 @@ from areopage.models.settings import ModelSettings
 from areopage.report.elements import report_locale
 from areopage.report.qualification import shift_text
 from areopage.suites.loader import Suite
-from areopage.trust.canary import Canary, CanaryResult, left_out_text, plan_canaries, run_canary
-from areopage.trust.exam_plan import Exam, ExamSize, exam_size
+from areopage.trust.canary import Canary, CanaryResult, left_out_text, plan_canaries, require_references, run_canary
+from areopage.trust.exam_plan import Exam, ExamSize, check_exam, exam_size
 
 AGAIN = "what has arrived is kept: the same command goes on from there"
 
@@ -60,12 +60,21 @@ def size_text(sizes: Sequence[ExamSize]) -> str:
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
     """Run the next round of each judge and print what it shows; returns the exit code.
 
+    Args:
+        exam: on the suite's whole gold set; its judges are checked here.
+
     Raises:
         ModelError: a judge has no exam that a round could be compared with.
-        UnknownRun: there is no ledger.
+        UnknownRun: there is no ledger, and so no exam.
     """
+    try:
+        checked = check_exam(exam)
+    except ServerDown as fault:
+        tell(f"areopage: {' '.join(str(fault).split())}; nothing was asked: try the same command again")
+        return INCONCLUSIVE
     with opened_ledger(places) as ledger:
-        canaries = plan_canaries(suite, exam, ledger)
+        canaries = plan_canaries(suite, checked, ledger)
+    require_references(canaries)
     _print_plan(canaries)
     if plan:
         return DONE

@@ -92,9 +92,10 @@ def qualify(
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).section)
     prepared = prepare_exam(loaded, wishes)
-    exam = check_exam(prepared if yes else _agreed(prepared))
+    agreed = prepared if yes else _agreed(prepared)
     if canary:
-        raise typer.Exit(canary_rounds(loaded, exam, places, form, plan=plan, yes=yes))
+        raise typer.Exit(canary_rounds(loaded, agreed, places, form, plan=plan, yes=yes))
+    exam = check_exam(agreed)
     exams = _after_drift(exam, places)
     for one in exams:
         _print_plan(one)

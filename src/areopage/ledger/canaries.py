@@ -28,12 +28,13 @@ class CanaryRound(Struct, frozen=True, kw_only=True):
         number: given by the database (0 before).
         round: the id of the round, shared by its criteria.
         exam: the id of the exam that it is compared with; `sequence` counts the rounds since then, from 1.
-        at: when the round was finished.
+        at: when the round began.
         judge, model: its name and reference; `digest` identifies its weights, where they are known.
         criterion: its id.
         keys: what the exam's result holds for, as in `Qualification`.
-        moved: the judge's scores moved, by this round or an earlier one since the exam.
-        look: the evidence of all rounds so far; `shift` how far the scores lie from those before.
+        moved: the judge's scores moved, by this round or an earlier one since the exam; `found` is the number of that round.
+        look: the evidence of all rounds so far.
+        shift: how far the latest scores lie from those before; of a judge that moved as it was found.
         items: what the judge said of each row, pass by pass.
     """
 
@@ -49,6 +50,7 @@ class CanaryRound(Struct, frozen=True, kw_only=True):
     criterion: str
     keys: tuple[str, ...]
     moved: bool
+    found: int = 0
     look: Look
     shift: Shift
     items: dict[str, tuple[Said, ...]] = {}
@@ -62,6 +64,7 @@ class CanaryRound(Struct, frozen=True, kw_only=True):
 class _Result(Struct, frozen=True):
     look: Look
     shift: Shift
+    found: int
 
 
 class CanaryRounds:
@@ -80,7 +83,7 @@ class CanaryRounds:
                 "at": naive(one.at),
                 "keys": json_text(one.keys),
                 "moved": one.moved,
-                "result": json_text(_Result(one.look, one.shift)),
+                "result": json_text(_Result(one.look, one.shift, one.found)),
                 "items": storable_json(one.items),
             }
             for one in found
@@ -139,5 +142,6 @@ def _round_of(row: Row[Any]) -> CanaryRound:
         "items": msgspec.json.decode(fields.get("items", "{}"), type=dict[str, tuple[Said, ...]]),
         "look": result.look,
         "shift": result.shift,
+        "found": result.found,
     }
     return CanaryRound(**fields)

@@ -102,8 +102,8 @@ def moved_text(locale: Locale, shift: Shift) -> str:
     """How far scores moved, in points of the criterion's scale, and the share of calls without a score where that changed."""
     told = locale.say("shift_unknown")
     if shift.value is not None:
-        ends = {"low": _signed(locale, shift.low), "high": _signed(locale, shift.high)}
-        told = locale.say("shift_by", value=_signed(locale, shift.value), **ends, n=locale.whole(shift.rows))
+        ends = {"low": locale.signed(shift.low), "high": locale.signed(shift.high)}
+        told = locale.say("shift_by", value=locale.signed(shift.value), **ends, n=locale.whole(shift.rows))
         if shift.apart is not None and shift.apart > 2 * abs(shift.value):
             told += locale.say("shift_apart", apart=locale.number(shift.apart))
     if abs(shift.unscored - shift.unscored_before) >= _UNSCORED:
@@ -112,14 +112,13 @@ def moved_text(locale: Locale, shift: Shift) -> str:
     return told
 
 
-def _signed(locale: Locale, value: float | None) -> str:
-    return MISSING if value is None else f"{'+' if value >= 0 else ''}{locale.number(value)}"
-
-
 def shift_text(locale: Locale, one: CanaryRound) -> str:
     """What a round says of a judge on a criterion."""
-    how = moved_text(locale, one.shift)
-    return locale.say("round_line", how=how, n=locale.whole(one.sequence), evidence=locale.short(_rounded(one.look.evidence)))
+    told = locale.say("round_found", n=locale.whole(one.found)) if one.moved else ""
+    evidence = locale.short(_rounded(one.look.evidence))
+    return locale.say(
+        "round_line", how=moved_text(locale, one.shift), found=told, n=locale.whole(one.sequence), evidence=evidence
+    )
 
 
 def _rounded(evidence: float) -> float:

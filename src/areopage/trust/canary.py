@@ -19,7 +19,7 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.scoring.exams.drift import Asked, look, moved, shift, windows
+from areopage.scoring.exams.drift import Look, Series, look, moved, shift
 from areopage.scoring.exams.records import HIGH, LOW, Said
 from areopage.suites.loader import Suite
 from areopage.trust.exam import ExamObserver, ask_judges, said_of
@@ -79,21 +79,26 @@ class CanaryResult(Struct, frozen=True, kw_only=True):
 
 
 def plan_canaries(suite: Suite, exam: Exam, ledger: Ledger) -> tuple[Canary, ...]:
-    """Plan the next round of each judge of an exam; calls no model.
+    """Plan the next round of each judge of an exam; calls no model. A judge without an exam has no references.
 
     Args:
         exam: on the suite's whole gold set, with its judges checked, so that their versions are known.
+    """
+    return tuple(_planned(suite, exam, place, ledger) for place in range(len(exam.judges)))
+
+
+def require_references(canaries: Sequence[Canary]) -> None:
+    """Refuse judges that have no exam which a round could be compared with.
 
     Raises:
-        ModelError: a judge has no exam that a round could be compared with.
+        ModelError: names the first of them, with the reason.
     """
-    planned = [_planned(suite, exam, place, ledger) for place in range(len(exam.judges))]
-    for one in planned:
+    for one in canaries:
         if not one.references:
             why = "; ".join(dict.fromkeys(one.left_out.values())) or "it judges no criterion of the gold set"
-            told = f"judge {one.judge.name} ({one.judge.reference}) has no exam to compare a canary with: {why}"
-            raise ModelError(f"{told} (run first: areopage qualify {suite.name} --judge {one.judge.name}={one.judge.reference})")
-    return tuple(planned)
+            who = f"judge {one.judge.name} ({one.judge.reference})"
+            run = f"areopage qualify {one.exam.suite} --judge {one.judge.name}={one.judge.reference}"
+            raise ModelError(f"{who} has no exam to compare a canary with: {why} (run first: {run})")
 
 
 def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
@@ -153,22 +158,23 @@ def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tup
         held: by key; of every call.
     """
     said = _said(canary.exam, held)
-    looks, series = {}, dict[str, list[Asked]]()
+    looks, series = dict[str, Look](), dict[str, Series]()
     for one in canary.references:
         id = one.criterion.id
-        series[id] = [*(earlier.items for earlier in one.earlier), said.get(id, {})]
-        before = one.earlier[-1].look.evidence if one.earlier else 0.0
-        looks[id] = look(one.asked, series[id], canary.groups, _span(one.criterion), before)
+        rounds = [*(earlier.items for earlier in one.earlier), said.get(id, {})]
+        series[id] = Series.of(one.asked, rounds, canary.groups, _span(one.criterion))
+        looks[id] = look(series[id], one.earlier[-1].look.evidence if one.earlier else 0.0)
     named = moved({id: found.evidence for id, found in looks.items()})
     made: list[CanaryRound] = []
     for one in canary.references:
-        id = one.criterion.id
-        window = _shown_window(one, looks[id].window if id in named else None)
+        id, count = one.criterion.id, len(one.earlier) + 1
+        first = next((earlier for earlier in one.earlier if earlier.moved), None)
+        window = looks[id].window if id in named else count
         made.append(
             CanaryRound(
                 round=canary.id,
                 exam=one.exam.exam,
-                sequence=len(one.earlier) + 1,
+                sequence=count,
                 at=at,
                 suite=canary.exam.suite,
                 judge=canary.judge.name,
@@ -176,23 +182,14 @@ def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tup
                 digest=canary.judge.digest,
                 criterion=id,
                 keys=one.exam.keys,
-                moved=id in named or any(earlier.moved for earlier in one.earlier),
+                moved=first is not None or id in named,
+                found=first.sequence if first else count if id in named else 0,
                 look=looks[id],
-                shift=shift(one.asked, series[id], canary.groups, _span(one.criterion), window),
+                shift=first.shift if first else shift(series[id], window),
                 items={row: tuple(passes) for row, passes in said.get(id, {}).items()},
             )
         )
     return tuple(made)
-
-
-def _shown_window(reference: Reference, found: int | None) -> int:
-    """Of how many latest rounds the shift is shown: all since the judge moved, as far as a window reaches; else all."""
-    count = len(reference.earlier) + 1
-    first = next((one for one in reference.earlier if one.moved), None)
-    if first is not None:
-        since = count - first.sequence + first.look.window
-        return max(size for size in windows(count) if size <= since)
-    return count if found is None else found
 
 
 def _span(criterion: Criterion) -> float:

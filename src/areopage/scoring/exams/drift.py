@@ -83,36 +83,87 @@ class Shift(Struct, frozen=True, kw_only=True):
     unscored_before: float = 0.0
 
 
-def look(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float, before: float = 0.0) -> Look:
+class Series(Struct, frozen=True):
+    """What a judge said of a canary's rows: in its exam, and in each round since.
+
+    Args:
+        cells: the calls of one row with the same options, in the order of the counts.
+        groups: of each pass a number that passes with the same options share.
+        span: the width of the criterion's scale.
+        scores, lacks: the calls counted by their score, as a share of the scale, and by whether they lack one (1) or not (0).
+    """
+
+    cells: dict[tuple[str, int], int]
+    groups: tuple[int, ...]
+    span: float
+    scores: "_Calls"
+    lacks: "_Calls"
+
+    @classmethod
+    def of(cls, exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> "Series":
+        """The calls of an exam and of rounds in their order. A round need not have all rows or passes; rows of its own are left out.
+
+        Args:
+            exam: what the judge said of the rows in its exam.
+            rounds: what it said in each round since.
+            groups, span: as in `Series`.
+        """
+        cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
+        order = {row: place for place, row in enumerate(exam)}
+        rows = np.array([order[row] for row, _ in cells], dtype=np.int64)
+        scores, lacks = (
+            _Calls(rows, values, np.zeros((0, len(cells), values.size))) for values in (np.zeros(0), np.array([0.0, 1.0]))
+        )
+        found = cls(cells, tuple(groups), span, scores, lacks)
+        for asked in (exam, *rounds):
+            found = found.then(asked)
+        return found
+
+    def then(self, asked: Asked) -> "Series":
+        """The series with another round."""
+        scores, lacks = list[tuple[int, float]](), list[tuple[int, float]]()
+        for row, said in asked.items():
+            for group, one in zip(self.groups, said, strict=False):
+                if (place := self.cells.get((row, group))) is not None:
+                    has_score = isinstance(one, int | float)
+                    lacks.append((place, 0.0 if has_score else 1.0))
+                    scores += [(place, round(one / self.span, 9))] if isinstance(one, int | float) else []
+        return Series(self.cells, self.groups, self.span, self.scores.then(scores), self.lacks.then(lacks))
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds there are."""
+        return len(self.lacks.counts) - 1
+
+
+def look(series: Series, before: float = 0.0) -> Look:
     """Look at the latest round.
 
     The latest 1, 2, 4 … 32 rounds are compared with all calls before them, and all rounds with the exam.
 
     Args:
-        exam: what the judge said of the rows in its exam.
-        rounds: what it said in each round since, in their order; at least one. A round need not have all rows or passes.
-        groups: of each pass a number that passes with the same options share.
-        span: the width of the criterion's scale.
+        series: with at least one round.
         before: the evidence of the look before; 0 for the first.
     """
-    scores, lacks, count = _scores(exam, rounds, groups, span), _lacks(exam, rounds, groups), len(rounds)
+    count = series.rounds
     sizes = windows(count)
     found: list[tuple[float, DriftKind, int]] = []
     for window in sizes:
-        level, answers = _logs(scores.split(window))
-        found += [(level, "level", window), (answers, "answers", window), (_logs(lacks.split(window))[0], "verdicts", window)]
+        level, answers = _logs(series.scores.split(window))
+        verdicts, _ = _logs(series.lacks.split(window))
+        found += [(level, "level", window), (answers, "answers", window), (verdicts, "verdicts", window)]
     added = sum(KINDS[kind] * math.exp(min(logs, math.log(_MOST))) for logs, kind, _ in found) / len(sizes)
     _, kind, window = max(found, key=lambda one: one[0])
     return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
 
 
-def shift(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float, window: int) -> Shift:
-    """Estimate how far the scores moved; see `look` for the arguments.
+def shift(series: Series, window: int) -> Shift:
+    """Estimate how far the scores moved.
 
     Args:
         window: how many latest rounds are compared with all calls before them; one of `windows`.
     """
-    scores, lacks = _scores(exam, rounds, groups, span).split(window), _lacks(exam, rounds, groups).split(window)
+    scores, lacks, span = series.scores.split(window), series.lacks.split(window), series.span
     before, after = (float(side[:, 1].sum() / max(1.0, side.sum())) for side in (lacks.old, lacks.new))
     old, new = scores.old.sum(axis=1), scores.new.sum(axis=1)
     both = (old > 0) & (new > 0)
@@ -121,7 +172,7 @@ def shift(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: flo
     weights = np.where(both, old * new / np.maximum(1.0, old + new), 0.0)
     differences = np.where(both, _means(scores.values, scores.new) - _means(scores.values, scores.old), 0.0)
     value = float(weights @ differences / weights.sum())
-    limit = -math.log(ALPHA * _weight(len(rounds)) * KINDS["level"] / len(windows(len(rounds))))
+    limit = -math.log(ALPHA * _weight(series.rounds) * KINDS["level"] / len(windows(series.rounds)))
 
     def leaves_out(by: float) -> bool:
         return _logs(scores.lowered(by))[0] >= limit
@@ -207,44 +258,19 @@ class _Calls(Struct, frozen=True):
     values: Column
     counts: Column
 
+    def then(self, found: Sequence[tuple[int, float]]) -> "_Calls":
+        """The calls with those of another round, by cell."""
+        values = np.union1d(self.values, [value for _, value in found])
+        counts = np.zeros((len(self.counts) + 1, self.counts.shape[1], len(values)))
+        counts[:-1, :, np.searchsorted(values, self.values)] = self.counts
+        for place, value in found:
+            counts[-1, place, np.searchsorted(values, value)] += 1.0
+        return _Calls(self.rows, values, counts)
+
     def split(self, window: int) -> _Split:
         """The latest rounds, and all before."""
         at = len(self.counts) - window
         return _Split(self.rows, self.values, self.counts[:at].sum(axis=0), self.counts[at:].sum(axis=0))
-
-
-def _scores(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> _Calls:
-    return _counted(exam, rounds, groups, lambda said: round(said / span, 9) if isinstance(said, int | float) else None)
-
-
-def _lacks(exam: Asked, rounds: Sequence[Asked], groups: Sequence[int]) -> _Calls:
-    """The value 1 is a call without a score, 0 one with a score."""
-    return _counted(exam, rounds, groups, lambda said: float(not isinstance(said, int | float)), (0.0, 1.0))
-
-
-def _counted(
-    exam: Asked,
-    rounds: Sequence[Asked],
-    groups: Sequence[int],
-    value: Callable[[Said], float | None],
-    known: Sequence[float] = (),
-) -> _Calls:
-    cells = {(row, group): place for place, (row, group) in enumerate((row, group) for row in exam for group in set(groups))}
-    found = [
-        (time, cells[row, group], number)
-        for time, asked in enumerate((exam, *rounds))
-        for row, said in asked.items()
-        if row in exam
-        for group, one in zip(groups, said, strict=False)
-        if (number := value(one)) is not None
-    ]
-    values = np.unique([*known, *(number for _, _, number in found)])
-    counts = np.zeros((1 + len(rounds), len(cells), len(values)))
-    if found:
-        times, places, numbers = zip(*found, strict=True)
-        np.add.at(counts, (np.array(times), np.array(places), np.searchsorted(values, numbers)), 1.0)
-    order = {row: place for place, row in enumerate(exam)}
-    return _Calls(np.array([order[row] for row, _ in cells], dtype=np.int64), values, counts)
 
 
 def _means(values: Column, counts: Column) -> Column:
