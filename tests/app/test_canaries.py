@@ -82,7 +82,7 @@ def follow(job: ScheduledJob, since: datetime, hours: int) -> datetime:
 
 
 def drifts(ledger: Ledger, state: str | None = "open") -> list[Alert]:
-    return [alert for alert in Alerts(ledger).list(state=state, limit=100) if alert.rule in ("drift", "recovered")]  # type: ignore[arg-type]
+    return [alert for alert in Alerts(ledger).list(state=state, limit=100) if alert.rule in ("drift", "recovered")]
 
 
 def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is_examined_again(

@@ -101,7 +101,9 @@ class Series(Struct, frozen=True):
 
     @classmethod
     def of(cls, exam: Asked, rounds: Sequence[Asked], groups: Sequence[int], span: float) -> "Series":
-        """The calls of an exam and of rounds in their order. A round need not have all rows or passes; rows of its own are left out.
+        """The calls of an exam and of rounds in their order.
+
+        A round need not have all rows or passes. Rows that only a round has are left out.
 
         Args:
             exam: what the judge said of the rows in its exam.
@@ -111,9 +113,8 @@ class Series(Struct, frozen=True):
         cells = {cell: place for place, cell in enumerate((row, group) for row in exam for group in sorted(set(groups)))}
         order = {row: place for place, row in enumerate(exam)}
         rows = np.array([order[row] for row, _ in cells], dtype=np.int64)
-        scores, lacks = (
-            _Calls(rows, values, np.zeros((0, len(cells), values.size))) for values in (np.zeros(0), np.array([0.0, 1.0]))
-        )
+        values = (np.zeros(0), np.array([0.0, 1.0]))
+        scores, lacks = (_Calls(rows, known, np.zeros((0, len(cells), known.size))) for known in values)
         found = cls(cells, tuple(groups), span, scores, lacks)
         for asked in (exam, *rounds):
             found = found.then(asked)
