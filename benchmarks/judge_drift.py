@@ -1,6 +1,6 @@
 """How often a canary names an unchanged judge, and after how many rounds it finds one that moved.
 
-    python benchmarks/judge_drift.py [--judges 150] [--moving 60] [--looks 365]
+    python benchmarks/judge_drift.py [--judges 150] [--looks 365] [--moving 60] [--within 60]
 
 A judge gives rows whole points from 0 to 5: the rounded sum of the row's own value (half of the rows about 1, half about 4),
 normal noise drawn anew in each call, and the shift. The exam asks three times, a round once. A judge is named where the evidence
@@ -49,7 +49,7 @@ def evidence(judge: Simulated, shift: float, looks: int, enough: float) -> Itera
 
 def unchanged(judges: int, looks: int) -> None:
     """How many unchanged judges are named on any look."""
-    print(f"| rows | noise, points | named of {judges}, {looks} looks | 95 % |\n|---|---|---|---|")
+    print(f"\n| rows | noise, points | named of {judges}, {looks} looks | 95 % |\n|---|---|---|---|")
     for rows in ROWS:
         for noise in NOISES:
             count = 3 if noise == 0.0 else judges
@@ -61,7 +61,7 @@ def unchanged(judges: int, looks: int) -> None:
 
 def moving(judges: int, looks: int) -> None:
     """After how many rounds a judge is named that moved right after its exam."""
-    print(f"\n| rows | noise, points | shift, points | median rounds, alone | of six | named within {looks}, alone | of six |")
+    print(f"| rows | noise, points | shift, points | median rounds, alone | of six | named within {looks}, alone | of six |")
     print("|---|---|---|---|---|---|---|")
     for rows in ROWS:
         for noise in NOISES:
@@ -84,11 +84,12 @@ def main() -> int:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judges", type=int, default=150, help="unchanged judges of each kind")
+    parser.add_argument("--looks", type=int, default=365, help="rounds of an unchanged judge")
     parser.add_argument("--moving", type=int, default=60, help="judges of each kind that moved")
-    parser.add_argument("--looks", type=int, default=365)
+    parser.add_argument("--within", type=int, default=60, help="rounds of a judge that moved, at most")
     given, start = parser.parse_args(), time.monotonic()
+    moving(given.moving, given.within)
     unchanged(given.judges, given.looks)
-    moving(given.moving, given.looks)
     print(f"\n{time.monotonic() - start:.0f} s")
     return 0
 

@@ -10,7 +10,9 @@ import pytest
 from msgspec import structs
 
 from areopage.errors import ConfigError, ModelError, ServerDown
+from areopage.jury.panel import panel_run
 from areopage.ledger.canaries import CanaryRounds
+from areopage.ledger.panel_standings import panel_standings
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, require_qualified, standing_text
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
@@ -112,6 +114,12 @@ def test_a_judge_that_moves_by_a_point_is_named_and_its_later_scores_show_it(
     panel = exam_of(suite).parts[0].panel
     with pytest.raises(ModelError, match=rf"judge alpha \(ollama:fake-a\) moved since its exam on {DANGER}"):
         require_qualified(ledger, suite.name, panel.judges, panel.criteria)
+    run = panel_run(panel, "monitor")
+    ledger.put_panel(run)
+    with ledger.engine.connect() as connection:  # as lists and pages of evaluations ask
+        times = [(run.id, start + 3 * DAY), (run.id, start + 5 * DAY), (run.id, None)]
+        told = panel_standings(connection, times)
+    assert [[one.state for one in told[place]] for place in times] == [["qualified"], ["drifted"], ["drifted"]]
     (again,) = round_of(suite, ledger, start + 5 * DAY).moved
     assert (again.sequence, again.look.evidence >= found.look.evidence) == (5, True)
 
