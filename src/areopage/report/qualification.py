@@ -107,7 +107,7 @@ def moved_text(locale: Locale, shift: Shift) -> str:
         if shift.apart is not None and shift.apart > 2 * abs(shift.value):
             told += locale.say("shift_apart", apart=locale.number(shift.apart))
     if abs(shift.unscored - shift.unscored_before) >= _UNSCORED:
-        before, now = locale.percent(shift.unscored_before), locale.percent(shift.unscored)
+        before, now = locale.percent(shift.unscored_before, trim=True), locale.percent(shift.unscored, trim=True)
         told += locale.say("shift_unscored", before=before, now=now)
     return told
 
