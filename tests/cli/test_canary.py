@@ -99,5 +99,5 @@ def test_a_killed_round_goes_on_and_pays_nothing_twice(command: Command, suite: 
     assert "round 1: " in again.err
     assert len(server.calls) - before <= 18  # the call in flight at the kill may come again, and one that was not committed
     server.stop()
-    assert "nothing was asked" in command("qualify", suite, *CANARY).refused(3)
+    assert "no Ollama server answers" in command("qualify", suite, *CANARY).refused(3)
     server.start()

@@ -160,7 +160,9 @@ def test_an_unchanged_judge_is_not_named_and_each_round_asks_anew(suite: Suite, 
 def test_a_round_that_was_stopped_pays_nothing_twice(suite: Suite, ledger: Ledger, server: FakeServer) -> None:
     run_exam(exam_of(suite), ledger, Watching())
     before, first = len(server.calls), planned(suite, ledger)
-    slow = structs.replace(first, exam=structs.replace(first.exam, concurrency=1))
+    (part,) = first.exam.parts
+    one_by_one = structs.replace(part, asking=structs.replace(part.asking, concurrency=1))
+    slow = structs.replace(first, exam=structs.replace(first.exam, parts=(one_by_one,)))
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(run_canary(slow, ledger, Watching(5), START))
     assert CanaryRounds(ledger).list() == []
@@ -192,7 +194,7 @@ def test_a_canary_needs_an_exam_of_this_version_with_these_rows_and_options(
     run_exam(exam_of(suite, criteria=DANGER), ledger, Watching())
     canary = planned(suite, ledger)
     assert ([one.criterion.id for one in canary.references], list(canary.left_out)) == ([DANGER], [WARMTH])
-    assert exam_size(canary.exam).calls == {"alpha": 8}
+    assert exam_size(canary.exam).by_judge == {"alpha": 8}
     gold = suite.folder / "gold.jsonl"
     gold.write_text(gold.read_text(encoding="utf-8").replace("Answer", "Reply"), encoding="utf-8")
     with pytest.raises(ModelError, match=r"its rows, or the judge's name or options, changed since its exam on 20"):

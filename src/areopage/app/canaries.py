@@ -9,7 +9,6 @@ from areopage.errors import UserError
 from areopage.jury.options import choose_judges
 from areopage.ledger.canaries import CanaryRounds
 from areopage.ledger.qualifications import Qualifications
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.canaries import canary_finding
 from areopage.monitor.alerts.jobs import alerting_of, settle
@@ -22,16 +21,6 @@ from areopage.work.handlers import ScheduledJob
 
 HOURLY = "40 * * * *"
 LOG = logging.getLogger(__name__)
-
-
-class _Silent:
-    """Discards the progress of a round."""
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Do nothing."""
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Do nothing."""
 
 
 def canary_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
@@ -94,7 +83,7 @@ async def _run(
     """Run one round, and open or close its alerts; None where it could not be finished."""
     now = max(due, datetime.now(UTC))
     try:
-        result = await run_canary(canary, ledger, _Silent(), now)
+        result = await run_canary(canary, ledger, None, now)
     except UserError as fault:
         warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
         return None

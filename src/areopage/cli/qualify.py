@@ -9,23 +9,24 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
-from areopage.cli.canary import AGAIN, asked_models, canary_rounds, size_text
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.canary import canary_rounds
+from areopage.cli.console import print_table, text_console
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
-from areopage.cli.run_tables import print_table, text_console
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted
+from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
+from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger.qualifications import Qualification
 from areopage.locales import MISSING
-from areopage.models.contacts import contact_lines, contacts_of
 from areopage.report.elements import report_locale
-from areopage.report.qualification import mark_text
+from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
+from areopage.trust.asking import contacts
 from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import ExamResult, run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, allowing, check_exam, exam_size, prepare_exam
+from areopage.trust.exam_plan import Exam, ExamWishes, agreed_exam, check_exam, exam_size, prepare_exam
 
 FORMATS = ("text", "json")
 HEADINGS = (
@@ -61,7 +62,7 @@ def qualify(
         ),
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     form: Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")] = "text",
@@ -91,17 +92,15 @@ def qualify(
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).section)
-    prepared = prepare_exam(loaded, wishes)
-    agreed = prepared if yes else _agreed(prepared)
+    prepared = agreed_exam(prepare_exam(loaded, wishes), None if yes else ask_to_send)
     if canary:
-        raise typer.Exit(canary_rounds(loaded, agreed, places, form, plan=plan, yes=yes))
-    exam = check_exam(agreed)
-    exams = _after_drift(exam, places)
+        raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
+    exams = _after_drift(check_exam(prepared), places)
     for one in exams:
         _print_plan(one)
     if plan:
         return
-    confirm([asked_models(one) for one in exams], yes=yes)
+    confirm([one.parts[0].asking for one in exams], yes=yes)
     raise typer.Exit(_carry_out(exams, places, form))
 
 
@@ -114,46 +113,33 @@ def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
         return (exam,)
 
 
-def _agreed(exam: Exam) -> Exam:
-    """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
-    settings = exam.parts[0].settings
-    contacts = contacts_of([judge.reference for judge in exam.judges], settings).values()
-    asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
-    return allowing(exam, [name for one in asked for name in one.variables]) if asked and ask_to_send(asked) else exam
-
-
 def _print_plan(exam: Exam) -> None:
     size = exam_size(exam)
     languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
-    rows, criteria = counted(size.rows, "gold row"), counted(size.criteria, "criterion", "criteria")
+    rows = counted(sum(len(part.rows) for part in exam.parts), "gold row")
+    criteria = counted(len({one.id for part in exam.parts for one in part.panel.criteria}), "criterion", "criteria")
     tell(f"exam on suite {exam.suite}: {rows} ({languages}), {criteria}")
     for judge in exam.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         passes = counted(len(judge.passes), "pass", "passes")
-        tell(f"  {judge.name} ({judge.reference}): {counted(size.calls[judge.name], 'call')}, {passes}{unfit}")
-    for line in contact_lines([judge.reference for judge in exam.judges], exam.parts[0].settings):
+        tell(f"  {judge.name} ({judge.reference}): {counted(size.by_judge[judge.name], 'call')}, {passes}{unfit}")
+    for line in contacts(exam.parts[0].asking):
         tell(line)
     if exam.parts[0].panel.salt:
         tell("note: the scores moved since the last exam: all rows are asked about anew")
     if not exam.whole:
         tell("note: this is a part of the gold set: the result gives no standing")
-    tell(f"plan: {size_text([size])}")
+    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    tell(f"plan: at most {counted(size.calls, 'call')}, {told}")
 
 
 def _carry_out(exams: Sequence[Exam], places: Places, form: str) -> int:
     """Run the exams and print what they show; returns the exit code."""
     results: list[ExamResult] = []
-    try:
-        with opened_ledger(places, create=True) as ledger, ended_like_ctrl_c():
-            for exam in exams:
-                with progress(asked_models(exam)) as display:
-                    results.append(run_exam(exam, ledger, display))
-    except KeyboardInterrupt:
-        tell(f"\nstopped; {AGAIN}")
-        return INTERRUPTED
-    except (ServerDown, StorageError) as fault:
-        tell(f"areopage: {' '.join(str(fault).split())}; {AGAIN}")
-        return INCONCLUSIVE
+    with opened_ledger(places, create=True) as ledger, resumed_by_the_same_command():
+        for exam in exams:
+            with progress(exam.parts[0].asking) as display:
+                results.append(run_exam(exam, ledger, display))
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE

@@ -22,7 +22,8 @@ from areopage.ledger.store import Ledger
 from areopage.scoring.exams.drift import Look, Series, look, moved, shift
 from areopage.scoring.exams.records import HIGH, LOW, Said
 from areopage.suites.loader import Suite
-from areopage.trust.exam import ExamObserver, ask_judges, said_of
+from areopage.trust.asking import AskingObserver
+from areopage.trust.exam import ask_judges, said_of
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
 from areopage.trust.gold import GoldRow
 
@@ -125,7 +126,7 @@ def _with_judges(exam: Exam, places: Sequence[int], salt: str) -> Exam:
 
     def kept(part: ExamPart) -> ExamPart:
         judges = tuple(part.panel.judges[place] for place in places)
-        return structs.replace(part, panel=structs.replace(part.panel, judges=judges, salt=salt or part.panel.salt))
+        return _on_panel(part, judges, salt or part.panel.salt)
 
     return structs.replace(exam, parts=tuple(map(kept, exam.parts)))
 
@@ -135,7 +136,7 @@ def is_due(last: datetime | None, every: timedelta, now: datetime) -> bool:
     return last is None or int(last.timestamp() // every.total_seconds()) < int(now.timestamp() // every.total_seconds())
 
 
-async def run_canary(canary: Canary, ledger: Ledger, observer: ExamObserver, at: datetime) -> CanaryResult:
+async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | None, at: datetime) -> CanaryResult:
     """Ask the judge what the ledger lacks of a round, and store what the round shows once every call has an answer.
 
     Args:
@@ -234,7 +235,12 @@ def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
 
 
 def _alone(part: ExamPart, place: int) -> ExamPart:
-    return structs.replace(part, panel=structs.replace(part.panel, judges=(part.panel.judges[place],)))
+    return _on_panel(part, (part.panel.judges[place],), part.panel.salt)
+
+
+def _on_panel(part: ExamPart, judges: tuple[Judge, ...], salt: str) -> ExamPart:
+    panel = structs.replace(part.panel, judges=judges, salt=salt)
+    return structs.replace(part, asking=structs.replace(part.asking, panel=panel))
 
 
 def _criteria(exam: Exam) -> Iterator[Criterion]:
@@ -325,8 +331,7 @@ def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
 
     def salted(part: ExamPart) -> ExamPart:
         (judge,) = part.panel.judges
-        once = structs.replace(judge, passes=judge.passes[:passes])
-        return structs.replace(part, panel=structs.replace(part.panel, judges=(once,), salt=salt))
+        return _on_panel(part, (structs.replace(judge, passes=judge.passes[:passes]),), salt)
 
     return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
 
