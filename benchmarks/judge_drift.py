@@ -1,6 +1,6 @@
 """How often a canary names an unchanged judge, and after how many rounds it finds one that moved.
 
-    python benchmarks/judge_drift.py [--judges 150] [--looks 365] [--moving 60] [--within 60]
+    python benchmarks/judge_drift.py [--judges 150] [--looks 365] [--moving 60] [--within 60] [--after 0]
 
 A judge gives rows whole points from 0 to 5: the rounded sum of the row's own value (half of the rows about 1, half about 4),
 normal noise drawn anew in each call, and the shift. The exam asks three times, a round once. A judge is named where the evidence
@@ -36,9 +36,12 @@ class Simulated:
         return {str(row): tuple(map(float, said)) for row, said in enumerate(scores)}
 
 
-def evidence(judge: Simulated, shift: float, looks: int, enough: float) -> Iterator[float]:
-    """The evidence look by look, until it is enough."""
+def evidence(judge: Simulated, shift: float, looks: int, enough: float, after: int = 0) -> Iterator[float]:
+    """The evidence look by look from the move on, until it is enough; `after` so many unchanged rounds."""
     series, found = Series.of(judge.ask(0.0, PASSES), [], (0,) * PASSES, SPAN), 0.0
+    for _ in range(after):
+        series = series.then(judge.ask(0.0))
+        found = look(series, found).evidence
     for _ in range(looks):
         series = series.then(judge.ask(shift))
         found = look(series, found).evidence
@@ -59,15 +62,15 @@ def unchanged(judges: int, looks: int) -> None:
             print(f"| {rows} | {noise} | {named} of {count} | {low:.1%} to {high:.1%} |", flush=True)
 
 
-def moving(judges: int, looks: int) -> None:
-    """After how many rounds a judge is named that moved right after its exam."""
+def moving(judges: int, looks: int, after: int) -> None:
+    """How many rounds after its move a judge is named."""
     print(f"| rows | noise, points | shift, points | median rounds, alone | of six | named within {looks}, alone | of six |")
     print("|---|---|---|---|---|---|---|")
     for rows in ROWS:
         for noise in NOISES:
             for shift in SHIFTS:
                 random = np.random.default_rng([rows, int(10 * noise), int(10 * shift)])
-                found = [list(evidence(Simulated(rows, noise, random), shift, looks, ONE_OF_SIX)) for _ in range(judges)]
+                found = [list(evidence(Simulated(rows, noise, random), shift, looks, ONE_OF_SIX, after)) for _ in range(judges)]
                 cells = [first(one, limit) for limit in (ALONE, ONE_OF_SIX) for one in found]
                 alone, of_six = np.array(cells[:judges]), np.array(cells[judges:])
                 told = [f"{np.median(one):.0f}" if np.isfinite(np.median(one)) else f"over {looks}" for one in (alone, of_six)]
@@ -87,9 +90,12 @@ def main() -> int:
     parser.add_argument("--looks", type=int, default=365, help="rounds of an unchanged judge")
     parser.add_argument("--moving", type=int, default=60, help="judges of each kind that moved")
     parser.add_argument("--within", type=int, default=60, help="rounds of a judge that moved, at most")
+    parser.add_argument("--after", type=int, default=0, help="unchanged rounds before a judge moves")
     given, start = parser.parse_args(), time.monotonic()
-    moving(given.moving, given.within)
-    unchanged(given.judges, given.looks)
+    if given.moving:
+        moving(given.moving, given.within, given.after)
+    if given.judges:
+        unchanged(given.judges, given.looks)
     print(f"\n{time.monotonic() - start:.0f} s")
     return 0
 
