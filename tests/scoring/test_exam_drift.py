@@ -36,7 +36,7 @@ calls = st.one_of(st.integers(0, 5).map(float), st.just("not_applicable"), st.no
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(calls, min_size=4, max_size=4), min_size=1, max_size=2))
 def test_over_all_ways_to_choose_the_later_calls_the_evidence_of_a_look_is_its_weight(rows: list[list[Said]]) -> None:
-    """Of four calls of each row two are of the exam: the mean over all choices is the share of the look, whatever was said."""
+    """Of four calls of each row two are of the exam: the mean over all choices is the share of the look."""
     groups, total, ways = (0, 0), 0.0, list(combinations(range(4), 2))
     for chosen in product(ways, repeat=len(rows)):
         exam = {str(row): tuple(rows[row][at] for at in range(4) if at in chosen[row]) for row in range(len(rows))}

@@ -232,7 +232,7 @@ def standings(
 
     Args:
         found: the exams of each criterion by its path, oldest first.
-        drifts: the rounds that found a judge to have moved, likewise.
+        drifts: the rounds that found a judge to have moved, by the same path, oldest first.
         judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
     """
     return tuple(_standing(judge, criteria, found, drifts, judged_at.get(judge.name)) for judge in judges)

@@ -2,11 +2,11 @@
 
 If the judge is unchanged, every call about a row with the same options is a draw from one distribution of that row: which of
 a row's calls belong to the exam, to earlier rounds and to later ones is then chance. A statistic of the later calls is compared
-with its mean over all ways to choose so many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 whatever the
-judge's noise, so that it is an e-value. Nothing is estimated of the noise, and the exam's own noise is part of the comparison.
+with its mean over all ways to choose so many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 for any
+noise of the judge, so that it is an e-value. Nothing is estimated of the noise, and the exam's own noise is part of the comparison.
 
 Each round t is one look. The evidence is the sum of w(t)·e(t) over all looks so far, with weights that add up to 1: its
-expectation never exceeds 1, so that it ever reaches 1/α with a chance of at most α, at whatever round one stops (Markov's
+expectation never exceeds 1, so that it ever reaches 1/α with a chance of at most α, on any round (Markov's
 inequality for the sum, which never falls). Between looks and between windows anything may depend on anything. Calls of different
 rows must be independent of each other: a server whose state moves all answers of a day is what the test is to find.
 
@@ -69,7 +69,7 @@ class Shift(Struct, frozen=True, kw_only=True):
     Args:
         value: the mean difference by row, later − earlier; None where no row has a score on both sides.
         low, high: the 95 % interval of a shift of all rows; it holds on all looks and windows at once.
-        apart: the mean distance of a row's two means, whatever the direction.
+        apart: the mean distance of a row's two means, in either direction.
         rows: with a score on both sides.
         unscored, unscored_before: the share of calls without a score among the latest, and before, in [0, 1].
     """
