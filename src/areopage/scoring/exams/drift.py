@@ -1,14 +1,15 @@
 """Whether a judge's scores of unchanged rows moved since its exam: a test that may be looked at after every round.
 
 If the judge is unchanged, every call about a row with the same options is a draw from one distribution of that row: which of
-a row's calls belong to the exam, to earlier rounds and to later ones is then chance. A statistic of the later calls is compared
-with its mean over all ways to choose so many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 for any
-noise of the judge, so that it is an e-value. Nothing is estimated of the noise, and the exam's own noise is part of the comparison.
+a row's calls belong to the exam, to earlier rounds and to later ones is then chance. A statistic S of the later calls is
+compared with its mean over all ways to choose so many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 for
+any noise of the judge, so that it is an e-value. Nothing is estimated of the noise, and the exam's own noise is part of the
+comparison.
 
 Each round t is one look. The evidence is the sum of w(t)·e(t) over all looks so far, with weights that add up to 1: its
-expectation never exceeds 1, so that it ever reaches 1/α with a chance of at most α, on any round (Markov's
-inequality for the sum, which never falls). Between looks and between windows anything may depend on anything. Calls of different
-rows must be independent of each other: a server whose state moves all answers of a day is what the test is to find.
+expectation never exceeds 1, so that it ever reaches 1/α with a chance of at most α (Markov's inequality for the sum, which
+never falls). Between looks and between windows anything may depend on anything. Calls of different rows must be independent of
+each other: a server whose state moves all answers of a day is what the test is to find.
 
 Sources: N. Koning, "Post-hoc and anytime valid permutation and group invariance testing" (2023) for e-values of permutations;
 V. Vovk, R. Wang, "E-values: calibration, combination and applications" (Annals of Statistics 49, 2021) for their mean
