@@ -172,3 +172,30 @@ def test_wrong_options_of_a_comparison_with_production_are_told_in_one_line(
     assert "after the last day" in command(*compare, "--production", "--since", "2026-02-01", "--until", "2026-01-01").refused()
     assert "YYYY-MM-DD" in command(*compare, "--production", "--since", "yesterday").refused()
     assert "--production" in command(*compare, "production").refused()
+
+
+def test_what_cannot_be_written_leaves_no_files_of_a_comparison(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--passes", "1", "--yes", "--target")
+    assert [command(*run, target).code for target in (OLD, NEW)] == [0, 0]
+    put_production(command, failing=1, answers=20)
+    against = (OLD, "--production", "--since", "2026-11-15", "--until", "2026-11-21")
+    for compare in ((OLD, NEW), against):
+        for place in ("/nonexistent/x.md", command.folder):
+            done = command("bench", "compare", *compare, "--md", place)
+            assert "cannot be written" in done.refused() and not done.out
+        ledger = command.outputs / "ledger.db"
+        assert "/proc/x" in command("bench", "compare", *compare, "--ledger", ledger, "--out", "/proc/x").refused()
+    assert not [*command.outputs.glob("comparison-*"), *command.outputs.glob("production-*")]
+
+
+def test_a_target_stands_for_its_newest_run_of_the_first_runs_suite(
+    command: Command, releases: FakeServer, suite: Path, cases: Path, demanding: Path
+) -> None:
+    for target, folder in ((OLD, suite), (NEW, suite), (NEW, demanding)):
+        run = ("bench", "run", "--suite", folder, "--dataset", cases, "--passes", "1", "--yes", "--target", target)
+        assert command(*run).code in (0, 1)
+    done = command("bench", "compare", OLD, NEW)
+    assert done.code == 0 and "small-" in done.out and "demanding-" not in done.out
+    assert "criteria: safety.harm.danger__v1_0 −1.080 (100%)\n" in done.out, "parts of 0 are not announced"
