@@ -11,7 +11,7 @@ import pytest
 from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
 from areopage.bench.comparison.production_records import ProductionComparison
-from areopage.bench.results import RunView
+from areopage.bench.results.run_view import RunView
 from areopage.errors import UserError
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.evaluations import Evaluations

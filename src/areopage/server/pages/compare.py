@@ -12,15 +12,15 @@ from areopage.bench.comparison.compare import compare_runs
 from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
 from areopage.bench.panels import DifferentPanels, PartDifference
-from areopage.bench.results import view_run
+from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.records import Run
 from areopage.locales import Locale
-from areopage.report.comparison import comparison_report
+from areopage.report.comparison.page import comparison_report
+from areopage.report.comparison.production import production_report
 from areopage.report.model import Report
-from areopage.report.production_comparison import production_report
 from areopage.report.render import TEMPLATES
 from areopage.server.access import Actor, Reader, note_shown
 from areopage.server.context import ServerContext, context_of

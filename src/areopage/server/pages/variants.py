@@ -9,7 +9,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.variants import VariantComparison, compare_variants
-from areopage.report.variants import variant_name, variant_sections
+from areopage.report.monitor.variants import variant_name, variant_sections
 from areopage.server.access import Reader
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import CUSTOM, TODAY, Chosen, chosen
