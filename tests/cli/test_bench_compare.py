@@ -1,14 +1,20 @@
 """`bench compare`: a release against the one before: what is worse, what drives it, and exit codes that can stop a release."""
 
+import asyncio
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from areopage.bench.panels import production_differences
+from areopage.bench.results.run_view import load_run_cases
 from areopage.bench.spec import spec_of
+from areopage.jury.panel import Panel
 from areopage.ledger.store import Ledger
+from areopage.monitor.quality_judge import QualityJudge
 from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
@@ -199,3 +205,22 @@ def test_a_target_stands_for_its_newest_run_of_the_first_runs_suite(
     done = command("bench", "compare", OLD, NEW)
     assert done.code == 0 and "small-" in done.out and "demanding-" not in done.out
     assert "criteria: safety.harm.danger__v1_0 −1.080 (100%)\n" in done.out, "parts of 0 are not announced"
+
+
+def test_the_monitors_panel_is_that_of_a_run_with_the_same_suite_if_it_asks_criterion_by_criterion(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--yes", "--target", OLD)
+    assert command(*run).code == 0
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        (stored,) = ledger.runs()
+        spec, asked = spec_of(stored), load_run_cases(ledger, stored.id)
+    for joint, told in ((False, []), (True, ["prompts"])):
+        panel = asyncio.run(monitor_panel(suite, command.environment, joint=joint))
+        assert [one.part for one in production_differences(spec, asked, panel)] == told
+
+
+async def monitor_panel(suite: Path, environment: Mapping[str, str], *, joint: bool) -> Panel:
+    async with QualityJudge.from_suite(suite, joint=joint, environment=environment) as judge:
+        await judge.check()
+        return judge.panel
