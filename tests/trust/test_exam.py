@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from areopage.bench.prepare import RunWishes
-from areopage.bench.release import run_release
-from areopage.bench.start import run_benchmark
+from areopage.bench.execution.start import run_benchmark
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.release import run_release
 from areopage.errors import DatasetError, ModelError
 from areopage.ledger.caches import orphans
 from areopage.ledger.qualifications import Qualifications, standing_text
@@ -152,7 +152,7 @@ def test_runs_and_checks_of_the_ledger_do_not_see_an_exam(suite: Suite, ledger: 
 
 
 def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
-    from areopage.bench.results import view_run
+    from areopage.bench.results.run_view import view_run
 
     oracle = recorded(tmp_path / "oracle.jsonl")
     cases = write_cases(tmp_path / "cases.csv", [{"id": "c", "prompt": "Why?", "response": "So.", "age": "9-12"}])

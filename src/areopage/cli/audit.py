@@ -10,16 +10,16 @@ import typer
 from msgspec import structs
 
 from areopage.app.ledger import open_ledger
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, ask_to_send, configured, ended_like_ctrl_c
+from areopage.cli.bench.commands import AllowVariableOption, TimeoutOption, YesOption
+from areopage.cli.bench.run import Places, ask_to_send, configured, ended_like_ctrl_c
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
 from areopage.cli.progress import Pace
 from areopage.errors import ServerDown, UserError, counted, name_list
 from areopage.ledger.connection import make_folder
 from areopage.locales import LANGUAGES
-from areopage.report.audit import audit_report, console_lines
 from areopage.report.elements import report_locale
+from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.render import write_report
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import Size, agreed, contacts, costs_money

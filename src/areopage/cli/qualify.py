@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.spec import Target
-from areopage.cli.bench import AllowVariableOption, TimeoutOption, YesOption
-from areopage.cli.bench_run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.bench.commands import AllowVariableOption, TimeoutOption, YesOption
+from areopage.cli.bench.run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.bench.run_tables import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
-from areopage.cli.run_tables import print_table, text_console
 from areopage.errors import ServerDown, StorageError, UnknownRun, counted
 from areopage.jury.judges import Judge
 from areopage.ledger.qualifications import Qualification
@@ -23,7 +23,7 @@ from areopage.locales import MISSING
 from areopage.models.contacts import contact_lines, contacts_of
 from areopage.models.settings import ModelSettings
 from areopage.report.elements import report_locale
-from areopage.report.qualification import mark_text
+from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
 from areopage.trust.exam import ExamResult, run_exam

@@ -20,8 +20,8 @@ from areopage.ledger.trace_records import Channel, Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
-from areopage.report.decisions import decision_locale, reason_text
 from areopage.report.elements import histogram
+from areopage.report.gate.decisions import decision_locale, reason_text
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader, note
