@@ -97,7 +97,7 @@ def test_a_worker_that_was_only_slow_does_no_harm(monitored: "Monitored", kept: 
     monitored.submit(kept, CONCURRENCY)
     slow = monitored.work()
     monitored.server.wait_for_calls(CONCURRENCY)
-    slow.send_signal(signal.SIGSTOP)
+    monitored.stop_between_writes(slow)
     monitored.server.faults.hold = False
     monitored.work()
     wait_until(lambda: evaluated(kept) >= CONCURRENCY)
