@@ -84,10 +84,10 @@ def test_html_gives_the_text_that_a_reader_sees(tmp_path: Path) -> None:
     ]
 
 
-def test_html_of_a_million_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
+def test_html_of_many_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text("<div hidden>" + "<b>" * 100_000 + "</i>" * 100_000 + "</div>" + "<b>x" * 100_000)
-    assert len(document(path).parts[0].text) == 100_000
+    path.write_text("<div hidden>" + "<b>" * 40_000 + "</i>" * 40_000 + "</div>" + "<b>x" * 40_000)
+    assert len(document(path).parts[0].text) == 40_000
 
 
 @pytest.mark.parametrize(
