@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.scoring.correction.shares import beta_below, beta_quantile, corrected_share, finite_share, share_difference
 
 
 @given(chance=st.floats(0.001, 0.999), a=st.floats(0.5, 2000), b=st.floats(0.5, 2000))
 def test_quantiles_of_the_beta_distribution_are_scipys(chance: float, a: float, b: float) -> None:
-    assert beta_quantile(chance, a, b) == pytest.approx(stats.beta.ppf(chance, a, b), abs=1e-9)
-    assert beta_below(0.3, a, b) == pytest.approx(stats.beta.cdf(0.3, a, b), abs=1e-9)
+    assert beta_quantile(chance, a, b) == pytest.approx(scipy.stats.beta.ppf(chance, a, b), abs=1e-9)
+    assert beta_below(0.3, a, b) == pytest.approx(scipy.stats.beta.cdf(0.3, a, b), abs=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.04, 0.2, 0.5])
@@ -51,8 +51,8 @@ def test_labelling_all_items_leaves_the_share_of_people() -> None:
 
 def test_a_share_of_a_large_population_has_jeffreyss_interval() -> None:
     found = finite_share(3, 40, 10**9)
-    assert found.low == pytest.approx(stats.beta.ppf(0.025, 3.5, 37.5), abs=1e-6)
-    assert found.high == pytest.approx(stats.beta.ppf(0.975, 3.5, 37.5), abs=1e-6)
+    assert found.low == pytest.approx(scipy.stats.beta.ppf(0.025, 3.5, 37.5), abs=1e-6)
+    assert found.high == pytest.approx(scipy.stats.beta.ppf(0.975, 3.5, 37.5), abs=1e-6)
 
 
 def test_a_difference_of_shares_lies_around_its_value() -> None:
