@@ -8,20 +8,20 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.people import answers_by_kind, queue_answers
-from areopage.bench.results import RunView, view_run
-from areopage.cli.bench import RunArgument
-from areopage.cli.bench_run import Places, opened_ledger
+from areopage.bench.results.people import answers_by_kind, queue_answers
+from areopage.bench.results.run_view import RunView, view_run
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
-from areopage.cli.run_tables import print_table, text_console
+from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
-from areopage.report.calibrated import fit_run, judged_run
-from areopage.report.people_results import drawn_ids
+from areopage.report.results.calibrated import fit_run, judged_run
+from areopage.report.results.people import drawn_ids
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration

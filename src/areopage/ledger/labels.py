@@ -285,7 +285,7 @@ class Remembered:
         """Whether people say that the documents support an answer; None where they say nothing of it.
 
         Of each rater the latest label of any equal answer counts; see `agreed`. That it is not or partly supported holds
-        whatever was asked; that it is holds for the prompt that it was said of.
+        for any prompt; that it is holds for the prompt that it was said of.
         """
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)

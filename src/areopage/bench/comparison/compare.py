@@ -6,10 +6,10 @@ import msgspec
 
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.bench.comparison.shared import Pair, paired_runs
-from areopage.bench.groups import DIMENSIONS, case_group
 from areopage.bench.panels import case_column
-from areopage.bench.release import Doubt, doubt_about, run_release
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.groups import DIMENSIONS, case_group
+from areopage.bench.results.release import Doubt, doubt_about, run_release
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers

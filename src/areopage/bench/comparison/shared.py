@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.bench.comparison.records import Shared
 from areopage.bench.panels import Part, case_clusters, panel_parts, part_differences
-from areopage.bench.results import RunView, load_run_cases, view_run
+from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion

@@ -24,7 +24,7 @@ SHARES: dict[str, float] = {"final": 1 / 2, "category": 1 / 6, "subcategory": 1 
 """How the level of the family is divided: half of it to the two tests of the whole run, which most comparisons are about."""
 
 FEWEST_CHANGES = 6
-"""With fewer cases that differ, no p-value is under 0.05, whatever their direction: 2 · ½⁵ is over it."""
+"""With fewer cases that differ, no p-value is under 0.05, in either direction: 2 · ½⁵ is over it."""
 
 Records = Mapping[str, RecordScores]
 Direction = Literal["worse", "better", "unclear"]

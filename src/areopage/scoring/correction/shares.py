@@ -9,7 +9,7 @@ Sources:
 - L. D. Brown, T. T. Cai, A. DasGupta, "Interval estimation for a binomial proportion" (Statistical Science 16, 2001): Jeffreys's
   interval of each stratum. Its labels count n_h (N_h − 1) / (N_h − n_h), as if they were drawn with replacement.
 - G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach" (Statistics in Medicine 27,
-  2008): limits of the sum from those of its parts, √(Σ (N_h / N)² (p_h − l_h)²) downwards and likewise upwards.
+  2008): limits of the sum from those of its parts, √(Σ (N_h / N)² (p_h − l_h)²) downwards, and upwards in the same way.
 
 Student's interval is too narrow for rare failures; this one covers failures of 4 % with 50 labels in 95 % (docs/accuracy.md).
 """

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, Response
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
 from areopage.report.elements import MESSAGE_FILES
-from areopage.report.qualification import ALARMING, is_alarming, judge_text, panel_text
+from areopage.report.judges.qualification import ALARMING, is_alarming, judge_text, panel_text
 from areopage.report.render import environment
 from areopage.review.label import MAX_RATER
 from areopage.server.access import Actor, actor_of, csrf_token

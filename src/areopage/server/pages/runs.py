@@ -9,20 +9,20 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.bench.people import LONGEST_NAME, LONGEST_NOTE, sign_run
-from areopage.bench.release import run_release
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import LONGEST_NAME, LONGEST_NOTE, sign_run
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.records import Run, SignOff
 from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
-from areopage.report.bench_release import floor_lines, release_text
-from areopage.report.bench_review import human_texts, signoff_texts
-from areopage.report.people_results import HumanCriterion, people_result
-from areopage.report.results import criterion_label
-from areopage.report.run_files import REPORT
+from areopage.report.bench.files import REPORT
+from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.bench.review import human_texts, signoff_texts
+from areopage.report.results.people import HumanCriterion, people_result
+from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release
 from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.context import ServerContext, context_of
