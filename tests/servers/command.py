@@ -16,7 +16,7 @@ from unittest import mock
 import areopage
 from servers import PATIENCE
 from servers.forked import Forked
-from servers.new_ledger import copied_queues
+from servers.new_ledger import copied_ledgers, copied_queues
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -103,6 +103,7 @@ class Command:
         mask = os.umask(0o022)
         with (
             copied_queues(),
+            copied_ledgers(),
             contextlib.chdir(self.folder),
             mock.patch.dict(os.environ, self.full_environment(), clear=True),
             mock.patch.object(sys, "argv", ["areopage", *map(str, arguments)]),
