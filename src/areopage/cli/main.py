@@ -211,6 +211,10 @@ CALIBRATE = LazyGroup(
             "calibrate:fit",
             "Fit a calibration to the labels of a run, store it, and show the run's scores.",
         ),
+        "monitored": (
+            "calibrate:monitored",
+            "Fit a calibration to the labels of monitored answers, store it, and show their scores.",
+        ),
         "list": ("calibrate:list_calibrations", "List the calibrations of a ledger, oldest first."),
         "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),
     },
