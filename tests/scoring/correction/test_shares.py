@@ -72,9 +72,6 @@ def test_a_share_of_a_large_population_has_the_binomial_mid_p_interval() -> None
     found = finite_share(3, 40, 10**9)
     ends = ((found.low, scipy.stats.binom.sf(2, 40, found.low)), (found.high, scipy.stats.binom.cdf(3, 40, found.high)))
     for limit, tail in ends:
-        (found.low, scipy.stats.binom.sf(2, 40, found.low)),
-        (found.high, scipy.stats.binom.cdf(3, 40, found.high)),
-    ):
         assert tail - scipy.stats.binom.pmf(3, 40, limit) / 2 == pytest.approx(0.025, abs=1e-4)
 
 
