@@ -10,7 +10,7 @@ import pytest
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.cli.bench.commands import passes_wanted
+from areopage.cli.run_options import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
 from areopage.jury.rescore import Variant
 from areopage.ledger.store import Ledger

@@ -98,7 +98,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
     oracle = recorded(tmp_path / "oracle.jsonl")
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
     exam = exam_of(suite, oracle)
-    assert exam_size(exam).calls == {"oracle": 80}  # two passes and two harmless changes of each row
+    assert exam_size(exam).by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
     result = run_exam(exam, ledger, Watching())
     (one,) = result.found
     assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
@@ -120,7 +120,7 @@ def test_a_judge_that_turns_the_scale_around_is_not_qualified(suite: Suite, ledg
 
 def test_an_exam_that_was_stopped_goes_on_where_it_was(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     oracle = recorded(tmp_path / "oracle.jsonl")
-    exam = structs.replace(exam_of(suite, oracle), concurrency=1)
+    exam = exam_of(suite, oracle, concurrency=1)
     with pytest.raises(KeyboardInterrupt):
         run_exam(exam, ledger, Watching(30))
     assert Qualifications(ledger).list() == []

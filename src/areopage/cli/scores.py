@@ -14,7 +14,8 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
 from areopage.bench.results.run_view import changed_readings, view_run
-from areopage.cli.bench.run_tables import print_table, print_view, shown_score, text_console
+from areopage.cli.bench.run_tables import print_view, shown_score
+from areopage.cli.console import print_table, text_console
 from areopage.cli.gate.report import scope_of
 from areopage.cli.options import (
     CollectionOption,

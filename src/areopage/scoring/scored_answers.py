@@ -99,7 +99,7 @@ def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Compa
     """
     if min(later.groups, earlier.groups) < FEWEST_GROUPS or later.mean is None or earlier.mean is None:
         return None
-    low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale), scale.min, scale.max)
+    low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale))
     difference = 0.0 if isclose(later.mean, earlier.mean, rel_tol=_SAME) else later.mean - earlier.mean
     return Comparison(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
 
@@ -115,7 +115,7 @@ def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
     given = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
     values, counts = _merged(given[:, 0], given[:, 1], scale)
     if not some.repeats:
-        return Counted(values, counts)
+        return Counted(values, counts, scale.min, scale.max)
     sizes, means = np.array(some.repeats, dtype=np.float64).T
     kinds = np.searchsorted((values[1:] + values[:-1]) / 2.0, means)
     alone = np.maximum(counts - np.bincount(kinds, weights=sizes, minlength=len(values)), 0.0)
@@ -124,7 +124,8 @@ def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
     groups = np.append(alone, times)
     mean = float(values @ counts / counts.sum())
     added = (np.append(values, values[repeated[:, 1].astype(np.intp)]) - mean) * size * groups.sum() / counts.sum()
-    return Counted((mean + added - added @ groups / groups.sum())[groups > 0], groups[groups > 0])
+    shifted = mean + added - added @ groups / groups.sum()
+    return Counted(shifted[groups > 0], groups[groups > 0], scale.min, scale.max)
 
 
 def _merged(values: Column, counts: Column, scale: Scale) -> tuple[Column, Column]:

@@ -141,7 +141,7 @@ class JudgePhase:
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
-    """The judgment of a reply that is withheld, made without the judge: nobody is shown the text, and it cannot pass.
+    """The judgment of a reply that is withheld, made without the judge: the text is not shown, and it cannot pass.
 
     It gets the worst score on the criteria whose failures count first; the others do not apply. Where the case has none of the
     first, it gets the worst score on all.

@@ -161,7 +161,7 @@ def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, ca
     """Remarks on who answers.
 
     Raises:
-        DatasetError, ModelError: cases have no response, and nobody is to give them one.
+        DatasetError, ModelError: cases have no response, and no target is set.
     """
     if wishes.responses_only and to_answer:
         raise DatasetError(f"{to_answer} of {cases} cases have no response, and no target is asked: see areopage bench run")

@@ -31,7 +31,7 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
 
 
 def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
-    """Read the answers of a run, in whatever state they are; those that are erased or missing are rejected and named.
+    """Read the answers of a run, in any state; those that are erased or missing are rejected and named.
 
     Raises:
         DatasetError: the run has no answer that could be judged.

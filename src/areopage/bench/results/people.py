@@ -85,7 +85,7 @@ def draw(found: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, 
     seed contains the smaller one's random part.
 
     Returns:
-        The kind that each answer was drawn for, by its id. An answer of the random part is `random`, whatever else it is.
+        The kind that each answer was drawn for, by its id. Answers of the random part are `random`.
     """
     order = {kind: sorted(ids, key=lambda id: _rank(seed, id)) for kind, ids in found.items()}
     others = [kind for kind in dict.fromkeys(where) if kind != "random"]

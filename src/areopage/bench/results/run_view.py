@@ -29,7 +29,7 @@ from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RunScores, fold
@@ -74,6 +74,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         standings: what exams say of its judges now, in their order.
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
+        mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
     """
 
     run: Run
@@ -96,6 +97,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
+    mapped: Mapping[tuple[str, str], MappedScore] = {}
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 
@@ -214,7 +216,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return self.answers[case_id].state if case_id in self.answers else "not_run"
 
     def response_state(self, case: Case) -> str:
-        """The state of the answer to a case wherever it comes from; `refused_in_words` of a whole one that declines in words."""
+        """The state of the answer to a case from any source; `refused_in_words` of a whole one that declines in words."""
         if case.response is None:
             return self.answer_state(case.id)
         return DECLINED if case.id in self.declined else "answered"

@@ -1,7 +1,7 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -18,110 +18,70 @@ from areopage.cli.options import (
     WriteOption,
     one_of,
 )
+from areopage.cli.run_options import (
+    AUTO,
+    AllowVariableOption,
+    AnswersOption,
+    BudgetOption,
+    ByOption,
+    ChildOption,
+    ClusterOption,
+    ConcurrencyOption,
+    CriteriaOption,
+    DatasetOption,
+    FreshOption,
+    JudgeOption,
+    LimitOption,
+    ModeOption,
+    OnlyQualifiedOption,
+    PageLanguageOption,
+    PassesOrAutoOption,
+    PromptLanguageOption,
+    RunArgument,
+    SuiteOption,
+    TargetsOption,
+    TimeoutOption,
+    TurnsOption,
+    VerboseOption,
+    YesOption,
+    passes_wanted,
+)
 from areopage.errors import UserError
-
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
-TimeoutOption = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
-]
-AllowVariableOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-variable", metavar="NAME", help="Environment variable whose value the suite's servers get; may be repeated."
-    ),
-]
-ByOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN", help="Also compare targets on the cases with each value of a column, e.g. age; may be repeated."
-    ),
-]
-AUTO = "auto"
-MOST_PASSES = 100
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
-
-
-def passes_wanted(text: str | None) -> int | None:
-    """The number of passes that --passes gives; None where it says "auto" or is not given.
-
-    Raises:
-        UserError: it is neither.
-    """
-    if text is None or text == AUTO:
-        return None
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:
-        raise UserError(f"--passes {text!r}: give a number from 1 to {MOST_PASSES}, or auto")
-    return int(text)
 
 
 def run(
-    suite: Annotated[
-        str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")
-    ] = "child_safety",
-    dataset: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table."),
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="target|dataset",
-            help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]REF",
-            help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated.",
-        ),
-    ] = None,
-    criteria: Annotated[
-        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
-    ] = None,
-    mode: Annotated[str | None, typer.Option(metavar="attack|defensive", help="How the prompts are sent to the target.")] = None,
-    passes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|auto", help="How often each judge is asked about a case; auto: more often where it changes a decision."
-        ),
-    ] = None,
-    budget: Annotated[int | None, typer.Option(metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Number of cases; -1 for all.")] = None,
-    lang: Annotated[
-        str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts, the personas and the report.")
-    ] = None,
-    profile: Annotated[str | None, typer.Option(metavar="default|v1_1", help="Scoring rules.")] = None,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    suite: SuiteOption = "child_safety",
+    dataset: DatasetOption = None,
+    target: TargetsOption = None,
+    answers: AnswersOption = None,
+    judge: JudgeOption = None,
+    criteria: CriteriaOption = None,
+    mode: ModeOption = None,
+    passes: PassesOrAutoOption = None,
+    budget: BudgetOption = None,
+    limit: LimitOption = None,
+    lang: PromptLanguageOption = None,
+    profile: ProfileOption = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
-    child: Annotated[
-        str | None, typer.Option(metavar="REF", help="Model that plays simulated children, e.g. ollama:qwen3:8b.")
-    ] = None,
-    turns: Annotated[
-        int | None, typer.Option(min=1, max=20, help="Turns of each simulated child, in place of its own number.")
-    ] = None,
+    child: ChildOption = None,
+    turns: TurnsOption = None,
     allow_variable: AllowVariableOption = None,
     by: ByOption = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
-    only_qualified: Annotated[
-        bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
-    ] = False,
+    fresh: FreshOption = False,
+    only_qualified: OnlyQualifiedOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")] = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
+    from areopage.bench.target_prompts import Mode
     from areopage.cli.bench.league import run_league
     from areopage.cli.bench.run import Places, run_new
 
-    if mode not in (None, "attack", "defensive"):
-        raise UserError(f"--mode {mode!r}: use attack or defensive")
     targets = target or []
     if by and len(targets) < 2:
         raise UserError(
@@ -133,7 +93,7 @@ def run(
         answers=one_of("--answers", answers, get_args(AnswersFrom)),
         judges=tuple(judge or ()),
         criteria=criteria,
-        mode=mode,  # type: ignore[arg-type]  # checked above
+        mode=one_of("--mode", mode, get_args(Mode)),
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
         budget=budget,
@@ -156,10 +116,8 @@ def run(
 def league(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Two runs or more: ids, their beginnings, or folders.")],
     by: ByOption = None,
-    cluster: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do.")
-    ] = "",
-    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the runs.")] = None,
+    cluster: ClusterOption = "",
+    lang: PageLanguageOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -180,9 +138,20 @@ def compare(
         typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
     ],
     by: ByOption = None,
-    cluster: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do.")
-    ] = "",
+    cluster: ClusterOption = "",
+    production: Annotated[
+        bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
+    ] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="First day of --production (UTC). Default: 30 days.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", metavar="NAME", help="The suite that judged production. Default: the run's.")
+    ] = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
     ] = False,
@@ -192,30 +161,29 @@ def compare(
     markdown: Annotated[
         str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
     ] = "",
-    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the runs.")] = None,
+    lang: PageLanguageOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compare runs with a first one: what got worse, what got better, and what drives it; calls no model."""
+    """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
     from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.production import compare as compare_with_production
     from areopage.cli.bench.run import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     places = Places(out=out, config=config, ledger=ledger)
-    code = compare_named(
-        runs,
-        places,
-        by=by or (),
-        cluster=cluster,
-        anyway=anyway,
-        fail_on_regression=fails,
-        markdown=markdown,
-        language=language,
-    )
-    raise typer.Exit(code)
+    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on_regression": fails}
+    how |= {"markdown": markdown, "language": language}
+    period = {"--since": since, "--until": until, "--source": source, "--suite": suite}
+    if production:
+        answers: dict[str, Any] = {name.removeprefix("--"): value for name, value in period.items()}
+        raise typer.Exit(compare_with_production(runs, places, **answers, **how))
+    if given := [name for name, value in period.items() if value is not None]:
+        raise UserError(f"{given[0]} is for a comparison with production: add --production")
+    raise typer.Exit(compare_named(runs, places, **how))
 
 
 def resume(
@@ -237,7 +205,7 @@ def resume(
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
     from areopage.cli.bench.run import Places, opened_ledger
-    from areopage.cli.bench.run_tables import print_runs
+    from areopage.cli.bench.run_list import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         print_runs(opened)
@@ -254,7 +222,8 @@ def show(
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
     from areopage.cli.bench.run import Places, opened_ledger
-    from areopage.cli.bench.run_tables import print_facts, print_view
+    from areopage.cli.bench.run_list import print_facts
+    from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:

@@ -17,16 +17,13 @@ from areopage.bench.panels import case_column, part_differences
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import load_run_cases, view_run
 from areopage.bench.spec import fingerprint_of
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.run import (
     Places,
-    ask_to_send,
     configured,
-    confirm,
-    ended_like_ctrl_c,
     opened_ledger,
     print_plan,
-    progress,
     write_files,
 )
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
@@ -105,13 +102,7 @@ def run_league(
         if not are_known:
             print_plan([(one.spec, one.cases) for one in prepared], verbose=verbose)
             confirm([one.spec for one in prepared], yes=yes)
-        members: list[Member] = []
-        for one, known in zip(prepared, runs, strict=True):
-            run = known or begin_run(one, ledger, places.out)[0]
-            folder = run_folder(run, places.out)
-            log = stack.enter_context(RunLog(folder / "run.log", one.spec.log_level))
-            log.write("INFO", f"run {run.id}: suite {one.spec.suite} {one.spec.suite_version}, {len(one.cases)} cases")
-            members.append(Member(run=run, prepared=one, folder=folder, log=log))
+        members = [_member(one, known, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
         hint = _hint(members, ledger, places)
         try:
             with ended_like_ctrl_c():
@@ -131,6 +122,15 @@ def run_league(
         if any(entry.doubt == "incomplete" for entry in entries):
             typer.echo(f"some calls brought no verdict. {hint}", err=True)
         return finish_league(league_of(entries, absent=absent), places)
+
+
+def _member(prepared: PreparedRun, known: Run | None, ledger: Ledger, places: Places, stack: ExitStack) -> Member:
+    """Begin or reopen the run of one target, with its log."""
+    run, spec = known or begin_run(prepared, ledger, places.out)[0], prepared.spec
+    folder = run_folder(run, places.out)
+    log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
+    log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(prepared.cases)} cases")
+    return Member(run=run, prepared=prepared, folder=folder, log=log)
 
 
 def _prepared(

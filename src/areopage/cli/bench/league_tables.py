@@ -5,7 +5,7 @@ from rich.text import Text
 
 from areopage.bench.league.table import Entry, League, Pair, Standing
 from areopage.bench.league.trend import Trend, TrendGroup
-from areopage.cli.bench.run_tables import print_table, text_console
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import visible
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.elements import report_locale

@@ -1,6 +1,5 @@
 """`areopage bench plan`: how many cases and passes a wished precision takes, with calls and cost; no model is asked."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from areopage.bench.planning.precision import PassesPlan, PrecisionPlan
 from areopage.bench.spec import RunSpec
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
+from areopage.cli.run_options import CriteriaOption, DatasetOption, JudgeOption, PassesOption, SuiteOption, TargetOption
 from areopage.errors import UserError, counted
 from areopage.report.elements import report_locale
 from areopage.scoring.tree import NodePath
@@ -27,21 +27,12 @@ def plan(
         float | None,
         typer.Option(metavar="SCORE", help="With --spread: the expected score; default: four fifths of the scale."),
     ] = None,
-    suite: Annotated[
-        str, typer.Option(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")
-    ] = "child_safety",
-    dataset: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
-    ] = None,
-    target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]REF", help="A judge of the suite by name, or a model; may be repeated."),
-    ] = None,
-    criteria: Annotated[
-        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
-    ] = None,
-    passes: Annotated[int | None, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = None,
+    suite: SuiteOption = "child_safety",
+    dataset: DatasetOption = None,
+    target: TargetOption = None,
+    judge: JudgeOption = None,
+    criteria: CriteriaOption = None,
+    passes: PassesOption = None,
     lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts.")] = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
@@ -86,7 +77,7 @@ def _print_plan(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from areopage.cli.bench.run_tables import print_table, text_console
+    from areopage.cli.console import print_table, text_console
 
     console = text_console()
     rests = f"{source}, {counted(found.from_cases, 'case')}" if found.from_cases else source

@@ -5,8 +5,19 @@ from typing import Annotated
 
 import typer
 
-from areopage.cli.bench.commands import AllowVariableOption, TimeoutOption, YesOption
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, ProfileOption
+from areopage.cli.run_options import (
+    AllowVariableOption,
+    ConcurrencyOption,
+    CriteriaOption,
+    FreshOption,
+    JudgeOption,
+    LimitOption,
+    PassesOption,
+    TimeoutOption,
+    VerboseOption,
+    YesOption,
+)
 from areopage.errors import UserError
 
 _SOURCE_HELP = "A run's id, the beginning of it, its folder or `latest`; or a file of cases with their responses."
@@ -18,26 +29,21 @@ def reassess(
         str | None,
         typer.Option(metavar="NAME|DIR", help="Suite with the criteria and judges; default: the run's if it is a bundled one."),
     ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]REF", help="A judge of the suite by name, or a model; may be repeated."),
-    ] = None,
-    criteria: Annotated[
-        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
-    ] = None,
-    passes: Annotated[int | None, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Number of cases; -1 for all.")] = None,
+    judge: JudgeOption = None,
+    criteria: CriteriaOption = None,
+    passes: PassesOption = None,
+    limit: LimitOption = None,
     lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Default: the run's language, or the suite's.")] = None,
     profile: ProfileOption = None,
-    concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of parallel calls.")] = None,
+    concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")] = False,
+    fresh: FreshOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
     yes: YesOption = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")] = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Judge the answers of a run, or of a file, with another panel. The target is not asked again."""
     from msgspec import structs

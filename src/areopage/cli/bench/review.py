@@ -15,9 +15,9 @@ from areopage.bench.results.history import with_history
 from areopage.bench.results.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cases.text_files import CSV_ENCODING, table_writer
-from areopage.cli.bench.commands import RunArgument
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
+from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger.access import Audit
 from areopage.ledger.labels import SAMPLE
@@ -45,7 +45,7 @@ def review(
         typer.Option(
             "--where",
             metavar="KIND,...",
-            help="Which answers besides the random ones: failing, disputed, unscored, addressed; or only random.",
+            help="Which answers in addition to the random ones: failing, disputed, unscored, addressed; or only random.",
         ),
     ] = DEFAULT_WHERE,
     raters: Annotated[int, typer.Option("--raters", metavar="K", min=1, max=20, help="Raters for each answer.")] = 1,

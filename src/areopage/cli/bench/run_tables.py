@@ -1,4 +1,4 @@
-"""Runs of the benchmark on the console: the list, the scores, the failures, the judges."""
+"""The results of a run on the console: scores, failures, judges."""
 
 import re
 from collections import Counter
@@ -6,22 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
-import typer
 from rich.console import Console
-from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.passes import outcome_for
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
-from areopage.bench.results.summaries import run_summaries
-from areopage.bench.spec import RunSpec
+from areopage.cli.console import print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
-from areopage.ledger.records import Run, StandingState
-from areopage.ledger.store import Ledger
-from areopage.locales import MISSING
+from areopage.ledger.records import StandingState
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.grid import age_name
@@ -39,79 +34,12 @@ from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
 
-UNSEEN_WIDTH = 200
 TERMINAL_WIDTH = 80
 SHOWN_REASONS = 5
 STATES: tuple[StandingState, ...] = ("unfit", "not_qualified", "qualified", "never_examined")
 SHOWN_CASES = 5  # of each failing criterion
 REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")
-
-
-def print_runs(ledger: Ledger) -> None:
-    """A table of the ledger's runs."""
-    summaries = list(run_summaries(ledger))
-    if not summaries:
-        typer.echo(f"no runs in {ledger.place}")
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("state", "cases", "coverage", "judgments"):
-        table.add_column(heading, no_wrap=True)
-    for one in summaries:
-        facts = run_facts(one.run, one.spec)
-        coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
-        named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
-        table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
-    console = text_console()
-    console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
-    print_table(console, table)
-
-
-def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
-    """What a run measures.
-
-    Args:
-        spec: None if another version of areopage wrote the run.
-    """
-    facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
-    facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
-    facts["state"] = "complete" if run.finished_at else "unfinished"
-    if spec is not None:
-        facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
-        facts["target"] = spec.answered_by or "recorded answers"
-        if spec.reassessed is not None:
-            facts["target"] += f" (answers of {spec.reassessed.run})"
-        if spec.target is not None:
-            facts["mode"] = spec.mode
-        facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
-    return facts
-
-
-def print_facts(view: RunView) -> None:
-    """What a run measures, one fact to a line."""
-    console = text_console()
-    for name, fact in run_facts(view.run, view.spec).items():
-        if fact != MISSING:
-            console.print(Text(f"{name}: {fact}{' UTC' if name == 'begun' else ''}"), soft_wrap=True)
-
-
-def text_console() -> Console:
-    """A console for plain text; output that is not a terminal is never cut at a width."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = UNSEEN_WIDTH
-    return console
-
-
-def print_table(console: Console, table: Table) -> None:
-    """Print a table without blanks at the ends of its lines."""
-    for line in console.render_lines(table, pad=False):
-        while line and not line[-1].text.strip():
-            line.pop()
-        ends = [Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
-        console.print(Segments([*line[:-1], *ends, Segment.line()]), end="")
 
 
 def print_view(view: RunView, folder: Path) -> None:

@@ -1,7 +1,6 @@
 """`areopage suites try`: run a suite on a few rows and show what each judge says; nothing is stored."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
@@ -9,10 +8,19 @@ import typer
 from areopage.bench.planning.prepare import AnswersFrom, RunWishes
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
-from areopage.cli.bench.commands import AllowVariableOption, TimeoutOption, YesOption
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, one_of, visible
+from areopage.cli.run_options import (
+    AllowVariableOption,
+    AnswersOption,
+    CriteriaOption,
+    DatasetOption,
+    JudgeOption,
+    TargetOption,
+    TimeoutOption,
+    YesOption,
+)
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
 from areopage.report.results.run_results import PassView, passes_of
@@ -27,24 +35,11 @@ ROWS = 3
 def try_suite(
     suite: SuiteArgument,
     rows: Annotated[int, typer.Option("--rows", min=1, max=100, help="Number of cases: the first usable ones.")] = ROWS,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[NAME=]REF", help="A judge of the suite by name, or a model; may be repeated."),
-    ] = None,
-    target: Annotated[str | None, typer.Option(metavar="REF", help="Model under test.")] = None,
-    dataset: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="target|dataset",
-            help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
-        ),
-    ] = None,
-    criteria: Annotated[
-        str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
-    ] = None,
+    judge: JudgeOption = None,
+    target: TargetOption = None,
+    dataset: DatasetOption = None,
+    answers: AnswersOption = None,
+    criteria: CriteriaOption = None,
     passes: Annotated[int, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = 1,
     lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts and personas.")] = None,
     timeout: TimeoutOption = None,

@@ -46,13 +46,16 @@ from areopage.report.model import (
     TrendChart,
     line,
 )
+from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.render import Form
+from areopage.report.results.calibrated import corrected_text
+from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
-TREND_LINES = 5  # beside the global one: more colours cannot be told apart
+TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
 TITLE = 160
 WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
 
@@ -95,8 +98,19 @@ def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
     if found.unfit:
         text = sentence_case(qualification_text(locale, found.figures.qualification))
         yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
+    yield from _corrected(found, locale)
     if found.empty:
         yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(found, locale)))
+
+
+def _corrected(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
+    """What corrected the scores; nothing unless a calibration was named."""
+    calibration = found.calibration
+    if calibration is None:
+        return
+    left_out = [one.label for one in found.criteria if one.mean.answers and one.criterion not in calibration.criteria]
+    texts = period_calibration_texts(calibration, found.figures.overall.mean.answers, left_out, locale)
+    yield Notice(title=locale.say("corrected_title"), blocks=(Listing(items=tuple(texts)),))
 
 
 def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
@@ -148,10 +162,11 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
             locale.whole(one.mean.answers),
             locale.number(one.previous.mean),
             _change_cell(one.change, locale),
+            *((_corrected_cell(correction_of(found.calibration, one.criterion), locale),) if found.calibration else ()),
         )
         return Row(cells=cells, css="" if one.criterion else "all")
 
-    keys = ("mean", "interval", "answers_heading", "before", "change")
+    keys = ("mean", "interval", "answers_heading", "before", "change", *(("corrected",) if found.calibration else ()))
     heads = columns(
         None, *(locale.say(key) for key in keys), first=locale.say("criterion"), css={2: "score", 3: "span", 6: "change"}
     )
@@ -161,6 +176,11 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
     if found.silent:
         blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(found.silent)}", look="note"))
     return _section("scores", locale.say("by_criterion"), blocks, found, locale)
+
+
+def _corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+    """A corrected mean, with the calibration's id as its title."""
+    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:

@@ -73,7 +73,7 @@ class GateChosen(Asked, frozen=True, kw_only=True):
         )
 
     def parts(self) -> dict[str, str | None]:
-        """The filters besides the period."""
+        """The filters other than the period."""
         parts = {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
         return parts | {"unlabelled": "1" if self.unlabelled else None}
 
