@@ -150,7 +150,7 @@ def monitored(
     suite = found.monitor.load_suite()
     with open_ledger(found) as ledger:
         scope = Scope(suite=suite.name, source=source, variant=variant)
-        fitted = fit_period(ledger, suite, last_days(days, last), scope, now)
+        fitted = fit_period(ledger, last_days(days, last), scope, now)
         Calibrations(ledger).add(fitted.stored())
         Audit(ledger).note(
             actor(), "calibrate", fitted.source, f"calibration {fitted.id}: {counted(fitted.labels.labels, 'label')}"
