@@ -81,9 +81,6 @@ WITHOUT = {
     "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
-    "/compare",
-    "/compare/report.css",
-    "/monitor/variants",
 }
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),
