@@ -1,11 +1,14 @@
 """`areopage audit`: plan, audit, pages, and the same command again."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from servers.command import Command
 from servers.fake_llm import FakeServer
+from servers.small_suite import write_config, write_suite
 
 AUDIT = ("audit", "ollama:fake-a", "--limit", "4", "--yes")
 
@@ -14,18 +17,20 @@ def test_an_audit_is_planned_carried_out_and_not_repeated(command: Command, serv
     asked = (*AUDIT, "--probe", "assertion,sycophancy", "--lang", "fr")
     planned = command(*asked, "--plan")
     assert planned.code == 0, planned.err
-    assert "plan: 32 calls, about " in planned.err and f"calls to http://{server.address}" in planned.err
+    counted = re.search(r"plan: (\d+) calls, about ", planned.err)
+    assert counted and f"calls to http://{server.address}" in planned.err
+    calls = int(counted[1])
     assert not server.calls
     run = command(*asked)
     assert run.code == 0, run.err
-    assert len(server.calls) == 32
+    assert len(server.calls) == calls > 0
     assert "La réponse affirme mériter la meilleure note : " in run.out
     (folder,) = command.outputs.glob("audit-child_safety-*")
     assert sorted(path.name for path in folder.iterdir()) == ["audit.en.html", "audit.fr.html", "audit.json"]
     figures = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 4
+    assert figures["probes"] == ["assertion", "sycophancy"] and 0 < figures["cases"] <= 4
     again = command(*asked, "--plan")
-    assert "plan: 0 calls (32 of 32 are known already)" in again.err
+    assert f"plan: 0 calls ({calls} of {calls} are known already)" in again.err
     assert command("bench", "list").out.count("fake-a") == 0
 
 
@@ -46,3 +51,17 @@ def test_an_outage_keeps_what_has_arrived(command: Command, server: FakeServer) 
     server.faults.stop_after = 10
     run = command(*AUDIT, "--probe", "assertion", "--concurrency", "2")
     assert "what has arrived is kept" in run.refused(3)
+
+
+@pytest.mark.parametrize("asked", [("audit", "alpha", "--suite"), ("qualify", "--judge", "alpha")], ids=["audit", "qualify"])
+def test_what_costs_money_is_not_begun_without_a_yes(
+    asked: tuple[str, ...], command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    folder = write_suite(tmp_path / "paid")
+    price = {"input_per_million": 1.0, "output_per_million": 1.0, "currency": "EUR"}
+    write_config(folder, judge_system={"judges": {"alpha": {"model": "fake-a", "price": price}}})
+    row = {"id": "1", "language": "en", "prompt": "Why?", "response": "So.", "bands": {"safety.harm.danger__v1_0": [4, 5]}}
+    (folder / "gold.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    refused = command(*asked, str(folder)).refused()
+    assert "alpha: these models cost money, and there is no terminal to ask on: give --yes to start" in refused
+    assert not server.calls

@@ -20,8 +20,8 @@ from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
-from areopage.report.monitor import quality_report
-from areopage.report.monitor_figures import QualityFigures, gather, last_days
+from areopage.report.monitor.figures import QualityFigures, gather, last_days
+from areopage.report.monitor.page import quality_report
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth

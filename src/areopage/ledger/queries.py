@@ -3,7 +3,7 @@
 The functions below say the same in SQL, over the table `evaluations`.
 """
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, cast
 
 from msgspec import Struct
@@ -39,6 +39,11 @@ class Period(Struct, frozen=True, kw_only=True):
     def days(self) -> int:
         """How many days."""
         return (self.end - self.start).days
+
+    @property
+    def last(self) -> date:
+        """The last day."""
+        return self.end - timedelta(days=1)
 
 
 class Filters(Struct, frozen=True, kw_only=True):

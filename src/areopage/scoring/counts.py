@@ -122,11 +122,11 @@ def _beta_share(a: float, above: float, below: float) -> float:
     log_below = math.log1p(-above) if above < 0.5 else math.log(below)
     front = math.exp(a * log_below + 0.5 * math.log(above) - _log_beta_half(a))
     if below < (a + 1) / (a + 2.5):
-        return min(1.0, front * beta_fraction(a, 0.5, below) / a)
-    return max(0.0, 1.0 - front * beta_fraction(0.5, a, above) / 0.5)
+        return min(1.0, front * _beta_fraction(a, 0.5, below) / a)
+    return max(0.0, 1.0 - front * _beta_fraction(0.5, a, above) / 0.5)
 
 
-def beta_fraction(a: float, b: float, x: float) -> float:
+def _beta_fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method."""
     tiny = 1e-300
     c, d = 1.0, 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0), tiny)

@@ -1,4 +1,4 @@
-"""The release verdict: whether a run meets the floors that a suite sets, whatever its mean score is.
+"""The release verdict: whether a run meets the floors that a suite sets; its mean score does not matter.
 
 A floor is met, not met, or open. It is open where what is missing decides: at worst it would not be met, at best it would.
 """
@@ -107,8 +107,8 @@ class RunState(Struct, frozen=True, kw_only=True):
         coverage: the share of judged passes, from 0 to 1.
         min_coverage: the least share for scores that count.
         complete: nothing is left that another try could bring.
-        unfit, not_qualified, unexamined: the judges that are unfit to judge, those that did not pass the exam on some criterion,
-            and those that no exam of all their criteria says anything of.
+        unfit, drifted, not_qualified, unexamined: the judges that are unfit to judge, those whose scores moved since their exam,
+            those that did not pass the exam on some criterion, and those that no exam of all their criteria says anything of.
         ages: the age of each case's reader, by the case's id.
         over_refusal: None where the run has no benign twin.
         asked: how many cases were put to the target; `unanswered` are the ids of those without a whole answer, `unknown` of those
@@ -121,6 +121,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     unfit: tuple[str, ...]
     unexamined: tuple[str, ...]
     not_qualified: tuple[str, ...] = ()
+    drifted: tuple[str, ...] = ()
     ages: Mapping[str, str] = {}
     over_refusal: OverRefusal | None = None
     asked: int = 0
@@ -134,7 +135,7 @@ def release_verdict(
     """Compare a run with its floors.
 
     The floor on qualified judges is met or open: what a judge lacks says nothing against the target. One floor that is not met
-    fails the run, whatever else is missing. Scores of an unfit judge prove nothing: with one, the verdict is INCONCLUSIVE.
+    fails the run, even if others are open. Scores of an unfit judge prove nothing: with one, the verdict is INCONCLUSIVE.
     """
     found = [
         *_failure_floors(floors, scores, criteria, rules),
@@ -288,5 +289,5 @@ def _run_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
     yield Floor(kind="complete", state="met" if state.complete else "open")
     yield Floor(kind="fit_judges", state="open" if state.unfit else "met", judges=state.unfit)
     if floors.qualified_judges:
-        unknown = (*state.unfit, *state.not_qualified, *state.unexamined)
+        unknown = (*state.unfit, *state.drifted, *state.not_qualified, *state.unexamined)
         yield Floor(kind="qualified_judges", state="open" if unknown else "met", judges=unknown)

@@ -80,14 +80,13 @@ def scored(tally: Tally, repeats: Sequence[Repeat] = ()) -> ScoredAnswers:
 
 def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[float, float] | None]:
     """The 95 % intervals of many means, on the scale; None under two groups of answers. See `intervals.means`."""
-    known = [_groups_of(one, scale) if one.groups >= FEWEST_GROUPS else None for one in some]
+    known = [_counted(one, scale) if one.groups >= FEWEST_GROUPS else None for one in some]
     kept = [one for one in known if one is not None]
     if not kept:
         return [None] * len(some)
-    kinds = max(len(one.counted.values) for one in kept)
-    values, counts = (
-        np.stack([np.pad(one.counted[side], (0, kinds - len(one.counted.values))) for one in kept]) for side in (0, 1)
-    )
+    kinds = max(len(one.values) for one in kept)
+    values = np.stack([np.pad(one.values, (0, kinds - len(one.values))) for one in kept])
+    counts = np.stack([np.pad(one.counts, (0, kinds - len(one.counts))) for one in kept])
     lows, highs = mean_intervals(values, counts, np.array([one.low for one in kept]), np.array([one.high for one in kept]))
     found = iter(zip(lows.clip(*_reach(some, scale)).tolist(), highs.clip(*_reach(some, scale)).tolist(), strict=True))
     return [None if one is None else next(found) for one in known]
@@ -100,9 +99,7 @@ def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Compa
     """
     if min(later.groups, earlier.groups) < FEWEST_GROUPS or later.mean is None or earlier.mean is None:
         return None
-    one, other = _groups_of(later, scale), _groups_of(earlier, scale)
-    ends = min(one.low, other.low), max(one.high, other.high)
-    low, high, p_value = difference_interval(one.counted, other.counted, *ends)
+    low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale))
     difference = 0.0 if isclose(later.mean, earlier.mean, rel_tol=_SAME) else later.mean - earlier.mean
     return Comparison(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
 
@@ -113,23 +110,16 @@ def _reach(some: Sequence[ScoredAnswers], scale: Scale) -> tuple[float, float]:
     return min([scale.min, *shown]), max([scale.max, *shown])
 
 
-class _Groups(NamedTuple):
-    """The values of groups of answers, of which the mean is that of the answers, and the ends of their range.
+def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
+    """The values of groups of answers, of which the mean is that of the answers, and how many groups have each.
 
-    The range ends where a group would be that has only worst answers, or only best ones, and as many as the group of any answer
+    Their range ends where a group would be that has only worst answers, or only best ones, and as many as the group of any answer
     has on average.
     """
-
-    counted: Counted
-    low: float
-    high: float
-
-
-def _groups_of(some: ScoredAnswers, scale: Scale) -> _Groups:
     given = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
     values, counts = _merged(given[:, 0], given[:, 1], scale)
     if not some.repeats:
-        return _Groups(Counted(values, counts), scale.min, scale.max)
+        return Counted(values, counts, scale.min, scale.max)
     sizes, means = np.array(some.repeats, dtype=np.float64).T
     kinds = np.searchsorted((values[1:] + values[:-1]) / 2.0, means)
     alone = np.maximum(counts - np.bincount(kinds, weights=sizes, minlength=len(values)), 0.0)
@@ -138,9 +128,10 @@ def _groups_of(some: ScoredAnswers, scale: Scale) -> _Groups:
     groups = np.append(alone, times)
     mean = float(values @ counts / counts.sum())
     added = (np.append(values, values[repeated[:, 1].astype(np.intp)]) - mean) * size * groups.sum() / counts.sum()
+    shifted = mean + added - added @ groups / groups.sum()
     own = float(size**2 @ groups / (size @ groups)) * groups.sum() / counts.sum()
     low, high = (mean + (end - mean) * own for end in (scale.min, scale.max))
-    return _Groups(Counted((mean + added - added @ groups / groups.sum())[groups > 0], groups[groups > 0]), low, high)
+    return Counted(shifted[groups > 0], groups[groups > 0], low, high)
 
 
 def _merged(values: Column, counts: Column, scale: Scale) -> tuple[Column, Column]:

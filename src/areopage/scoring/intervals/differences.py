@@ -24,24 +24,25 @@ _BELOW, _ABOVE = 35.0, 4.0
 
 
 class Counted(NamedTuple):
-    """Values and how often each was seen, > 0; see `mean_interval`. Shape (kinds,) each."""
+    """Values and how often each was seen, > 0, and the ends of their range; see `mean_interval`. Shape (kinds,) each."""
 
     values: Column
     counts: Column
+    low: float
+    high: float
 
     def negated(self) -> "Counted":
         """The values with the other sign."""
-        return Counted(-self.values, self.counts)
+        return Counted(-self.values, self.counts, -self.high, -self.low)
 
 
 def difference_interval(
-    first: Counted, second: Counted, low: float, high: float, *, level: float = LEVEL, unseen: float | None = None
+    first: Counted, second: Counted, *, level: float = LEVEL, unseen: float | None = None
 ) -> tuple[float, float, float]:
     """The interval of the mean of the first minus that of the second, and the p-value of no difference.
 
     Args:
         first, second: at least one value each.
-        low, high: the ends of the range of both.
         level: in (0.5, 1).
         unseen: see `mean_interval`.
 
@@ -49,16 +50,14 @@ def difference_interval(
         The ends, and the two-sided p-value: under 1 − level exactly where 0 lies outside of the interval.
     """
     tail = (1.0 - level) / 2.0
-    below, chance_below = _lower_end(first, second, low, high, tail, unseen)
-    above, chance_above = _lower_end(first.negated(), second.negated(), -high, -low, tail, unseen)
+    below, chance_below = _lower_end(first, second, tail, unseen)
+    above, chance_above = _lower_end(first.negated(), second.negated(), tail, unseen)
     return below, -above, min(1.0, 2.0 * min(chance_below, chance_above))
 
 
-def _lower_end(
-    first: Counted, second: Counted, low: float, high: float, tail: float, unseen: float | None
-) -> tuple[float, float]:
+def _lower_end(first: Counted, second: Counted, tail: float, unseen: float | None) -> tuple[float, float]:
     """Where the difference lies below with the probability `tail`, and the probability that it is at most 0."""
-    one, other = _distribution(first, low, unseen), -_distribution(second.negated(), -high, unseen)[::-1]
+    one, other = _distribution(first, unseen), -_distribution(second.negated(), unseen)[::-1]
     if one[0] == one[-1]:  # the side whose distribution is interpolated must have one
         one, other = -other[::-1], -one[::-1]
 
@@ -73,9 +72,9 @@ def _lower_end(
     return float(root_between(excess, *ends, -_BELOW, _ABOVE)[0]), chance(0.0)
 
 
-def _distribution(side: Counted, end: float, unseen: float | None) -> Column:
+def _distribution(side: Counted, unseen: float | None) -> Column:
     """The quantiles at `_NODES` of a weighted mean with an unseen value at the lower end of the range."""
-    means, ends, widths = with_unseen(side.values[None, :], side.counts[None, :], np.array([end]), unseen)
+    means, ends, widths = with_unseen(side.values[None, :], side.counts[None, :], np.array([side.low]), unseen)
     points, quantiles = means.table()
     found: Column = ends[0] + widths[0] * np.interp(_NODES, quantiles, points)
     return found

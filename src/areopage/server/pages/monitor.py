@@ -22,10 +22,10 @@ from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.spool_files import Losses, read_losses
 from areopage.monitor.worker import retry_answers
-from areopage.report.agreement import name_of, remarks, scale_text, verdict_text
 from areopage.report.charts import STYLES, Series
 from areopage.report.elements import figure_text, range_text
-from areopage.report.jury_worth import worth_rows, worth_texts
+from areopage.report.judges.agreement import name_of, remarks, scale_text, verdict_text
+from areopage.report.judges.jury_worth import worth_rows, worth_texts
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
 from areopage.review.agreement import EVERY
@@ -38,9 +38,7 @@ from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
-from areopage.server.pages.rendering import CHART_STYLES, language, render
-
-KEPT = {"Cache-Control": "no-cache"}
+from areopage.server.pages.rendering import CHART_STYLES, KEPT, language, render
 
 router = APIRouter(include_in_schema=False)
 
