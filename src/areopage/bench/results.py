@@ -24,6 +24,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, judge_health, reparsed
 from areopage.ledger.answers import Answers, CallTotals
+from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
@@ -74,6 +75,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         standings: what exams say of its judges now, in their order.
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
+        calibrations: those that the ledger holds for the suite, oldest first.
     """
 
     run: Run
@@ -96,6 +98,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
+    calibrations: tuple[StoredCalibration, ...] = ()
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 
@@ -295,6 +298,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
         standings=Qualifications(ledger).standings(spec.judges, spec.criteria),
+        calibrations=Calibrations(ledger).all(spec.suite),
         passes=planned_passes,
     )
 

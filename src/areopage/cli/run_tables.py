@@ -35,6 +35,7 @@ from areopage.report.jury_worth import worth_line
 from areopage.report.people_results import PeopleResult, people_result
 from areopage.report.results import criterion_label
 from areopage.report.run_files import REJECTED, REPORT
+from areopage.report.trust_page import TRUST
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
@@ -170,6 +171,7 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+        console.print(Text(f"how far to trust it: {folder / TRUST}"), soft_wrap=True)
 
 
 def _detectable(view: RunView) -> str:

@@ -87,6 +87,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
         exam, examined_at, gold: of the exam that counts.
         missed: the marks that it did not reach; those that are not met before those that are open.
         older: when another version was examined, where none of this one counts.
+        languages: of the answers of the exam that counts.
     """
 
     criterion: str
@@ -97,6 +98,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     gold: str = ""
     missed: tuple[Mark, ...] = ()
     older: datetime | None = None
+    languages: tuple[str, ...] = ()
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -178,6 +180,13 @@ class Qualifications:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             found = _by_path(connection, {criterion.path for criterion in criteria})
         return standings(judges, criteria, found)
+
+    def of_panel(self, run_id: str) -> tuple[JudgeStanding, ...]:
+        """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            row = connection.execute(select(runs.c.spec).where(runs.c.id == run_id)).first()
+        panel = None if row is None else _panel_in(row.spec)
+        return () if panel is None else self.standings(panel.judges, panel.criteria)
 
 
 def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion]) -> None:
@@ -265,6 +274,7 @@ def _criterion_standing(judge: _Judged, criterion: Criterion, exams: Sequence[Qu
         template=latest.template,
         gold=latest.gold,
         missed=latest.result.missed,
+        languages=latest.languages,
     )
 
 

@@ -358,3 +358,10 @@ def _cost(judges: Sequence[JudgeDays]) -> dict[str, float]:
         for currency, cost in use.cost.items():
             total[currency] = total.get(currency, 0.0) + cost
     return total
+
+
+def interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
+    """The interval of a mean, cut at the ends of its scale."""
+    if mean.low is None or mean.high is None:
+        return None
+    return max(mean.low, scale.min), min(mean.high, scale.max)

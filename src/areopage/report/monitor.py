@@ -8,7 +8,7 @@ from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.ledger.records import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
+from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures, interval_on
 from areopage.report.charts import Level
 from areopage.report.elements import (
     bar_on,
@@ -46,9 +46,10 @@ from areopage.report.model import (
     line,
 )
 from areopage.report.monitor_charts import daily_series, score_histogram
-from areopage.report.monitor_figures import QualityFigures, interval_on, json_figures
+from areopage.report.monitor_figures import QualityFigures, json_figures
 from areopage.report.qualification import qualification_badge, qualification_text
 from areopage.report.render import Form
+from areopage.report.trust_page import trust_section
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
@@ -76,7 +77,9 @@ def quality_report(found: QualityFigures) -> Report:
         (locale.say("made"), locale.date(found.made_at)),
     ]
     filled = (_criteria, _grades, _trend, _variants, _worst) if not found.empty else ()
-    sections = [section for part in (*filled, _judges, _method) for section in [part(found, locale)] if section is not None]
+    sections = [
+        section for part in (*filled, _judges, _trust, _method) for section in [part(found, locale)] if section is not None
+    ]
     return Report(
         locale=locale,
         kind=locale.say("quality_report"),
@@ -330,6 +333,10 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
     return Section(
         id="judges", title=title, blocks=(lead, Table(columns=heads, rows=rows(row(health) for health in judges), css="jury"))
     )
+
+
+def _trust(found: QualityFigures, locale: Locale) -> Section:
+    return trust_section(found.trust, locale)
 
 
 def _method(found: QualityFigures, locale: Locale) -> Section:

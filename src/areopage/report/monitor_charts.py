@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from areopage.criteria.records import Scale
 from areopage.locales import Locale
-from areopage.monitor.figures import CriterionFigures, DayFigures, Mean
+from areopage.monitor.figures import CriterionFigures, DayFigures, Mean, interval_on
 from areopage.report.charts import Series
 from areopage.report.elements import histogram
 from areopage.report.model import BarChart
-from areopage.report.monitor_figures import interval_on
 from areopage.scoring.counts import grade_of
 
 

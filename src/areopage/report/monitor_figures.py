@@ -16,7 +16,9 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
+from areopage.report.period_trust import period_trust
+from areopage.report.trust_records import Trust
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.scoring.jury_worth.worth import JuryWorth
@@ -35,6 +37,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         silent: the names of the criteria without a score, in the period and before.
         heads: of the ledger's hash chains.
         worth: what the jury is worth, over all labels of answers of any period; None without labels.
+        trust: how far the scores can be trusted.
     """
 
     figures: PeriodFigures
@@ -48,6 +51,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     made_at: datetime
     heads: tuple[str, ...] = ()
     worth: JuryWorth | None = None
+    trust: Trust
 
     @property
     def empty(self) -> bool:
@@ -112,6 +116,8 @@ def gather(
         known = name_list([one.variant or '""' for one in figures.variants]) or "none"
         raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {known}")
     storage = config.storage
+    sources = () if source is None else (source,)
+    worth = ledger_worth(ledger, rubric_of(suite), sources)
     worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
     return QualityFigures(
         figures=msgspec.structs.replace(figures, worst=worst),
@@ -124,7 +130,8 @@ def gather(
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
-        worth=ledger_worth(ledger, rubric_of(suite), () if source is None else (source,)),
+        worth=worth,
+        trust=period_trust(ledger, suite, figures, spoken, worth, sources),
     )
 
 
@@ -160,14 +167,8 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "text": found.text,
         "ledger_heads": found.heads,
         "jury_worth": found.worth,
+        "trust": found.trust,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),
     }
-
-
-def interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    """The interval of a mean, cut at the ends of its scale."""
-    if mean.low is None or mean.high is None:
-        return None
-    return max(mean.low, scale.min), min(mean.high, scale.max)
