@@ -107,7 +107,8 @@ def exam_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple[str,
     """The exam of the judges that lack one on a criterion, and the criteria that no exam can be about yet."""
     without = unexamined(standings, ()).without_gold
     fit = [judge for judge in standings if judge.state != "unfit"]
-    lacking = [judge for judge in fit if any(_wants_exam(one, without) for one in judge.criteria)]
+    open_ones = [judge for judge in fit if judge.state not in ("qualified", "not_qualified") or judge.never_examined]
+    lacking = [one for one in open_ones if not one.criteria or any(_wants_exam(each, without) for each in one.criteria)]
     if lacking:
         yield Step(name="examine", command=_exam(suite, lacking, place))
     if without:

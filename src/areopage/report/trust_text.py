@@ -48,12 +48,15 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
 def exam_state(one: JudgeTrust, locale: Locale) -> str:
     """What exams say of a judge in a few words; with the number of criteria where it passed on some."""
     standing = one.standing
-    every = standing.qualified + standing.not_qualified + standing.never_examined
+    counts = {"failed": standing.not_qualified, "never": standing.never_examined}
+    every = standing.qualified + sum(counts.values())
     word = judge_text(locale, standing)
     if standing.state == "unfit" or not standing.qualified:
         return word
     passed = locale.say("trust_passed_on", n=locale.whole(standing.qualified), all=locale.whole(every))
-    return passed if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {passed}"
+    rest = [locale.say(f"trust_{name}_on", n=locale.whole(count)) for name, count in counts.items() if count]
+    told = ", ".join([passed, *rest])
+    return told if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {told}"
 
 
 def _jury(trust: Trust, locale: Locale) -> Iterator[str]:
@@ -105,10 +108,11 @@ def _agreement(trust: Trust, people: PeopleTrust, locale: Locale) -> Iterator[st
     """How much higher or lower the judges score, on the overall score or else on the criterion with the most labels."""
     key = max(people.criteria, key=lambda one: (one == FINAL and people.criteria[one].answers > 0, people.criteria[one].answers))
     one = people.criteria[key]
-    if one.bias.value is None:
+    if one.bias.low is None or one.bias.high is None or one.bias.value is None:
+        yield locale.say("trust_open_few")
         return
     told = {"criterion": criterion_name(trust, key, locale), "range": interval_text(one.bias, locale, sign=True)}
-    if one.bias.low is None or one.bias.high is None or one.bias.low <= 0 <= one.bias.high:
+    if one.bias.low <= 0 <= one.bias.high:
         yield locale.count("trust_open_unbiased", one.answers, **told)
         return
     key = "trust_open_higher" if one.bias.value > 0 else "trust_open_lower"
@@ -127,7 +131,7 @@ def criterion_name(trust: Trust, key: str, locale: Locale) -> str:
     """What people call a criterion, or the overall score inside of a sentence."""
     if key == FINAL:
         return locale.say("trust_the_final" if trust.about == "run" else "trust_the_mean")
-    return trust.names.get(key, key)
+    return locale.say("trust_named", name=trust.names.get(key, key))
 
 
 def _score(trust: Trust, locale: Locale) -> Iterator[str]:
@@ -152,7 +156,7 @@ def _corrected_parts(trust: Trust, calibration: AppliedCalibration, locale: Loca
     for id, one in calibration.criteria.items():
         scores = {"after": locale.number(one.score), "before": locale.number(one.uncorrected)}
         interval = around(one.low, one.high, locale)
-        yield locale.say("trust_open_part", name=trust.names.get(id, id), **scores, interval=interval)
+        yield locale.say("trust_open_part", name=criterion_name(trust, id, locale), **scores, interval=interval)
 
 
 def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:

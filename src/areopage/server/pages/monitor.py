@@ -23,7 +23,7 @@ from areopage.monitor.figures import criterion_labels
 from areopage.monitor.spool_files import Losses, read_losses
 from areopage.monitor.worker import retry_answers
 from areopage.report.agreement import name_of, remarks, scale_text, verdict_text
-from areopage.report.charts import STYLES, Series
+from areopage.report.charts import Series
 from areopage.report.elements import figure_text, range_text
 from areopage.report.jury_worth import worth_rows, worth_texts
 from areopage.report.model import TrendChart
@@ -38,7 +38,7 @@ from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
-from areopage.server.pages.rendering import CHART_STYLES, language, render
+from areopage.server.pages.rendering import REPORT_STYLES, language, render
 
 KEPT = {"Cache-Control": "no-cache"}
 
@@ -69,10 +69,11 @@ def show_figures(request: Request, reader: Reader) -> Response:
     return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
 
 
-@router.get(CHART_STYLES)
-def chart_styles() -> Response:
-    """The styles of charts, which reports have in common with the pages."""
-    return FileResponse(STYLES, headers=KEPT)
+@router.get("/monitor/charts.css")
+@router.get("/monitor/blocks.css")
+def report_styles(request: Request) -> Response:
+    """The styles of charts and blocks, which reports have in common with the pages."""
+    return FileResponse(REPORT_STYLES[request.url.path], headers=KEPT)
 
 
 def _gathered(request: Request, reader: Reader, *, live: bool = False) -> tuple[Chosen, Overview, Locale]:

@@ -21,17 +21,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.report.charts import STYLES
+from areopage.report.charts import STYLES as CHARTS
 from areopage.report.elements import MESSAGE_FILES
 from areopage.report.qualification import ALARMING, is_alarming, judge_text, panel_text
-from areopage.report.render import environment
+from areopage.report.render import BLOCK_STYLES, environment
 from areopage.review.label import MAX_RATER
 from areopage.server.access import Actor, actor_of, csrf_token
 from areopage.server.context import context_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
-CHART_STYLES = "/monitor/charts.css"
+REPORT_STYLES = {f"/monitor/{path.name}": path for path in (CHARTS, BLOCK_STYLES)}
+"""The styles that reports have in common with the pages, by their address."""
+
 LANGUAGE_COOKIE = "areopage_language"
 RATER_COOKIE = "areopage_rater"
 YEAR_SECONDS = 31_536_000
@@ -51,7 +53,7 @@ class Pages(Struct, frozen=True, kw_only=True):
 @cache
 def _load_pages() -> Pages:
     assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
-    assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
+    assets |= {path.name: _versioned(address, path) for address, path in REPORT_STYLES.items()}
     return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
 
 
@@ -173,6 +175,11 @@ def review_url(id: str) -> str:
 def run_url(id: str) -> str:
     """The page of a benchmark run."""
     return f"/runs/{quote(id, safe='')}"
+
+
+def trust_url(id: str) -> str:
+    """The page that says how far the score of a benchmark run can be trusted."""
+    return f"{run_url(id)}/trust"
 
 
 def gate_url(id: str) -> str:
