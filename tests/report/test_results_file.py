@@ -41,7 +41,7 @@ def written(folder: Path, **changes: Any) -> Any:
 def test_the_run_and_every_record_carry_exactly_the_six_keys_of_v1_1(tmp_path: Path) -> None:
     results = written(tmp_path)
     assert results["schema"] == "areopage/results/1"
-    assert set(results) == {"schema", "release", "people", "run", "records"}
+    assert set(results) == {"schema", "release", "people", "trust", "run", "records"}
     assert set(results["run"]) == V1_1_KEYS
     assert len(results["records"]) == 6
     assert all(set(record) == V1_1_KEYS for record in results["records"])
@@ -70,7 +70,7 @@ def test_the_stream_says_the_same_as_the_whole(tmp_path: Path) -> None:
     view = view_of(tmp_path)
     write_results(view, tmp_path / "results.json", run_trust(view))
     assert msgspec.json.decode((tmp_path / "results.json").read_bytes(), type=Results) == Results(
-        schema=SCHEMA_NAME, release=None, run=run_result(view), records=tuple(record_results(view))
+        schema=SCHEMA_NAME, release=None, trust=run_trust(view), run=run_result(view), records=tuple(record_results(view))
     )
 
 

@@ -74,10 +74,13 @@ WITHOUT = {
     "/readyz",
     "/metrics",
     "/monitor/charts.css",
+    "/monitor/blocks.css",
     "/monitor/golden",
     "/chat",
     "/runs",
     "/runs/{id:path}",
+    "/runs/{id:path}/trust",
+    "/trust",
 }
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),

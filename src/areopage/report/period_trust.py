@@ -74,7 +74,7 @@ def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str])
         return None
     return PeopleTrust(
         answers=found.labelled,
-        labels=found.agreement.labels,
+        labels=found.agreement.labels - found.weighed,
         raters=len(found.agreement.raters),
         of=None,
         at_random=at_random,

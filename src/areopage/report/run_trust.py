@@ -136,7 +136,7 @@ def _people(view: RunView) -> PeopleTrust | None:
     cases = [case for case in view.cases if view.answer_ids.get(case.id) in labelled]
     return PeopleTrust(
         answers=figures.answers,
-        labels=figures.labels,
+        labels=len(counted),
         raters=figures.raters,
         of=len(answers_by_kind(view)["random"]),
         at_random=found.sample is not None,
@@ -195,8 +195,8 @@ def _needed(view: RunView) -> Iterator[LabelsNeeded]:
 def _uncovered(view: RunView) -> Uncovered:
     spec, coverage = view.spec, view.coverage
     scored = Counter(score.criterion for score in view.scores.criteria if score.score is not None)
-    applies = {score.criterion for score in view.scores.criteria if score.applies}
-    asked = {score.criterion for score in view.scores.criteria}
+    waived = {score.criterion for score in view.scores.criteria if not score.applies}
+    silent = [id for id in spec.criteria_by_id() if not scored[id] and id not in coverage.lost]
     unanswered = sum(case.response is None and case.id not in view.erased for case in view.cases)
     return Uncovered(
         cases=len(view.cases),
@@ -208,8 +208,8 @@ def _uncovered(view: RunView) -> Uncovered:
         ages=_ages(view),
         categories=_categories(view),
         not_judged=coverage.lost,
-        never_apply=tuple(id for id in spec.criteria_by_id() if id in asked and id not in applies),
-        without_score=tuple(id for id in spec.criteria_by_id() if id in applies and not scored[id] and id not in coverage.lost),
+        never_apply=tuple(id for id in silent if id in waived),
+        without_score=tuple(id for id in silent if id not in waived),
         few={id: scored[id] for id in spec.criteria_by_id() if 0 < scored[id] < FEW},
         unexamined=unexamined(view.standings, spec.languages),
         missing=coverage.planned - coverage.scored - coverage.not_applicable,

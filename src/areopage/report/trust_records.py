@@ -166,7 +166,7 @@ class Uncovered(Struct, frozen=True, kw_only=True):
         ages: the audiences of the suite and of the cases; empty where there are none.
         categories: the cases' own ones.
         not_judged: criteria that were selected and that no judge judged.
-        never_apply: criteria that apply to no case.
+        never_apply: criteria without a score, of which verdicts say that they do not apply.
         without_score: other criteria without a single score.
         few: criteria with the number of their scores, where these are fewer than `FEW`.
         missing: verdicts that are missing, of `planned`.

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.lists import EvaluationLists
 from areopage.locales import sentence_case
@@ -28,6 +28,8 @@ router = APIRouter(include_in_schema=False)
 @router.get("/runs/{id:path}/trust")
 def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     """How far the score of a run can be trusted, from the ledger as it is now."""
+    if not id:
+        return RedirectResponse("/runs", 303)
     view = view_of(context_of(request), reader, id)
     if view is None:
         return render(request, "missing.html.j2", 404)
