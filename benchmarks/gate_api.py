@@ -121,7 +121,7 @@ def measure(folder: Path, wishes: argparse.Namespace) -> dict[str, object]:
             spent, began = cpu_seconds(server.pid), time.perf_counter()
             durations = sorted(asyncio.run(send(found.group(), key, bodies[WARM_UP:], wishes.concurrency)))
             wall = time.perf_counter() - began
-            time.sleep(0.2)  # what nobody waited for is written
+            time.sleep(0.2)  # the writes that no request waited for are done
             spent = cpu_seconds(server.pid) - spent
         finally:
             server.send_signal(signal.SIGTERM)

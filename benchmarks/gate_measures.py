@@ -36,7 +36,7 @@ def balanced_accuracy(wrong: Flags, caught: Flags) -> float:
 
 
 def choose(wrong: Flags, scores: Floats, measure: Callable[[Flags, Flags], float], also: Flags | None = None) -> float:
-    """The threshold with the best measure, smoothed over its neighbours. `also` are caught whatever the threshold."""
+    """The threshold with the best measure, smoothed over its neighbours. `also` are caught at any threshold."""
     grid = np.quantile(scores, np.linspace(0.3, 0.98, 69)) if float(scores.max()) > 1.0 else GRID
     other = np.zeros_like(wrong) if also is None else also
     values = np.array([measure(wrong, (scores >= threshold) | other) for threshold in grid])

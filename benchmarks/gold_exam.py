@@ -11,14 +11,12 @@ Everything is computed by `areopage.trust.exam` and `areopage.scoring.exams`; no
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from areopage.criteria.records import Scale
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.power import Oracle, predicted
@@ -41,16 +39,6 @@ ORACLES = (
 )
 
 
-class Silent:
-    """An observer that ignores all events."""
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Ignore it."""
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Ignore it."""
-
-
 def rounded(figure: Figure) -> list[float | None]:
     """Value and ends of a figure."""
     return [None if one is None else round(one, 3) for one in (figure.value, figure.low, figure.high)]
@@ -62,7 +50,7 @@ def examined(options: argparse.Namespace) -> dict[str, Any]:
     wishes = ExamWishes(judges=(options.judge,), languages=languages, limit=options.limit, passes=options.passes)
     exam = check_exam(prepare_exam(load_suite(options.suite), wishes))
     with tempfile.TemporaryDirectory() as scratch, Ledger.open(Path(scratch) / "ledger.db") as ledger:
-        found = run_exam(exam, ledger, Silent()).found
+        found = run_exam(exam, ledger).found
     criteria = {
         one.path: {
             "state": one.state,

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.bench.blocks import block_calls
-from areopage.bench.context import RunContext, Silent
-from areopage.bench.prepare import RunWishes
-from areopage.bench.results import view_run
-from areopage.bench.run import carry_out
-from areopage.bench.start import begin_run, prepare_benchmark, run_folder
+from areopage.bench.execution.blocks import block_calls
+from areopage.bench.execution.context import RunContext, Silent
+from areopage.bench.execution.run import carry_out
+from areopage.bench.execution.start import begin_run, prepare_benchmark, run_folder
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.run_view import view_run
 from areopage.ledger.store import Ledger
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite

@@ -1,4 +1,4 @@
-"""Retrieval measured: recall, what the scores tell apart, ingestion rate and search latency; prints one line of JSON.
+"""Retrieval measured: recall, what the scores distinguish, ingestion rate and search latency; prints one line of JSON.
 
 Usage: python benchmarks/retrieval.py DATA [--set piaf|notarial|latency ...] [--dump FILE.npz]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from areopage.app.gate_rules import check_answer, load_gate
     from areopage.app.ledger import open_ledger
     from areopage.app.library import evaluate, run_benchmark
-    from areopage.bench.results import RunView
+    from areopage.bench.results.run_view import RunView
     from areopage.cases.records import Case, Document, Turn
     from areopage.criteria.records import Criterion
     from areopage.errors import UserError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from areopage.monitor.quality_judge import QualityJudge
     from areopage.rag.answering.checking import Checker
     from areopage.rag.gate_node import gate_node
-    from areopage.report.decisions import explain
+    from areopage.report.gate.decisions import explain
     from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
     from areopage.suites.loader import Suite, load_suite
 
@@ -90,7 +90,7 @@ _MODULES = {
     "app.gate_rules": "check_answer load_gate",
     "app.ledger": "open_ledger",
     "app.library": "evaluate run_benchmark",
-    "bench.results": "RunView",
+    "bench.results.run_view": "RunView",
     "cases.records": "Case Document Turn",
     "criteria.records": "Criterion",
     "errors": "UserError",
@@ -110,7 +110,7 @@ _MODULES = {
     "monitor.quality_judge": "QualityJudge",
     "rag.answering.checking": "Checker",
     "rag.gate_node": "gate_node",
-    "report.decisions": "explain",
+    "report.gate.decisions": "explain",
     "scoring.outcome": "NotApplicable Outcome Refused Scored",
     "suites.loader": "Suite load_suite",
 }

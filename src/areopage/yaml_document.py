@@ -120,7 +120,7 @@ def _note_lines(node: yaml.Node, keys: KeyPath, lines: dict[KeyPath, int], path:
     """Remember the line of every key below a node; a repeated key is an error, since YAML would drop the first.
 
     A node is entered once, and `sizes` keeps how many values it stands for: aliases of aliases would otherwise make a small
-    file cost without end, here or wherever its data are written out. Size 0 marks a node that is being read.
+    file cost without end, here or where its data are written out. Size 0 marks a node that is being read.
 
     Returns:
         How many values the node stands for, aliases written out.

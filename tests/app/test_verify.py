@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from areopage.app.rebuild import rebuild_ledger, store_readings
 from areopage.app.verify import Verification, kept_heads, verify_ledger
-from areopage.bench.results import view_run
+from areopage.bench.results.run_view import view_run
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.chain import Head, seal
@@ -20,10 +20,10 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.trace_records import Release
 from areopage.ledger.traces import Traces
-from areopage.report.gate import gate_report
-from areopage.report.gate_figures import gather
+from areopage.report.bench.files import write_run_files
+from areopage.report.gate.figures import gather
+from areopage.report.gate.page import gate_report
 from areopage.report.render import FORMS, write_report
-from areopage.report.run_files import write_run_files
 from servers.command import Command
 from servers.made_traces import trace_id
 

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import text
 
-from areopage.bench.evaluations import store_evaluations
-from areopage.bench.results import view_run
+from areopage.bench.results.evaluations import store_evaluations
+from areopage.bench.results.run_view import view_run
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from areopage.bench import children
-from areopage.bench.children import (
+from areopage.bench.conversations import children
+from areopage.bench.conversations.children import (
     asked_again,
     child_messages,
     fixed_turn,
@@ -20,11 +20,11 @@ from areopage.bench.children import (
     without_sexual_content,
     words_of,
 )
-from areopage.bench.conversations import Conversations
+from areopage.bench.conversations.turns import Conversations
+from areopage.bench.execution.target_calls import record_of
 from areopage.bench.keys import AnswerCall
-from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.planning.prepare import RunWishes, prepare_run
 from areopage.bench.spec import Target
-from areopage.bench.target_calls import record_of
 from areopage.cases.records import Case, Child, Turn
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer

@@ -8,21 +8,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from areopage.bench.estimate import estimate
-from areopage.bench.evaluations import run_evaluations
-from areopage.bench.results import RunView
+from areopage.bench.planning.estimate import estimate
+from areopage.bench.results.evaluations import run_evaluations
+from areopage.bench.results.run_view import RunView
+from areopage.bench.results.summaries import run_summaries
 from areopage.bench.spec import RunCase
-from areopage.bench.summaries import run_summaries
 from areopage.cases.records import Case, Child, Turn
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.report.bench import bench_report
+from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl
+from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html
-from areopage.report.results import record_results, run_result
-from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl
+from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored, TimedOut
 from report.report_runs import criterion, judge, judgment, spec_of, view_of
 from servers.command import Command

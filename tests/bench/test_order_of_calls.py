@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench import blocks
+from areopage.bench.execution import blocks
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases

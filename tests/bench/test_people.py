@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from areopage.bench.people import Kind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import Kind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.access import Audit

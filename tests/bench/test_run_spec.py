@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.estimate import estimate
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.prepare import PreparedRun, RunWishes, prepare_run
+from areopage.bench.planning.estimate import estimate
+from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.spec import encode_spec, fingerprint_of, spec_of
 from areopage.cases.records import Case
 from areopage.errors import ConfigError, DatasetError, ModelError, StorageError, UserError

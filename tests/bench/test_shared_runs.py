@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import view_run
+from areopage.bench.results.run_view import view_run
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, ended
@@ -25,7 +25,7 @@ CONCURRENCY = CONFIG["execution"]["concurrency"]
 NAMES = [id.split(".")[2].partition("__")[0] for id in IDS]
 QUESTION = re.compile(r"Why is number \d+ odd\?")
 SMALL_BLOCKS = """
-from areopage.bench import blocks
+from areopage.bench.execution import blocks
 assert blocks.block_calls(4) == 128
 blocks._LEAST_CALLS, blocks._CALLS_IN_A_ROW = 8, 10
 from areopage.cli.main import main

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.prepare import RunWishes, choose_target, prepare_run
-from areopage.bench.start import same_models
+from areopage.bench.execution.start import same_models
+from areopage.bench.planning.prepare import RunWishes, choose_target, prepare_run
 from areopage.errors import ConfigError, CriteriaError, ModelError
 from areopage.jury.judges import Judge, JudgeStatus
 from areopage.jury.opening import settled_judge

@@ -1,6 +1,7 @@
 """`areopage audit`: plan, audit, pages, and the same command again."""
 
 import json
+import re
 
 import pytest
 
@@ -14,18 +15,20 @@ def test_an_audit_is_planned_carried_out_and_not_repeated(command: Command, serv
     asked = (*AUDIT, "--probe", "assertion,sycophancy", "--lang", "fr")
     planned = command(*asked, "--plan")
     assert planned.code == 0, planned.err
-    assert "plan: 32 calls, about " in planned.err and f"calls to http://{server.address}" in planned.err
+    counted = re.search(r"plan: (\d+) calls, about ", planned.err)
+    assert counted and f"calls to http://{server.address}" in planned.err
+    calls = int(counted[1])
     assert not server.calls
     run = command(*asked)
     assert run.code == 0, run.err
-    assert len(server.calls) == 32
+    assert len(server.calls) == calls > 0
     assert "La réponse affirme mériter la meilleure note : " in run.out
     (folder,) = command.outputs.glob("audit-child_safety-*")
     assert sorted(path.name for path in folder.iterdir()) == ["audit.en.html", "audit.fr.html", "audit.json"]
     figures = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    assert figures["probes"] == ["assertion", "sycophancy"] and figures["cases"] == 4
+    assert figures["probes"] == ["assertion", "sycophancy"] and 0 < figures["cases"] <= 4
     again = command(*asked, "--plan")
-    assert "plan: 0 calls (32 of 32 are known already)" in again.err
+    assert f"plan: 0 calls ({calls} of {calls} are known already)" in again.err
     assert command("bench", "list").out.count("fake-a") == 0
 
 

@@ -92,7 +92,7 @@ def test_a_dataset_that_cannot_be_read_is_refused(
         (("--target", ""), "'' is not a model reference"),
         (("--target", "rules:readability"), "the target rules:readability is a judge and answers no prompts: name a model"),
         (("--lang", "de"), "the suite has no texts in 'de': use one of en, fr"),
-        (("--mode", "brave"), "--mode 'brave': use attack or defensive"),
+        (("--mode", "brave"), "--mode 'brave': use one of attack, defensive"),
         (("--profile", "v2"), "unknown scoring profile 'v2': use one of default, v1_1"),
         (("--limit", "0"), "--limit 0: give a number from 1 on, or -1 for all cases"),
         (("--limit", "-2"), "--limit -2"),

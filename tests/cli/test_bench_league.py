@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from areopage.cli.bench_league import EXIT_CODES
+from areopage.cli.bench.league import EXIT_CODES
 from servers.command import Command, ended
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.estimate import paid_models
-from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.planning.estimate import paid_models
+from areopage.bench.planning.prepare import RunWishes, prepare_run
 from areopage.suites.loader import load_suite
 from servers.command import Command
 from servers.fake_llm import FakeServer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.results import view_run
+from areopage.bench.results.run_view import view_run
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.children import CHILD_SOURCE, words_of
-from areopage.bench.results import view_run
+from areopage.bench.conversations.children import CHILD_SOURCE, words_of
+from areopage.bench.results.run_view import view_run
 from areopage.ledger.erasure import erase
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer

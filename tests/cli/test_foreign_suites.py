@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from areopage.bench.prepare import RunWishes
-from areopage.bench.start import prepare_benchmark
+from areopage.bench.execution.start import prepare_benchmark
+from areopage.bench.planning.prepare import RunWishes
 from areopage.errors import ModelError
 from areopage.models.contacts import Contact, contact_of_endpoint
 from areopage.models.settings import Endpoint, ModelSettings

@@ -6,7 +6,7 @@ from queue import Queue
 
 import pytest
 
-from areopage.bench.prepare import RunWishes, prepare_run
+from areopage.bench.planning.prepare import RunWishes, prepare_run
 from areopage.cli.progress import RunLog, SilenceNotice
 from areopage.errors import ServerDown, StorageError
 from areopage.suites.loader import load_suite

@@ -15,7 +15,7 @@ from areopage.gate.decide import Gate
 from areopage.gate.grounding.claims import Claim, ClaimKind
 from areopage.gate.grounding.model import Grounding, GroundingModel, SentenceGrounding
 from areopage.gate.records import Decision, Place, SentenceJudgment
-from areopage.report.decisions import explain
+from areopage.report.gate.decisions import explain
 from areopage.text.sentences import sentences
 
 SHIPPED = load_rules()

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import Labels, RunCase, RunSpec, Target, encode_spec
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion, Scale

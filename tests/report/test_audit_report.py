@@ -7,7 +7,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from areopage.report.audit import SCHEMA_FILE, audit_report, console_lines, schema_text
+from areopage.report.judges.audit import SCHEMA_FILE, audit_report, console_lines, schema_text
 from areopage.report.render import render
 from areopage.scoring.shares import exact_share
 from areopage.trust.audit import AuditResult

@@ -10,16 +10,16 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from areopage.bench.history import with_history
 from areopage.bench.panels import Part
-from areopage.bench.results import RunView
+from areopage.bench.results.history import with_history
+from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import Target
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
-from areopage.report.bench import ON_PAPER, bench_report
-from areopage.report.bench_history import history_lines
+from areopage.report.bench.history import history_lines
+from areopage.report.bench.page import ON_PAPER, bench_report
 from areopage.report.elements import report_locale
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Scored

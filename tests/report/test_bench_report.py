@@ -15,8 +15,8 @@ from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.locales import Note
 from areopage.models.reference import ModelReference
-from areopage.report.bench import bench_report
-from areopage.report.bench_worst import MAX_TEXT, WHOLE, WORST
+from areopage.report.bench.page import bench_report
+from areopage.report.bench.worst import MAX_TEXT, WHOLE, WORST
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.reduce import V1_1

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.results import RunView
+from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.records import Judgment
-from areopage.report.bench import bench_report
-from areopage.report.bench_cases import cases_page
+from areopage.report.bench.cases import cases_page
+from areopage.report.bench.files import write_run_files
+from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html, write_report
-from areopage.report.run_files import write_run_files
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 from areopage.scoring.release import ReleaseFloors
 

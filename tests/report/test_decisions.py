@@ -8,7 +8,7 @@ from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
 from areopage.gate.records import Decision, Place, Reason, ReasonCode
 from areopage.locales import one_line
-from areopage.report.decisions import explain, verdict_text
+from areopage.report.gate.decisions import explain, verdict_text
 
 DOCUMENTS = [Document(id="doc1", text="Le bail dure trois ans. Le loyer est fixe.", score=0.9)]
 

@@ -20,8 +20,8 @@ from areopage.ledger.traces import Traces
 from areopage.locales import LANGUAGES
 from areopage.rag.figures import MOST_NAMES, OTHERS, GateCounts
 from areopage.report.elements import report_locale
-from areopage.report.gate import gate_report
-from areopage.report.gate_figures import GateOverview, Piece, gather, outward
+from areopage.report.gate.figures import GateOverview, Piece, gather, outward
+from areopage.report.gate.page import gate_report
 from areopage.report.render import FORMS, TEMPLATES, Form, render, write_report
 from servers.gate_answers import BAD, DOCUMENT, GOOD, NOON, filled, imported, label, trace
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.people import queue_answers
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import queue_answers
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Judgment, Label
 from areopage.ledger.store import Ledger
-from areopage.report.agreement import agreement_text
-from areopage.report.bench import bench_report
+from areopage.report.bench.page import bench_report
 from areopage.report.elements import report_locale
-from areopage.report.jury_worth import worth_line, worth_texts
-from areopage.report.people_results import run_reviewed
+from areopage.report.judges.agreement import agreement_text
+from areopage.report.judges.jury_worth import worth_line, worth_texts
 from areopage.report.render import render
-from areopage.report.results import run_result
+from areopage.report.results.people import run_reviewed
+from areopage.report.results.run_results import run_result
 from areopage.scoring.outcome import Scored
 
 from .report_runs import case, judge, judgment, view_of

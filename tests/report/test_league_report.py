@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from areopage.bench.league import Absent, Entry, entry_of, league_of
+from areopage.bench.league.table import Absent, Entry, entry_of, league_of
+from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.panels import part_differences
 from areopage.bench.spec import RunCase, Target
-from areopage.bench.trend import Trend, trend_groups
 from areopage.jury.judges import PlannedCall, Price
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
-from areopage.report.league_files import write_league
-from areopage.report.trend import write_trend
+from areopage.report.league.files import write_league
+from areopage.report.league.trend import write_trend
 from areopage.scoring.outcome import Scored
 from areopage.scoring.release import ReleaseFloors
 from report.report_runs import BEGUN, case, judgment, spec_of, view_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from areopage.locales import MISSING, REMARKS_FILE, Note
 from areopage.models.embedded_files import SMOLLM2
 from areopage.report.elements import report_locale
-from areopage.report.qualification import judge_reason
+from areopage.report.judges.qualification import judge_reason
 
 EN, FR = report_locale("en"), report_locale("fr-CA")
 

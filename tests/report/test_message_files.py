@@ -62,8 +62,8 @@ def test_no_two_files_of_the_reports_share_a_key() -> None:
 
 
 def test_every_message_of_the_reports_is_used() -> None:
-    parts = ("report", "report/templates", "server/pages/templates", "cli")
-    paths = [path for part in parts for path in (SOURCE / part).iterdir() if path.suffix in (".py", ".j2")]
+    parts = ("report", "server/pages/templates", "cli")
+    paths = [path for part in parts for path in (SOURCE / part).rglob("*") if path.suffix in (".py", ".j2")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in (*paths, SOURCE / "locales.py"))
     families = tuple(re.findall(r"[\"']([a-z]+_(?:[a-z]+_)?)\{", text))
     keys = [key for path in (MESSAGES_FILE, *MESSAGE_FILES) for key in yaml.safe_load(path.read_text(encoding="utf-8"))]

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.people import queue_answers, sign_run
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import queue_answers, sign_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.labels import SAMPLE, Labels
 from areopage.ledger.records import Judgment, Label
 from areopage.ledger.store import Ledger
-from areopage.report.bench import bench_report
-from areopage.report.people_results import people_result, run_reviewed
+from areopage.report.bench.page import bench_report
 from areopage.report.render import render
+from areopage.report.results.people import people_result, run_reviewed
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.outcome import Scored
 from areopage.scoring.tree import Weights

@@ -14,10 +14,10 @@ from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.locales import Note
-from areopage.report.results import record_results, run_result
-from areopage.report.results_records import SCHEMA_NAME, Results
-from areopage.report.run_files import SCHEMA_FILE, schema_text, write_results
-from areopage.report.run_trust import run_trust
+from areopage.report.bench.files import SCHEMA_FILE, schema_text, write_results
+from areopage.report.results.records import SCHEMA_NAME, Results
+from areopage.report.results.run_results import record_results, run_result
+from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Scored, TimedOut, Unparsed
 
 from .report_runs import RESPONSE, case, criterion, everyone_says, judge, judgment, view_of
@@ -48,7 +48,7 @@ def test_the_run_and_every_record_carry_exactly_the_six_keys_of_v1_1(tmp_path: P
 
 
 def test_the_committed_schema_is_what_the_code_says() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "write areopage.report.run_files.schema_text() to it"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "write areopage.report.bench.files.schema_text() to it"
 
 
 def test_a_written_file_holds_to_the_schema(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from areopage.cases.records import RejectedRow
 from areopage.errors import StorageError
-from areopage.report.run_files import write_run_files
+from areopage.report.bench.files import write_run_files
 
 from .report_runs import view_of
 

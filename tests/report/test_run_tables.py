@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from areopage.bench.passes import PassKey
-from areopage.bench.results import RunView
-from areopage.cli.run_tables import print_view
+from areopage.bench.results.run_view import RunView
+from areopage.cli.bench.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.plan import JudgedCase, plan
 from areopage.jury.replay_judge import open_judge
@@ -18,7 +18,7 @@ from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings
-from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_results_csv, write_run_files
+from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl, write_results_csv, write_run_files
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 from .report_runs import RESPONSE, case, everyone_says, judge, judgment, view_of

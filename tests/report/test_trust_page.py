@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from areopage.bench.people import queue_answers
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import queue_answers
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.criteria.prompts import TEMPLATE_VERSION
@@ -23,14 +23,14 @@ from areopage.ledger.qualifications import Qualification, Qualifications, standi
 from areopage.ledger.records import Judgment, Label
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
-from areopage.report.calibrated import fit_run, planned_labels
+from areopage.report.bench.files import write_run_files
 from areopage.report.elements import report_locale
 from areopage.report.render import render
-from areopage.report.run_files import write_run_files
-from areopage.report.run_trust import run_trust
-from areopage.report.trust_page import trust_page
-from areopage.report.trust_records import Trust
-from areopage.report.trust_text import gaps, opening
+from areopage.report.results.calibrated import fit_run, planned_labels
+from areopage.report.trust.page import trust_page
+from areopage.report.trust.records import Trust
+from areopage.report.trust.run import run_trust
+from areopage.report.trust.text import gaps, opening
 from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 

@@ -10,10 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from areopage.app.rebuild import check_ledger, rebuild_ledger
-from areopage.bench.evaluations import store_evaluations
 from areopage.bench.keys import answer_calls, judged_cases
-from areopage.bench.people import queue_answers, sign_run
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.evaluations import store_evaluations
+from areopage.bench.results.people import queue_answers, sign_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, encode_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn

@@ -29,7 +29,7 @@ from .seeded import NOW, context_for, judged, run_of
 SECRET = "Xylophage"
 OWN = "Ampoule"
 QUESTIONS = {"beta": f"Que veut {SECRET} ?", "alpha": f"Que veut {OWN} ?"}
-OPEN = {"/healthz", "/readyz", "/login", "/", "/monitor/charts.css", "/monitor/blocks.css", "/metrics"}
+OPEN = {"/healthz", "/readyz", "/login", "/", "/monitor/charts.css", "/metrics"}
 """Routes without answers, or with counts for this computer."""
 
 

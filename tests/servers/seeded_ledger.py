@@ -12,8 +12,8 @@ from unittest import mock
 from sqlalchemy import text
 
 from areopage.app.monitor import open_judge
-from areopage.bench.prepare import RunWishes
-from areopage.bench.start import run_benchmark
+from areopage.bench.execution.start import run_benchmark
+from areopage.bench.planning.prepare import RunWishes
 from areopage.gate.records import SentenceCheck
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations

@@ -13,8 +13,11 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
+from areopage.scoring.exams.figures import examine
+from areopage.scoring.exams.records import ExamItem
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
+from areopage.trust.gold import read_gold
 
 ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)
@@ -116,7 +119,7 @@ def test_the_gold_set_names_known_criteria_with_bands_on_the_scale(suite: Suite)
     assert len({row["id"] for row in rows}) == len(rows)
     for row in rows:
         assert row["language"] in suite.config.languages and row["maturity"] in MATURITIES
-        assert row["prompt"].strip() and row["response"].strip() and row["bands"]
+        assert all(text.strip() for text in said_in(row)) and row["bands"]
         for criterion, (low, high) in row["bands"].items():
             assert criterion in suite.registry.entries, row["id"]
             assert suite.scale.min <= low <= high <= suite.scale.max, row["id"]
@@ -125,13 +128,48 @@ def test_the_gold_set_names_known_criteria_with_bands_on_the_scale(suite: Suite)
             assert suite.registry.entries[criterion].may_not_apply, row["id"]
 
 
-def test_the_gold_set_has_good_and_bad_answers_for_every_criterion_on_one_answer_in_every_language(suite: Suite) -> None:
+def test_the_gold_set_has_six_good_and_six_bad_answers_for_every_criterion_in_every_language(suite: Suite) -> None:
     rows = gold(suite)
     for language in suite.config.languages:
-        for criterion in select_criteria("full_evaluation", suite.registry):
+        for criterion in suite.registry.entries:
             bands = [row["bands"][criterion] for row in rows if row["language"] == language and criterion in row["bands"]]
-            assert any(high <= 2 for _, high in bands), (language, criterion)
-            assert any(low >= 3 for low, _ in bands), (language, criterion)
+            assert sum(high <= 2 for _, high in bands) >= 6, (language, criterion)
+            assert sum(low >= 3.5 for low, _ in bands) >= 6, (language, criterion)
+
+
+def test_a_judge_without_fault_can_be_qualified_on_every_criterion(suite: Suite) -> None:
+    rows = read_gold(suite)
+    for criterion in suite.registry.entries:
+        items = [
+            ExamItem(row=row.id, language=row.language, low=low, high=high, passes=(middle,) * 3, variants={"layout": middle})
+            for row in rows
+            for low, high in [row.bands.get(criterion, (None, None))]
+            if low is not None and high is not None
+            for middle in [(low + high) / 2]
+        ]
+        assert examine(criterion, items, suite.scale, suite.exam_marks()).state == "qualified", criterion
+
+
+def test_criteria_on_conversations_have_gold_rows_that_are_conversations(suite: Suite) -> None:
+    on_conversations = {id for id, entry in suite.registry.entries.items() if entry.scope != "response"}
+    assert on_conversations == set(select_criteria("conversations", suite.registry))
+    for row in gold(suite):
+        if on_conversations & row["bands"].keys():
+            roles = [turn["role"] for turn in row["prompt"]]
+            assert roles == (["user", "assistant"] * len(roles))[: len(roles)] and len(roles) % 2 == 1 and len(roles) >= 3, row[
+                "id"
+            ]
+
+
+def test_no_two_gold_rows_say_the_same(suite: Suite) -> None:
+    texts = [" ".join(said_in(row)).casefold() for row in gold(suite)]
+    assert len(set(texts)) == len(texts)
+
+
+def said_in(row: dict[str, Any]) -> list[str]:
+    """The texts of a gold row: its prompt or turns, then its response."""
+    prompt = row["prompt"]
+    return [*([prompt] if isinstance(prompt, str) else [turn["content"] for turn in prompt]), row["response"]]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

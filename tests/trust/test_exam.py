@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from areopage.bench.prepare import RunWishes
-from areopage.bench.release import run_release
-from areopage.bench.start import run_benchmark
+from areopage.bench.execution.start import run_benchmark
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.release import run_release
 from areopage.errors import DatasetError, ModelError
 from areopage.ledger.caches import orphans
 from areopage.ledger.qualifications import Qualifications, standing_text
@@ -98,7 +98,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
     oracle = recorded(tmp_path / "oracle.jsonl")
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
     exam = exam_of(suite, oracle)
-    assert exam_size(exam).calls == {"oracle": 80}  # two passes and two harmless changes of each row
+    assert exam_size(exam).by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
     result = run_exam(exam, ledger, Watching())
     (one,) = result.found
     assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
@@ -120,7 +120,7 @@ def test_a_judge_that_turns_the_scale_around_is_not_qualified(suite: Suite, ledg
 
 def test_an_exam_that_was_stopped_goes_on_where_it_was(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     oracle = recorded(tmp_path / "oracle.jsonl")
-    exam = structs.replace(exam_of(suite, oracle), concurrency=1)
+    exam = exam_of(suite, oracle, concurrency=1)
     with pytest.raises(KeyboardInterrupt):
         run_exam(exam, ledger, Watching(30))
     assert Qualifications(ledger).list() == []
@@ -152,7 +152,7 @@ def test_runs_and_checks_of_the_ledger_do_not_see_an_exam(suite: Suite, ledger: 
 
 
 def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
-    from areopage.bench.results import view_run
+    from areopage.bench.results.run_view import view_run
 
     oracle = recorded(tmp_path / "oracle.jsonl")
     cases = write_cases(tmp_path / "cases.csv", [{"id": "c", "prompt": "Why?", "response": "So.", "age": "9-12"}])

@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from areopage.bench import start
-from areopage.bench.context import Observer
-from areopage.bench.prepare import RunWishes
-from areopage.bench.results import RunView
+from areopage.bench.execution import start
+from areopage.bench.execution.context import Observer
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.run_view import RunView
 from areopage.jury.results import Evaluated
 from areopage.ledger.store import Ledger
 from areopage.monitor.answer_case import Documents, Prompt

@@ -15,8 +15,8 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
 from areopage.rag.trace_export import trace_export
-from areopage.report.monitor import file_name, quality_report
-from areopage.report.monitor_figures import gather, last_days
+from areopage.report.monitor.figures import gather, last_days
+from areopage.report.monitor.page import file_name, quality_report
 from areopage.report.render import write_report
 from areopage.review.fill import FillSettings, fill_queue
 from areopage.work.handlers import ScheduledJob

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from areopage.bench.evaluations import outcome_of_run, run_evaluations
-from areopage.bench.results import view_run
+from areopage.bench.results.evaluations import outcome_of_run, run_evaluations
+from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.cases.records import Case
 from areopage.errors import StorageError

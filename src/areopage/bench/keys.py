@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.children import is_protected
+from areopage.bench.conversations.children import is_protected
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases.records import Case

@@ -25,7 +25,7 @@ class Child(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Args:
         turns: how many turns the child writes in all, the last of the prompt included.
         script: the follow-ups in order. Where they are given, no model is asked for a turn.
-        plan: what follow-ups do whatever the replies are: keep to the wish, press for more, or give way.
+        plan: what follow-ups do, for all replies alike: keep to the wish, press for more, or give way.
         age: such as `10`; the other texts describe the child to the model that plays it.
         behaviour: how the child comes near the risk; `situation`: what happens around the conversation.
     """

@@ -75,7 +75,7 @@ def _measure(archive: zipfile.ZipFile) -> "_Total":
 
 
 def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The bytes of a part, all that its stream unpacks to, whatever size the archive says that it has."""
+    """The bytes of a part, all that its stream unpacks to, even if the archive states another size."""
     whole = copy.copy(member)
     whole.file_size = MAX_UNPACKED + 1
     read = 0

@@ -13,8 +13,8 @@ from areopage.cli.options import ConfigOption, actor, one_of
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.locales import LANGUAGES
-from areopage.report.agreement import agreement_csv, agreement_json, agreement_text
 from areopage.report.elements import report_locale
+from areopage.report.judges.agreement import agreement_csv, agreement_json, agreement_text
 from areopage.report.replacing import replacing
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.ratings_table import table_agreement

@@ -28,9 +28,9 @@ from areopage.rag.demo.material import DOCUMENTS, EMBEDDED, Prepared, lay_out, r
 from areopage.rag.generation import model_of
 from areopage.rag.records import ChatPrompt
 from areopage.rag.service import RagService
-from areopage.report.decisions import explain
-from areopage.report.gate import file_name, gate_report
-from areopage.report.gate_figures import gather
+from areopage.report.gate.decisions import explain
+from areopage.report.gate.figures import gather
+from areopage.report.gate.page import file_name, gate_report
 from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 

@@ -63,50 +63,55 @@ BENCH = LazyGroup(
     "bench",
     "Benchmark a model before release: collect answers to a dataset, judge them, compute scores.",
     commands={
-        "run": ("bench:run", "Run a benchmark, or resume an interrupted run with the same options."),
-        "resume": ("bench:resume", "Resume a run and retry calls that timed out or found no server."),
-        "plan": ("bench_plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
-        "list": ("bench:list_runs", "List the runs of a ledger, newest first."),
-        "show": ("bench:show", "Show what a run measures, its scores and the health of its judges."),
-        "reassess": ("bench_reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
-        "rescore": ("bench:rescore", "Recompute the scores of a run from the ledger without calling a model."),
-        "compare": ("bench:compare", "Compare runs with a first one: what got worse, what got better, and what drives it."),
-        "league": ("bench:league", "Compare runs of several targets that one panel judged on the same cases."),
-        "trend": ("bench:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench:export", "Export every judgment of a run with its raw text."),
+        "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
+        "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
+        "plan": ("bench.plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
+        "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
+        "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
+        "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
+        "compare": (
+            "bench.commands:compare",
+            "Compare runs with a first one: what got worse, what got better, and what drives it.",
+        ),
+        "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
+        "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
+        "export": ("bench.commands:export", "Export every judgment of a run with its raw text."),
         "report": (
-            "bench_review:report",
+            "bench.review:report",
             "Write the report, results.json and the other files of a run again.",
         ),
-        "review": ("bench_review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
-        "sign": ("bench_review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
+        "review": ("bench.review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
+        "sign": ("bench.review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
     },
 )
 CRITERIA = LazyGroup(
     "criteria",
     "The criteria of a suite.",
     commands={
-        "list": ("suites:list_criteria", "List criteria and presets."),
-        "show": ("suites:show_criterion", "Show the prompt that a judge receives for a criterion."),
-        "validate": ("suites:validate_criteria", "List every fault in the criteria and weights of a suite."),
-        "new": ("suites:new_criterion", "Add a criterion to your suite."),
+        "list": ("suites.commands:list_criteria", "List criteria and presets."),
+        "show": ("suites.commands:show_criterion", "Show the prompt that a judge receives for a criterion."),
+        "validate": ("suites.commands:validate_criteria", "List every fault in the criteria and weights of a suite."),
+        "new": ("suites.commands:new_criterion", "Add a criterion to your suite."),
     },
 )
 IMPORT = LazyGroup(
     "import",
     "Suites made from the folders of other benchmarks.",
-    commands={"kora": ("suites_import:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades.")},
+    commands={
+        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades.")
+    },
 )
 SUITES = LazyGroup(
     "suites",
     "Suites: folders with configuration, criteria, personas and data.",
     groups={"import": IMPORT},
     commands={
-        "list": ("suites:list_suites", "List the bundled suites."),
-        "show": ("suites:show_suite", "Show the contents of a suite."),
-        "validate": ("suites:validate_suite", "List every fault in a suite."),
-        "try": ("suites_try:try_suite", "Run a suite on a few rows and show what each judge says; nothing is stored."),
-        "new": ("suites:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
+        "list": ("suites.commands:list_suites", "List the bundled suites."),
+        "show": ("suites.commands:show_suite", "Show the contents of a suite."),
+        "validate": ("suites.commands:validate_suite", "List every fault in a suite."),
+        "try": ("suites.try_suite:try_suite", "Run a suite on a few rows and show what each judge says; nothing is stored."),
+        "new": ("suites.commands:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
     },
 )
 MODELS = LazyGroup(
@@ -122,16 +127,19 @@ ALERTS = LazyGroup(
     "alerts",
     "Alerts: list them and test their delivery.",
     commands={
-        "list": ("monitor:list_alerts", "List alerts and their delivery, newest first, those of single answers last."),
-        "test": ("monitor:test_alerts", "Send a test message to every address in `alerts.urls`."),
+        "list": ("monitor.commands:list_alerts", "List alerts and their delivery, newest first, those of single answers last."),
+        "test": ("monitor.commands:test_alerts", "Send a test message to every address in `alerts.urls`."),
     },
 )
 GOLDEN = LazyGroup(
     "golden",
     "Golden questions: fixed questions sent to the live bot and compared from round to round.",
     commands={
-        "run": ("monitor:run_golden", "Send every golden question to the bot now; the running worker judges the answers."),
-        "list": ("monitor:list_rounds", "List the newest rounds with their verdicts."),
+        "run": (
+            "monitor.commands:run_golden",
+            "Send every golden question to the bot now; the running worker judges the answers.",
+        ),
+        "list": ("monitor.commands:list_rounds", "List the newest rounds with their verdicts."),
     },
 )
 MONITOR = LazyGroup(
@@ -139,15 +147,18 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("monitor_worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
-        "submit": ("monitor:submit", "Submit answers from files for evaluation."),
-        "status": ("monitor:status", "Show the queue and the active workers."),
-        "retry": ("monitor:retry", "Retry answers whose evaluation failed: after the last attempt, or between two attempts."),
-        "report": ("monitor_report:report", "Write a quality report on the answers of a period."),
-        "compare": ("monitor_variants:compare", "Compare the variants of an A/B test with one of them."),
-        "export": ("monitor_report:export", "Export answers with their scores to a file."),
+        "worker": ("monitor.worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
+        "submit": ("monitor.commands:submit", "Submit answers from files for evaluation."),
+        "status": ("monitor.commands:status", "Show the queue and the active workers."),
+        "retry": (
+            "monitor.commands:retry",
+            "Retry answers whose evaluation failed: after the last attempt, or between two attempts.",
+        ),
+        "report": ("monitor.report:report", "Write a quality report on the answers of a period."),
+        "compare": ("monitor.variants:compare", "Compare the variants of an A/B test with one of them."),
+        "export": ("monitor.report:export", "Export answers with their scores to a file."),
         "rescore": ("scores:rescore_monitor", "Recompute scores with other weights, rules or judges, without model calls."),
-        "erase": ("monitor_report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
+        "erase": ("monitor.report:erase", "Erase the texts of answers and the comments of judges and reviewers permanently."),
     },
 )
 KEYS = LazyGroup(
@@ -162,18 +173,18 @@ KEYS = LazyGroup(
 DATASET = LazyGroup(
     "dataset",
     "Datasets of answers that did not pass the gate.",
-    commands={"export": ("gate_data:export", "Export answers that did not pass with their documents, reasons and labels.")},
+    commands={"export": ("gate.data:export", "Export answers that did not pass with their documents, reasons and labels.")},
 )
 GATE = LazyGroup(
     "gate",
     "The quality gate: deliver or hold each answer, with reasons.",
     groups={"dataset": DATASET},
     commands={
-        "check": ("gate:check", "Decide on answers: verdict, reasons, sentences."),
-        "report": ("gate_report:report", "Write a report on the gate's decisions and their reasons."),
-        "tune": ("gate_tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
-        "replay": ("gate_report:replay", "Decide again on recorded answers with other rules."),
-        "import": ("gate_data:import_logs", "Import the logs of an older system into the ledger."),
+        "check": ("gate.check:check", "Decide on answers: verdict, reasons, sentences."),
+        "report": ("gate.report:report", "Write a report on the gate's decisions and their reasons."),
+        "tune": ("gate.tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
+        "replay": ("gate.report:replay", "Decide again on recorded answers with other rules."),
+        "import": ("gate.data:import_logs", "Import the logs of an older system into the ledger."),
         "rescore": ("scores:rescore_gate", "Recompute the scores of the gate's judge, without model calls."),
     },
 )
@@ -199,6 +210,10 @@ CALIBRATE = LazyGroup(
         "fit": (
             "calibrate:fit",
             "Fit a calibration to the labels of a run, store it, and show the run's scores.",
+        ),
+        "monitored": (
+            "calibrate:monitored",
+            "Fit a calibration to the labels of monitored answers, store it, and show their scores.",
         ),
         "list": ("calibrate:list_calibrations", "List the calibrations of a ledger, oldest first."),
         "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),

@@ -23,9 +23,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from areopage.bench.children import CHILD_SOURCE
-from areopage.bench.context import AskedModels, Observer
-from areopage.bench.target_phase import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.conversations.children import CHILD_SOURCE
+from areopage.bench.execution.context import AskedModels, Observer
+from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress

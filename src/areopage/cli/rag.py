@@ -28,7 +28,7 @@ from areopage.rag.retrieval.embedding import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.rag.trace_export import trace_export
-from areopage.report.decisions import decision_locale, explain
+from areopage.report.gate.decisions import decision_locale, explain
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters

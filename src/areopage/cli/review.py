@@ -27,8 +27,8 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import one_line
-from areopage.report.agreement import table
-from areopage.report.decisions import explain
+from areopage.report.gate.decisions import explain
+from areopage.report.judges.agreement import table
 from areopage.review.fill import fill_queue
 from areopage.review.import_ratings import import_ratings
 from areopage.review.label import Given, Settlement, Storage, find_answer, review_answer

@@ -13,8 +13,10 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results import changed_readings, view_run
-from areopage.cli.gate_report import scope_of
+from areopage.bench.results.run_view import changed_readings, view_run
+from areopage.cli.bench.run_tables import print_view, shown_score
+from areopage.cli.console import print_table, text_console
+from areopage.cli.gate.report import scope_of
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -31,14 +33,13 @@ from areopage.cli.options import (
     tell,
 )
 from areopage.cli.progress import Pace
-from areopage.cli.run_tables import print_table, print_view, shown_score, text_console
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.report.calibrated import with_calibration
-from areopage.report.run_files import write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
 from areopage.suites.config import WeightsSection

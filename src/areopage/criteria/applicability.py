@@ -1,6 +1,6 @@
 """Rules of a registry that say, without a call to a judge, which cases a criterion applies to.
 
-A rule hides whatever it excludes, so that doubt counts for judging: a case that leaves open what a rule asks for is judged.
+A rule hides what it excludes, so that doubt counts for judging: a case that leaves open what a rule asks for is judged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,7 +3,7 @@
 A marker carries a nonce. The nonce is made of the fenced content itself and a secret of the ledger: the author of the text cannot
 know it, and it is the same when a run is resumed.
 
-Chat templates mark turns by control tokens, and servers take them at their word wherever they stand: a text could end its own
+Chat templates mark turns by control tokens, and servers obey them anywhere in a prompt: a text could end its own
 turn and speak as the system or as the judge. Servers also look for images where a token stands for one, and refuse a call that
 has none: a text could escape its judgment. A space without width after a token's first character makes ordinary text of it.
 """
@@ -61,7 +61,7 @@ _CONTROL = re.compile(
           | s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[adh]|think|role|unused\d+
           | image|__[a-z]+__                                            # <__media__>, where a server looks for an image
         )>|</?SYS>>)                                                    # <<SYS>>
-      | (?<=\[)(?=img-\d+\])                                            # of Ollama, likewise
+      | (?<=\[)(?=img-\d+\])                                            # of Ollama, too
       | (?<=\[)(?=/?(?:[A-Z]+(?:_[A-Z]+)+|INST|IMG|THINK|ARGS|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|PAD|UNK|[BE]OS)\])
       | (?=~!?b[\[\]]|e~\[)                                            # ]~b]
     )

@@ -6,7 +6,7 @@ length or broken JSON therefore matter, and the time taken grows with the texts 
 - A verdict with an explanation is planted where the material gives its explanation and its score, or all of the judge's object.
 - A bare score agrees by chance. It is planted only where it is no weak one: an author who lists scores cannot make a weak score
   unreadable, and a weak score that was copied does the author no good.
-- That a criterion does not apply is never taken where the material itself has the key for it with the value false, whatever the
+- That a criterion does not apply is never taken where the material itself has the key for it with the value false, for any
   explanation: an author gains nothing by writing it, and no score is affected.
 - What stands from the score on may have come out of a quotation that the judge did not escape: it is planted where it is the
   material's, to the letter, and gives no weak score.
@@ -128,7 +128,7 @@ def _bare(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """A text with JSON's escapes read, wherever they stand, and without hidden marks."""
+    """A text with all of JSON's escapes read, and without hidden marks."""
 
     def read(found: re.Match[str]) -> str:
         if found[1]:

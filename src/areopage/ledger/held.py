@@ -1,6 +1,6 @@
 """Held answers: which wait for a person, and their place in the review queue.
 
-Held answers that a reviewer cannot tell apart wait in the queue as one item. Their key (`held_key`) says which are equal. Of
+Held answers that look equal to a reviewer wait in the queue as one item. Their key (`held_key`) says which are equal. Of
 those that wait under one key the first has the item. A transaction that adds to, settles or erases from such a group holds its
 lock until it ends: so none of them can be left without an item.
 """
@@ -24,7 +24,7 @@ HELD = "held"
 
 
 def held_key(trace: Trace) -> str:
-    """The same for held answers that a reviewer cannot tell apart: collection, prompt, response, documents, and the gate's
+    """The same for held answers that look equal to a reviewer: collection, prompt, response, documents, and the gate's
     version; "" for what does not wait."""
     if not trace.waits:
         return ""

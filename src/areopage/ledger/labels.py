@@ -33,6 +33,9 @@ from areopage.scoring.outcome import Given, PlannedPass
 SAMPLE = "sample"
 """Why an answer is in the queue that was drawn at random."""
 
+TEACHING = "teaching"
+"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
+
 FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 
@@ -285,7 +288,7 @@ class Remembered:
         """Whether people say that the documents support an answer; None where they say nothing of it.
 
         Of each rater the latest label of any equal answer counts; see `agreed`. That it is not or partly supported holds
-        whatever was asked; that it is holds for the prompt that it was said of.
+        for any prompt; that it is holds for the prompt that it was said of.
         """
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)

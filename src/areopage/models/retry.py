@@ -10,6 +10,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 from areopage.cases.records import Case
 from areopage.errors import CallTimedOut, CallUnreachable
+from areopage.models.flow import Flow
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 
@@ -30,6 +31,11 @@ class _Faults:
     refused_in_a_row: int = 0
     refused_at: float = math.inf
 
+    def waited(self, seconds: float) -> None:
+        """Leave out a wait for a free place: every moment comes later by it."""
+        self.first_at += seconds
+        self.refused_at += seconds
+
 
 class Patience(TypedDict, total=False):
     """How long calls are tried again; see `Calls`."""
@@ -49,8 +55,8 @@ class Calls:
 
     - A fault that passes (5xx, a broken connection, one time-out) is tried again, `attempts` calls in all, after an
       exponential back-off with full jitter.
-    - Where the server asks for a pause (429, maybe 503), all calls of this instance wait for it: a storm calms down. Such
-      calls do not use up the attempts, only `patience`.
+    - Where the server asks for a pause (429, maybe 503), no call of this instance begins before its end, and fewer are open at
+      once from then on (`areopage.models.flow`). Such calls do not use up the attempts, only `patience`.
     - Where nothing listens, calls are tried again for as long as `outage`.
 
     The last error is then raised unchanged.
@@ -86,6 +92,7 @@ class Calls:
         self._base, self._cap = base, cap
         self._clock, self._sleep, self._draw = clock, sleep, draw
         self._closed_until = -math.inf
+        self._flow = Flow()
         self.retries = 0
 
     async def make(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -97,24 +104,40 @@ class Calls:
         faults = _Faults()
         pause = 0.0
         while True:
-            await self._wait(pause)
+            await self._turn(pause, faults)
+            began = self._clock()
             try:
-                return await call()
+                result = await call()
             except (CallTimedOut, CallUnreachable) as fault:
+                if isinstance(fault, CallTimedOut) or fault.retry_after is not None:
+                    self._flow.window.asked_too_much(self._flow.open_calls, self._clock())
                 following = self._pause_after(fault, faults)
                 if following is None:
                     raise
                 pause = following
+            else:
+                self._flow.window.answered(self._flow.open_calls, self._clock() - began)
+                return result
+            finally:
+                self._flow.leave()
             self.retries += 1
 
-    async def _wait(self, pause: float) -> None:
-        """Wait for this call's own pause, and for the one that the server asked of all calls."""
-        shut = self._closed_until - self._clock()
-        if shut > 0:
-            # Those who waited together should not all knock at once.
-            pause = max(pause, shut + self._back_off(1))
+    async def _turn(self, pause: float, faults: _Faults) -> None:
+        """Wait for this call's own pause, for a free place, and for the pause that the server asked of all calls.
+
+        The wait for a free place is not taken from the call's patience.
+        """
         if pause > 0:
             await self._sleep(pause)
+        waits_since = self._clock()
+        await self._flow.enter(first=faults.seen > 0)
+        try:
+            while (shut := self._closed_until - self._clock()) > 0:
+                await self._sleep(shut + min(shut, self._base) * (1.0 - self._draw()))  # not all at the same moment
+        except asyncio.CancelledError:
+            self._flow.leave()
+            raise
+        faults.waited(self._clock() - waits_since)
 
     def _pause_after(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float | None:
         """Seconds until another try, or None when there should be none."""
@@ -136,7 +159,8 @@ class Calls:
             return None
         if asked:
             self._closed_until = max(self._closed_until, now + asked)
-        return (asked or 0.0) + min(self._back_off(faults.refused_in_a_row or faults.seen), left)
+            return asked + min(asked, self._base, left) * (1.0 - self._draw())
+        return min(self._back_off(faults.refused_in_a_row or faults.failed or faults.seen), left)
 
     def _back_off(self, faults: int) -> float:
         """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""

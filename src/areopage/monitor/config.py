@@ -37,7 +37,7 @@ Level = Annotated[Annotated[float, Tag("[number]")] | Auto, _Form]
 """A score on the suite's scale; `auto` is worked out from the scale (see `on_scale`)."""
 
 Points = Annotated[Annotated[float, Field(gt=0), Tag("[number]")] | Auto, _Form]
-"""A distance on the suite's scale; `auto` likewise."""
+"""A distance on the suite's scale, or `auto`."""
 
 
 class ContextSection(Section):
@@ -127,7 +127,7 @@ class AlertsSection(Section):
     """Which alerts are raised, and where they go. Each of `urls` is an Apprise URL, or `env:NAME` for an environment variable.
 
     `threshold` is that of a single answer (worse than it), on the suite's scale; None switches the rule off. `floor` is that of
-    a criterion (at it, or worse), whatever the global score; `floors` replaces it by criterion. `link` is the address of the
+    a criterion (at it, or worse), for any global score; `floors` replaces it by criterion. `link` is the address of the
     live page, for the links in alerts.
     """
 

@@ -222,7 +222,7 @@ class Evaluator:
             reason, panel, keys = self._stored_reason(found.retryable, found), found.run_id, _keys_of(found)
         except StorageError:
             raise
-        except Exception as fault:  # noqa: BLE001 - a bug is a failed attempt, whatever it is
+        except Exception as fault:  # noqa: BLE001 - any bug is a failed attempt
             reason, panel, keys = self._stored_reason(f"{type(fault).__name__}: {fault}"), "", []
             # without the message of the fault, which may quote the answer
             LOG.error("answer %s: %s\n%s", id, reason or type(fault).__name__, "".join(format_tb(fault.__traceback__)))

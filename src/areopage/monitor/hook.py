@@ -57,45 +57,56 @@ def monitored(
     def decorate(function: F) -> F:
         if not evaluate:
             return function
-        recorder = Recorder(into, source=source, variant=variant, language=language)
-        signature = inspect.signature(function)
-        find = extract or find_exchange
-        called = getattr(function, "__qualname__", type(function).__name__)
-
-        def note(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
-            with recorder.unharmed(called):
-                recorder.record(find(signature.bind(*given, **named).arguments, result))
-
-        def heard(given: tuple[Any, ...], named: dict[str, Any], result: Any) -> Any:
-            """The result for the caller; a stream is noted once it has ended."""
-            if not inspect.isgenerator(result) and not inspect.isasyncgen(result):
-                note(given, named, result)
-                return result
-
-            def ended(pieces: list[Any] | None) -> None:
-                if pieces is None:
-                    recorder.miss("unfinished", f"{called}: a stream was not read to its end")
-                else:
-                    note(given, named, pieces if extract else "".join(map(piece_text, pieces)))
-
-            return _copying(result, ended) if inspect.isgenerator(result) else _copying_async(result, ended)
-
-        if inspect.iscoroutinefunction(function):
-            answer = cast(Callable[..., Awaitable[Any]], function)
-
-            @functools.wraps(function)
-            async def answered(*given: Any, **named: Any) -> Any:
-                return heard(given, named, await answer(*given, **named))
-        else:
-
-            @functools.wraps(function)
-            def answered(*given: Any, **named: Any) -> Any:
-                return heard(given, named, function(*given, **named))
-
-        vars(answered)["counts"] = recorder.counts
-        return cast(F, answered)
+        return _recording(function, Recorder(into, source=source, variant=variant, language=language), extract)
 
     return decorate
+
+
+def _recording(function: F, recorder: "Recorder", extract: Extract | None) -> F:
+    """The function, whose answers are recorded."""
+    heard = _Listener(function, recorder, extract).heard
+    if inspect.iscoroutinefunction(function):
+        answer = cast(Callable[..., Awaitable[Any]], function)
+
+        @functools.wraps(function)
+        async def answered(*given: Any, **named: Any) -> Any:
+            return heard(given, named, await answer(*given, **named))
+    else:
+
+        @functools.wraps(function)
+        def answered(*given: Any, **named: Any) -> Any:
+            return heard(given, named, function(*given, **named))
+
+    vars(answered)["counts"] = recorder.counts
+    return cast(F, answered)
+
+
+class _Listener:
+    """Records what a function was given and what it returned."""
+
+    def __init__(self, function: Callable[..., Any], recorder: "Recorder", extract: Extract | None) -> None:
+        self._recorder, self._extract = recorder, extract
+        self._signature = inspect.signature(function)
+        self._name = getattr(function, "__qualname__", type(function).__name__)
+
+    def heard(self, given: tuple[Any, ...], named: dict[str, Any], result: Any) -> Any:
+        """The result for the caller; a stream is recorded once it has ended."""
+        if not inspect.isgenerator(result) and not inspect.isasyncgen(result):
+            self._note(given, named, result)
+            return result
+
+        def ended(pieces: list[Any] | None) -> None:
+            if pieces is None:
+                self._recorder.miss("unfinished", f"{self._name}: a stream was not read to its end")
+            else:
+                self._note(given, named, pieces if self._extract else "".join(map(piece_text, pieces)))
+
+        return _copying(result, ended) if inspect.isgenerator(result) else _copying_async(result, ended)
+
+    def _note(self, given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
+        find = self._extract or find_exchange
+        with self._recorder.unharmed(self._name):
+            self._recorder.record(find(self._signature.bind(*given, **named).arguments, result))
 
 
 class Recorder:

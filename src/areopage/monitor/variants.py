@@ -19,8 +19,8 @@ from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.families import ALPHA, group_weights, holm
-from areopage.scoring.comparison.levels import Direction
 from areopage.scoring.comparison.sequential import SequentialDifference, day_blocks, sequential_difference
+from areopage.scoring.comparison.tested import Direction
 
 Column = NDArray[np.float64]
 Kind = Literal["score", "weak", "criterion"]
@@ -49,7 +49,7 @@ class VariantTest(Struct, frozen=True, kw_only=True):
         kind: the global score, the share of weak answers, or the score on a criterion, by its path.
         answers: with this measure, of the baseline and of the variant.
         means: of all their answers in the period; None without any.
-        corrected: the p-value corrected over all tests (Holm), valid at whatever moment one looks.
+        corrected: the p-value corrected over all tests (Holm), valid at any moment of inspection.
     """
 
     kind: Kind

@@ -307,7 +307,7 @@ def _half_unit(figure: Figure) -> float:
 
 
 def _id_of(line: MetricsLine) -> str:
-    """The same id for the same line, however often and from wherever it is imported."""
+    """The same id for the same line, however often and from any folder it is imported."""
     if line.id is not None:
         return line.id
     metrics = line.metrics

@@ -27,9 +27,9 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
-from areopage.report.monitor_figures import outward
+from areopage.report.bench.files import write_table
+from areopage.report.monitor.figures import outward
 from areopage.report.replacing import replacing
-from areopage.report.run_files import write_table
 
 Item = TypeVar("Item")
 ExportForm = Literal["csv", "csv;", "jsonl", "parquet"]

@@ -6,7 +6,7 @@ character.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -26,9 +26,6 @@ FORMS: tuple[Form, ...] = ("html", "md", "json")
 SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 
 TEMPLATES = Path(__file__).with_name("templates")
-BLOCK_STYLES = TEMPLATES / "blocks.css"
-"""The styles of blocks that the server shows, too."""
-
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
 _LANGUAGES_KEPT = 8
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -79,18 +76,10 @@ def _render_json(report: Report) -> str:
     return msgspec.json.format(msgspec.json.encode(report.figures), indent=2).decode() + "\n"
 
 
-def environment(templates: Path, locale: Locale) -> Environment:
-    """The template environment of a language; escapes all values, rejects unknown names.
-
-    Args:
-        templates: their folder; those of reports can be used besides.
-    """
+def environment(templates: Path | Sequence[Path], locale: Locale) -> Environment:
+    """The template environment of a language; escapes all values, rejects unknown names."""
     made = Environment(
-        loader=FileSystemLoader([templates, TEMPLATES]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.globals.update(
         lang=locale, say=locale.say, count=locale.count, version=__version__, spans=_spans, as_cell=_as_cell, kind_of=_kind_of,

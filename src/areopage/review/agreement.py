@@ -18,6 +18,9 @@ from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import reduce_judge
 from areopage.text.personal import Policy, stored_text
 
+_SUPPORTED = len(GROUNDED) - 1
+"""The grounding score of an answer that the documents support."""
+
 EVERY = "all"
 EXCERPT = 200
 GROUNDING_NAMES = {"en": "Grounding", "fr": "Ancrage"}
@@ -105,16 +108,13 @@ def ledger_agreement(
     by_answer = _one_judge(store, ids, judge, rubric) if judge else {id: found.get(suite, {}) for id, found in by_suite.items()}
     scores = _by_criterion(by_answer)
     ratings, weighed = ratings_of(kept, rubric)
-    grounding = {label.answer_id for label in kept if label.criterion == GROUNDING}
-    if grounding and not judge:
-        best = len(GROUNDED) - 1
-        scores[GROUNDING] = {id: best * (1.0 - risk) for id, risk in store.gate_risks(list(grounding)).items()}
     scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-    found = human_agreement(scores, ratings, tuple(scales))
+    found = human_agreement(scores, ratings, scales)
+    grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
     if grounding and not judge:
-        scales[GROUNDING] = (0.0, float(len(GROUNDED) - 1))
+        scales[GROUNDING] = (0.0, float(_SUPPORTED))
         items = len({rating.item for rating in ratings if rating.criterion in scales})
-        found = _together(found, human_agreement(scores, ratings, (GROUNDING,)), scales, items)
+        found = _together(found, _gate_agreement(store, grounding, ratings), scales, items)
     if len(drawn) < len(ids):
         unsettled = [structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria]
         found = structs.replace(found, criteria=tuple(unsettled))
@@ -135,6 +135,12 @@ def ledger_agreement(
         judges=tuple(judges),
         worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
     )
+
+
+def _gate_agreement(store: Labels, ids: Sequence[str], ratings: Sequence[Rating]) -> HumanAgreement:
+    """The gate's probability that the documents support an answer, against people's labels of it."""
+    supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(list(ids)).items()}
+    return human_agreement({GROUNDING: supported}, ratings, {GROUNDING: (0.0, float(_SUPPORTED))})
 
 
 def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
@@ -245,7 +251,8 @@ def run_review(
     kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
     ratings, weighed = ratings_of(kept, rubric)
     scores = _by_criterion(by_answer)
-    found = human_agreement(scores, ratings, criteria)
+    scales = dict.fromkeys(criteria, (scale.min, scale.max))
+    found = human_agreement(scores, ratings, scales)
     if not sample_only and len(sample) < len(labelled):
         found = structs.replace(
             found, criteria=tuple(structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria)
@@ -259,7 +266,7 @@ def run_review(
         unblind=unblind,
         weighed=weighed,
         names=rubric.labels(language),
-        scales=dict.fromkeys(criteria, (scale.min, scale.max)),
+        scales=scales,
         agreement=found,
         worth=worth,
     )

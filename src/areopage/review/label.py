@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct
@@ -112,19 +113,10 @@ def review_answer(
     release = None if given.settlement is None else _release_of(ledger, answer, name, given.settlement, now)
     if blind is None:
         blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
+    said = partial(Label, answer_id=answer.id, rater=name, note=given.note.strip()[:MAX_NOTE], origin=origin, created_at=now)
     labels = [
-        Label(
-            answer_id=answer.id,
-            rater=name,
-            criterion=criterion,
-            score=score,
-            sentences=sentences if criterion == GROUNDING else (),
-            note=given.note.strip()[:MAX_NOTE],
-            blind=blind,
-            origin=origin,
-            created_at=now,
-        )
-        for criterion, score in scores.items()
+        said(criterion=one, score=score, sentences=sentences if one == GROUNDING else (), blind=blind)
+        for one, score in scores.items()
     ]
     if labels:
         Labels(ledger).add(labels)

@@ -1,1 +1,1 @@
-"""Pure mathematics over judgments: no input or output, no clock, no randomness that was not handed in."""
+"""Pure mathematics over judgments: no input or output, no clock, no randomness that is not a parameter."""

@@ -5,7 +5,7 @@ has a standard error of 1/√(n − 3) where both ratings are normal. D. G. Bone
 estimating Pearson, Kendall and Spearman correlations" (2000): √((1 + r²/2)/(n − 3)) for ranks.
 
 Scores of answers are not normal: most lie near the good end, a few far off. Fisher's interval is too narrow then, so the standard
-error of z is taken from a bootstrap over items wherever that one is larger. Ratings are arrays of one length, without NaN.
+error of z is taken from a bootstrap over items where that one is larger. Ratings are arrays of one length, without NaN.
 """
 
 from math import atanh, sqrt, tanh

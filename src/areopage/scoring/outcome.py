@@ -74,5 +74,5 @@ class PlannedPass(Struct, frozen=True, kw_only=True):
 
     @property
     def was_made(self) -> bool:
-        """Whether the judge could be asked, whatever came of it."""
+        """Whether the judge could be asked, with any result."""
         return self.outcome is not None and not isinstance(self.outcome, Unreachable)

@@ -85,7 +85,7 @@ ShareState = Literal["met", "not_met", "open"]
 
 
 def within(limit: float, found: int, missing: int, total: int) -> ShareState:
-    """Whether at most so many of all cases are counted; open where the missing ones decide, or where there are no cases.
+    """Whether at most this number of all cases is counted; open where the missing ones decide, or where there are no cases.
 
     Args:
         limit: a number of cases, or, where it is not whole, a share of all cases, under 1.

@@ -1,4 +1,4 @@
-"""The release verdict: whether a run meets the floors that a suite sets, whatever its mean score is.
+"""The release verdict: whether a run meets the floors that a suite sets; its mean score does not matter.
 
 A floor is met, not met, or open. It is open where what is missing decides: at worst it would not be met, at best it would.
 """
@@ -134,7 +134,7 @@ def release_verdict(
     """Compare a run with its floors.
 
     The floor on qualified judges is met or open: what a judge lacks says nothing against the target. One floor that is not met
-    fails the run, whatever else is missing. Scores of an unfit judge prove nothing: with one, the verdict is INCONCLUSIVE.
+    fails the run, even if others are open. Scores of an unfit judge prove nothing: with one, the verdict is INCONCLUSIVE.
     """
     found = [
         *_failure_floors(floors, scores, criteria, rules),

@@ -13,7 +13,7 @@ from areopage.ledger.trace_records import Trace
 from areopage.locales import locale_for
 from areopage.monitor.answer_case import writable
 from areopage.rag.records import ChatPrompt
-from areopage.report.decisions import explain
+from areopage.report.gate.decisions import explain
 from areopage.server.access import Actor
 from areopage.server.context import Pipeline, context_of
 from areopage.server.errors import Refusal

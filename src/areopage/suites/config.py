@@ -338,7 +338,7 @@ class ReleaseSection(Section):
 class ExamSection(Section):
     """How judges are examined on `gold.jsonl`, and the marks that they must reach; a key that does not exist is a mistake.
 
-    `passes` is how often a judge is asked about each row; `variants` are the harmless changes that it is asked about besides. The
+    `passes` is how often a judge is asked about each row; `variants` are the harmless changes that it is also asked about. The
     marks are those of `Marks`; distances are shares of the scale.
     """
 

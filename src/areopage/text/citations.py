@@ -3,8 +3,8 @@
 | form | read as |
 |---|---|
 | `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else a document's position |
-| `[1]` `【1†source】` `[^1]` `^1` | likewise; in round brackets a bare number is none, since (1) counts and (2019) dates |
-| `[Document 2]` `(source 2)` `Document 2` | likewise |
+| `[1]` `【1†source】` `[^1]` `^1` | the same; in round brackets a bare number is none, since (1) counts and (2019) dates |
+| `[Document 2]` `(source 2)` `Document 2` | the same |
 
 Letter case, accents, spaces and punctuation of ids and titles do not matter where no id is written exactly so.
 A citation of what does not exist is only seen in a form that cannot be something else: a number in square brackets, `[id: ...]`,

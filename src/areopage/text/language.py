@@ -40,7 +40,7 @@ def language_of(text: str) -> str:
 def is_in_language(text: str, language: str) -> bool:
     """Whether a text is in "fr" or "en", as far as its function words tell: too little text is.
 
-    Texts in other languages are told apart from some dozen words on.
+    Texts in other languages are recognised from about a dozen words on.
     """
     found = language_of(text)
     if found not in ("", language):

@@ -21,7 +21,7 @@ _ZEROS = (
     0xA9F0, 0xAA50, 0xABF0, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6,
 )  # fmt: skip
 _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
-# Besides: Roman numerals, numbers in circles and brackets, full-width characters.
+# Also: Roman numerals, numbers in circles and brackets, full-width characters.
 _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
 _WORD = re.compile(r"[^\W\d_]+")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")

@@ -1,4 +1,4 @@
-"""Replies that nobody should store or read on: sexual content, and means of self-harm; English and French.
+"""Replies that must not be stored or shown: sexual content, and means of self-harm; English and French.
 
 The lists are short on purpose. They name what must be recognised in words of everyday language, and no method is told here: a
 reply that they miss is still judged. A sentence that refuses, warns or sends to help never counts, so that careful replies about

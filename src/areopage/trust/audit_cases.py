@@ -64,7 +64,7 @@ def graded_responses(suite: Suite, language: str) -> tuple[GoldRow, ...]:
 
 
 def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
-    """So many of some rows, evenly spaced; None: all."""
+    """A number of rows, evenly spaced; None: all."""
     if limit is None or limit >= len(rows):
         return tuple(rows)
     return tuple(rows[place * len(rows) // limit] for place in range(limit))

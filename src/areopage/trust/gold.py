@@ -19,7 +19,7 @@ class GoldRow(Struct, frozen=True, kw_only=True):
 
     Args:
         bands: the range of each criterion, on the criterion's scale, by the criterion's id or path.
-        not_applicable: the criteria that do not apply; one with a band besides may apply or not.
+        not_applicable: the criteria that do not apply; one that also has a band may apply or not.
     """
 
     id: str

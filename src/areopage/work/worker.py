@@ -45,7 +45,7 @@ USUAL_PACE = Pace()
 
 
 class Work(Protocol):
-    """What a worker works for: an application's handlers, and what it does besides."""
+    """What a worker works for: an application's handlers, and its other jobs."""
 
     @property
     def handlers(self) -> Sequence[Handler]:

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.bench.panels import PartDifference
-from areopage.bench.release import Doubt
+from areopage.bench.results.release import Doubt
 from areopage.bench.spec import RunSpec
 from areopage.cases.records import Case
 from areopage.ledger.records import Run

@@ -246,7 +246,7 @@ class _Check:
         if state == "missing" and rounded(self._response, stated.start, Decimal(stated.value), self._identified.values):
             state = "supported"
         claim = self._told(stated, state, spots[0] if spots else None)
-        # A number that stands nowhere is one whatever it counts; a small one may count what the answer lists.
+        # A number that the documents do not contain is one for any counted thing; a small one may count what the answer lists.
         return replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim
 
     def _told(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:

@@ -51,7 +51,7 @@ _ABOUT = (
 )  # fmt: skip
 
 
-# Kinds of claims by which a sentence states something, whatever else it is.
+# Kinds of claims by which a sentence states something, even if it also has another function.
 _STATING = frozenset(["amount", "percentage", "date", "duration", "reference"])
 _NOTHING: frozenset[str] = frozenset()
 
@@ -253,7 +253,7 @@ def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index:
     Args:
         low: its text in lower case with straight apostrophes.
         denied: whether it denies anything.
-        held: the stems of its figures that the documents hold, in whatever writing.
+        held: the stems of its figures that the documents hold, in any notation.
     """
     roots = words.roots
     if not roots:

@@ -80,7 +80,7 @@ class Surroundings:
         self._last: tuple[tuple[int, int], _Asked] | None = None  # a figure is asked about twice in a row
 
     def at_home(self, stated: Figure, spots: Sequence[Spot]) -> Spot | None:
-        """The spot that stands among so many of the answer's words that no other could stand nearer; None where none does."""
+        """The position with so many of the answer's words around it that no other can have more; None where none does."""
         asked = self._asked(stated)
         near = [len(asked.near & self._around(spot)) for spot in spots]
         best = spots[near.index(max(near))]
@@ -120,7 +120,7 @@ class Surroundings:
         return asked
 
     def _rivals(self, stated: Figure, wanted: Set[str], least: int) -> Iterator[Spot]:
-        """The documents' other figures of the same kind and unit, near which so many of the words stand."""
+        """The documents' other figures of the same kind and unit, near which that many of the words stand."""
         near = [(len(wanted & words), spot) for spot, words in self._candidates(stated.kind)]
         # The figure may be longer than its digits, so that one word nearer comes in on either side.
         worth = sorted((pair for pair in near if pair[0] + 2 >= least), key=lambda pair: -pair[0])

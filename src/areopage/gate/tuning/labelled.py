@@ -33,7 +33,7 @@ class Labelled(Struct, frozen=True, kw_only=True):
     """An answer with what people say of it.
 
     Args:
-        grounded: whether the documents hold all that it says; `partly` counts as ungrounded wherever two kinds are told apart.
+        grounded: whether the documents hold all that it says; `partly` counts as ungrounded where there are two kinds.
         unsupported: the pieces that no document holds, as (start, end) in the response.
         sentences: the same as indexes of sentences, where they were labelled so.
         group: what it shares with rows that are no independent witnesses (the same documents, say); see `unit`.

@@ -1,13 +1,13 @@
 """Thresholds from labelled answers that keep a stated risk with a stated certainty.
 
-Two risks are told apart, since either is called "ungrounded answers delivered":
+Two risks are distinguished, since either is called "ungrounded answers delivered":
 
 - `delivered`: of the answers that are delivered, the share that is ungrounded. What a reader meets. It need not grow with the
   threshold, so that it is a matter for hypothesis tests: learn then test (A. N. Angelopoulos, S. Bates, E. J. Candès,
   M. I. Jordan, L. Lei, "Learn then Test: Calibrating Predictive Algorithms to Achieve Risk Control", 2021), as selective
   classification did before (Y. Geifman, R. El-Yaniv, "Selective Classification for Deep Neural Networks", 2017).
 - `all`: of all answers, the share that is ungrounded and delivered. It grows with the threshold. It is never more than the first,
-  and small wherever little is delivered or the model seldom errs.
+  and small where little is delivered or the model seldom errs.
 
 Both hold with the confidence asked for. `average` bounds the second risk on average over draws of labelled answers, without a
 confidence: conformal risk control (A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster, "Conformal Risk Control", 2022).

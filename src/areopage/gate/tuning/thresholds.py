@@ -62,7 +62,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         answers, delivered, wrong: all, those delivered, those of them that are ungrounded.
         grounded, false_alarms: the grounded ones, and those of them that are held.
         bound: the upper bound of the risk at this threshold alone; None without a confidence or a threshold.
-        p_value: how likely so few wrong ones would be if the risk were just missed; None likewise.
+        p_value: how likely so few wrong ones would be if the risk were just missed; None in the same case.
     """
 
     risk: float

@@ -57,7 +57,7 @@ class SentenceJudge:
 
         Args:
             settings: how its model is reached.
-            sentences: at most so many of an answer, the most doubtful ones.
+            sentences: the largest number of sentences of an answer; the most doubtful ones.
             seconds: how long all of them may take together.
         """
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds

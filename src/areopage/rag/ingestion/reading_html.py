@@ -1,4 +1,4 @@
-"""HTML: visible text in sections under their headings; linear in the text, whatever stands in it."""
+"""HTML: visible text in sections under their headings; linear in the length of any text."""
 
 import re
 from html import unescape

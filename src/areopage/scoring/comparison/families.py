@@ -1,6 +1,6 @@
 """Many tests at once: p-values corrected so that chance finds do not add up.
 
-Holm's method keeps the chance of even one wrong find in a family under the level, whatever the tests have to do with each other;
+Holm's method keeps the chance of even one wrong find in a family under the level for any dependence between the tests;
 with weights, some tests get more of the level than others. Benjamini's and Hochberg's keeps the expected share of wrong finds
 among the finds under the level, where tests are independent or depend on each other positively. Sources: S. Holm, "A simple
 sequentially rejective multiple test procedure" (Scandinavian Journal of Statistics 6, 1979; section 4 for weights);

@@ -2,7 +2,7 @@
 
 A fixed test that is repeated each day finds a difference sooner or later where there is none. Here a bettor who starts with 1
 bets each day on the differences of that day: where the mean difference is as supposed, the expected capital never grows,
-so that it ever reaches 1/α with a chance of at most α, at whatever moment one looks (Ville's inequality). The capital is a mean
+so that it ever reaches 1/α with a chance of at most α, at any moment of inspection (Ville's inequality). The capital is a mean
 over fixed bets, small and large. The interval holds every mean difference against which no bettor has won yet: it is valid on all
 days at once. Scores need only be bounded. Source: I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by
 betting" (Journal of the Royal Statistical Society B 86, 2024).
@@ -34,7 +34,7 @@ class SequentialDifference(Struct, frozen=True, kw_only=True):
         blocks: the differences that were bet on.
         difference: their mean over the days, in units of the scale; None without any.
         low, high: the interval at 1 − α that holds on all days at once.
-        p_value: valid at whatever moment one looks, in [0, 1]; it never rises from one day to the next.
+        p_value: valid at any moment of inspection, in [0, 1]; it never rises from one day to the next.
         found_on: the number of the day, from 0, on which the p-value fell under α; None where it has not.
     """
 

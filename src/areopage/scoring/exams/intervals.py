@@ -67,7 +67,7 @@ def counts_of(values: Column) -> dict[float, float]:
 
 
 def error_interval(counts: Mapping[float, float], end: float) -> tuple[float, float]:
-    """The 95 % interval of the mean of values in [0, end], whatever their shape: see `scoring.intervals.means`.
+    """The 95 % interval of the mean of values in [0, end] of any shape: see `scoring.intervals.means`.
 
     Args:
         counts: value -> how often it was seen; at least one. Counts may be fractions, of a distribution that is expected.

@@ -78,7 +78,7 @@ def predicted(oracle: Oracle, bands: Sequence[tuple[float, float]], passes: int,
 
     Args:
         bands: of the gold rows, as shares of the scale.
-        passes: how often each row is judged; `changes`: in how many harmless variants it is judged besides.
+        passes: how often each row is judged; `changes`: in how many harmless variants it is also judged.
     """
     kinds = {band: sum(one == band for one in bands) for band in bands}
     calls = {band: oracle.says(*band) for band in kinds}

@@ -1,6 +1,6 @@
 """The intervals of a run's scores: of each criterion, and of everything that the tree of weights makes of them.
 
-The run averages each criterion over its cases, then weighs the means. To first order such a score is a mean over cases, whatever
+The run averages each criterion over its cases, then weighs the means. To first order such a score is a mean over cases, for all
 the weights and however many criteria each case has: a case's value is the score, plus what the case adds to the deviation of
 each mean from its criterion (the delta method; L. A. Jaeckel, "The infinitesimal jackknife", 1972). The interval is that of the
 mean of these values.
@@ -16,7 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
-from areopage.scoring.intervals.means import LEVEL, Column, Matrix, mean_intervals
+from areopage.scoring.intervals.means import LEVEL, mean_intervals
+from areopage.scoring.intervals.random_weights import Column, Matrix
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, NodePath, paths
 

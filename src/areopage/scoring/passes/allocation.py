@@ -2,7 +2,7 @@
 
 A run goes in rounds. In the first one every judge judges every case on every criterion `start` times. Each further round adds one
 pass where it may change a decision, or where the interval of a case's score is wide. A round is planned from the scores of all
-rounds before it, once none of their calls is open. So whoever replays the rounds over the same scores gets the same plan.
+rounds before it, once none of their calls is open. A replay of the rounds over the same scores gives the same plan.
 
 The stopping depends on the scores, which would bias their averages: a case that happens to score high may stop early and keep
 what it happened to get. So averages over cases rest on the first `start` passes, which every case has; the passes that are added

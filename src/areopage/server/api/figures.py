@@ -17,7 +17,7 @@ from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Period, Scope
 from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure
-from areopage.report.monitor_figures import outward
+from areopage.report.monitor.figures import outward
 from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
 from areopage.review.rubric import rubric_for, rubric_of

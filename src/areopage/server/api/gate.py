@@ -23,7 +23,7 @@ from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.rag.answering.checking import Checker
 from areopage.rag.gate_node import foreign
-from areopage.report.decisions import explain
+from areopage.report.gate.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
 from areopage.server.api.records import CheckReply, CheckRequest, Noted, ReasonView, SentenceView, SignalView

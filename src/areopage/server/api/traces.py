@@ -17,7 +17,7 @@ from areopage.ledger.queries import TraceFilter
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
-from areopage.report.decisions import explain
+from areopage.report.gate.decisions import explain
 from areopage.review.label import Given, Settlement
 from areopage.server.access import Actor, Admin, Writer, note, note_scores_seen
 from areopage.server.api.evaluations import decoded, json_body

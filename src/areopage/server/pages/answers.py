@@ -20,7 +20,7 @@ from areopage.monitor.alerts.rules import ANSWER, answer_texts, question_line
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import floors_of, on_scale
 from areopage.monitor.figures import criterion_labels
-from areopage.report.results import fold_space, quoted_verbatim
+from areopage.report.results.run_results import fold_space, quoted_verbatim
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
 from areopage.server.access import Reader, note, note_scores_seen

@@ -103,7 +103,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
 
     @property
     def narrowed(self) -> bool:
-        """Whether any filter besides the period is set."""
+        """Whether any filter other than the period is set."""
         return bool(self.source is not None or self.variant is not None or self.grade or self.text)
 
     def scope(self, suite: str) -> Scope:
@@ -111,7 +111,7 @@ class Chosen(Asked, frozen=True, kw_only=True):
         return Scope(suite=suite, source=self.source, variant=self.variant)
 
     def parts(self) -> dict[str, str | None]:
-        """The filters besides the period."""
+        """The filters other than the period."""
         parts = {"source": self.source, "variant": self.variant, "grade": self.grade, "criterion": self.criterion or None}
         return parts | {"q": self.text or None, "baseline": self.baseline}
 

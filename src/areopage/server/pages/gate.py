@@ -20,8 +20,8 @@ from areopage.ledger.trace_records import Channel, Trace
 from areopage.ledger.traces import Traces
 from areopage.locales import Locale
 from areopage.rag.records import MOST_PROMPT
-from areopage.report.decisions import decision_locale, reason_text
 from areopage.report.elements import histogram
+from areopage.report.gate.decisions import decision_locale, reason_text
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
 from areopage.server.access import Actor, Reader, note
@@ -73,7 +73,7 @@ class GateChosen(Asked, frozen=True, kw_only=True):
         )
 
     def parts(self) -> dict[str, str | None]:
-        """The filters besides the period."""
+        """The filters other than the period."""
         parts = {"verdict": self.verdict, "channel": self.channel, "collection": self.collection, "q": self.prompt or None}
         return parts | {"unlabelled": "1" if self.unlabelled else None}
 

@@ -22,10 +22,10 @@ from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.spool_files import Losses, read_losses
 from areopage.monitor.worker import retry_answers
-from areopage.report.agreement import name_of, remarks, scale_text, verdict_text
-from areopage.report.charts import Series
+from areopage.report.charts import STYLES, Series
 from areopage.report.elements import figure_text, range_text
-from areopage.report.jury_worth import worth_rows, worth_texts
+from areopage.report.judges.agreement import name_of, remarks, scale_text, verdict_text
+from areopage.report.judges.jury_worth import worth_rows, worth_texts
 from areopage.report.model import TrendChart
 from areopage.report.render import draw
 from areopage.review.agreement import EVERY
@@ -38,9 +38,7 @@ from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
-from areopage.server.pages.rendering import REPORT_STYLES, language, render
-
-KEPT = {"Cache-Control": "no-cache"}
+from areopage.server.pages.rendering import CHART_STYLES, KEPT, language, render
 
 router = APIRouter(include_in_schema=False)
 
@@ -69,11 +67,10 @@ def show_figures(request: Request, reader: Reader) -> Response:
     return render(request, "live.html.j2", **_shown(context_of(request), asked, view, spoken))
 
 
-@router.get("/monitor/charts.css")
-@router.get("/monitor/blocks.css")
-def report_styles(request: Request) -> Response:
-    """The styles of charts and blocks, which reports have in common with the pages."""
-    return FileResponse(REPORT_STYLES[request.url.path], headers=KEPT)
+@router.get(CHART_STYLES)
+def chart_styles() -> Response:
+    """The styles of charts, which reports have in common with the pages."""
+    return FileResponse(STYLES, headers=KEPT)
 
 
 def _gathered(request: Request, reader: Reader, *, live: bool = False) -> tuple[Chosen, Overview, Locale]:

@@ -21,25 +21,28 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.report.charts import STYLES as CHARTS
+from areopage.report.charts import STYLES
 from areopage.report.elements import MESSAGE_FILES
-from areopage.report.qualification import ALARMING, is_alarming, judge_text, panel_text
-from areopage.report.render import BLOCK_STYLES, environment
+from areopage.report.judges.qualification import ALARMING, is_alarming, judge_text, panel_text
+from areopage.report.render import TEMPLATES as REPORT_TEMPLATES
+from areopage.report.render import environment
 from areopage.review.label import MAX_RATER
 from areopage.server.access import Actor, actor_of, csrf_token
 from areopage.server.context import context_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
-REPORT_STYLES = {f"/monitor/{path.name}": path for path in (CHARTS, BLOCK_STYLES)}
-"""The styles that reports have in common with the pages, by their address."""
-
+CHART_STYLES = "/monitor/charts.css"
+REPORT_STYLES = "/compare/report.css"
 LANGUAGE_COOKIE = "areopage_language"
 RATER_COOKIE = "areopage_rater"
 YEAR_SECONDS = 31_536_000
 DEFAULT_LANGUAGE = "en"
 # A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
 # another computer) would then be refused with.
+KEPT = {"Cache-Control": "no-cache"}
+"""Of styles that pages share with reports."""
+
 PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 NOT_ALLOWED = 403
 
@@ -53,7 +56,7 @@ class Pages(Struct, frozen=True, kw_only=True):
 @cache
 def _load_pages() -> Pages:
     assets = {path.name: _versioned(f"/static/{path.name}", path) for path in STATIC.iterdir() if path.is_file()}
-    assets |= {path.name: _versioned(address, path) for address, path in REPORT_STYLES.items()}
+    assets[STYLES.name] = _versioned(CHART_STYLES, STYLES)
     return Pages(environments={code: _page_environment(code, assets) for code in LANGUAGES})
 
 
@@ -64,7 +67,7 @@ def _versioned(address: str, path: Path) -> str:
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
-    made = environment(TEMPLATES, locale)
+    made = environment((TEMPLATES, REPORT_TEMPLATES), locale)
     made.globals.update(
         qualification=partial(panel_text, locale),
         alarming=is_alarming,

@@ -12,7 +12,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.labels import Labels
 from areopage.ledger.records import Answer, Evaluation, Label
 from areopage.ledger.store import Ledger
-from areopage.report.results import fold_space
+from areopage.report.results.run_results import fold_space
 from areopage.review.rubric import OVERALL, Rubric, answer_panel, panel_rubric, rubric_of
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import Said, said_by_criterion

@@ -1,6 +1,6 @@
 """Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,20 +9,20 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.bench.people import LONGEST_NAME, LONGEST_NOTE, sign_run
-from areopage.bench.release import run_release
-from areopage.bench.results import RunView, view_run
+from areopage.bench.results.people import LONGEST_NAME, LONGEST_NOTE, sign_run
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
 from areopage.ledger.records import Run, SignOff
 from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
-from areopage.report.bench_release import floor_lines, release_text
-from areopage.report.bench_review import human_texts, signoff_texts
-from areopage.report.people_results import HumanCriterion, people_result
-from areopage.report.results import criterion_label
-from areopage.report.run_files import REPORT
+from areopage.report.bench.files import REPORT
+from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.bench.review import human_texts, signoff_texts
+from areopage.report.results.people import HumanCriterion, people_result
+from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release
 from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.context import ServerContext, context_of
@@ -144,12 +144,36 @@ def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
 def view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
     """A run; None where it is not there, or not all its answers are in the actor's scope."""
     run = context.ledger.panel(id, "bench")
-    if run is None:
-        return None
-    view = view_run(run, context.ledger)
+    view = view_run(run, context.ledger) if run is not None else None
+    return view if view is not None and _may_see(context, actor, view) else None
+
+
+def _may_see(context: ServerContext, actor: Actor, view: RunView) -> bool:
     own = list(view.answer_ids.values())
-    hidden = actor.collections and (not own or not actor.may_see_answers(context.ledger, own))
-    return None if hidden else view
+    return not actor.collections or bool(own and actor.may_see_answers(context.ledger, own))
+
+
+def visible_run(context: ServerContext, actor: Actor, id: str) -> Run | None:
+    """The record of a run, if all its answers are in the actor's scope."""
+    run = context.ledger.panel(id, "bench")
+    if run is None or not actor.collections:
+        return run
+    return run if _may_see(context, actor, view_run(run, context.ledger)) else None
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A run that can be chosen: its id, and what it is called."""
+
+    id: str
+    label: str
+
+
+def run_choices(runs: Sequence[Run]) -> list[Choice]:
+    """The newest runs as choices: target, suite, day and id."""
+    return [
+        Choice(id=run.id, label=" · ".join(filter(None, (_target_of(run), run.suite, f"{run.created_at:%Y-%m-%d}", run.id))))
+        for run in runs[:LISTED]
+    ]
 
 
 def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
@@ -195,6 +219,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         biased=bool(figures and people and people.sample is None),
         address=run_url(view.run.id),
         trust=trust_url(view.run.id),
+        comparison=f"/compare?b={quote(view.run.id, safe='', errors='replace')}",
         may_write=actor.role in ("write", "admin"),
         asks_name=actor.keyless,
         sent=sent or Signing(name=rater_of(request, actor)),

@@ -8,15 +8,15 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.locales import sentence_case
 from areopage.monitor.figures import criterion_labels, measure
 from areopage.report.elements import report_locale
-from areopage.report.period_trust import period_trust
-from areopage.report.run_trust import run_trust
-from areopage.report.trust_page import trust_sections, trust_title
+from areopage.report.trust.page import trust_sections, trust_title
+from areopage.report.trust.period import period_trust
+from areopage.report.trust.run import run_trust
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.filters import chosen, last_days
-from areopage.server.pages.rendering import language_code, render
+from areopage.server.pages.rendering import REPORT_STYLES, language_code, render
 from areopage.server.pages.runs import view_of
 
 DEFAULT_PERIOD = "30"
@@ -62,4 +62,5 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
         variants=tuple(lists.variants(reader.collections)),
         title=trust_title(trust, locale),
         sections=trust_sections(trust, locale),
+        report_styles=REPORT_STYLES,
     )

@@ -27,7 +27,7 @@ _RISK_TAGS = {
     "self_harm": ("self_harm", "suicide", "eating_disorder"),
     "violence": ("violence", "abuse", "radicalization"),
 }
-# A simulated child never writes sexual or romantic text: a scenario that turns on it is tagged, whatever its risk is called.
+# A simulated child never writes sexual or romantic text: a scenario that turns on it is tagged, under any name of its risk.
 _SEXUAL_WORDS = re.compile(
     r"\b(?:sex|sexual|sexually|sexy|sext\w*|nudes?|naked|porn\w*|flirt\w*|romantic|romantically|seduc\w*)\b", re.IGNORECASE
 )

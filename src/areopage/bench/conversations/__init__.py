@@ -1,0 +1,1 @@
+"""Conversations of simulated children with the target."""

@@ -1,0 +1,63 @@
+"""The options of conversations, from the suite or the user: how many turns, by which plan, and who plays the children."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from areopage.bench.conversations.children import turns_without_model
+from areopage.bench.spec import Target
+from areopage.cases.records import Case, Dataset
+from areopage.errors import ModelError
+from areopage.jury.opening import judge_provider_names
+from areopage.jury.options import price_of, suite_reference, typed_reference
+from areopage.locales import Note
+from areopage.models.providers import provider_names
+from areopage.suites.loader import Suite
+
+
+def with_children(dataset: Dataset, suite: Suite, turns: int | None) -> Dataset:
+    """The dataset with the turns and the plan that the user or the suite sets for every child.
+
+    Args:
+        turns: the user's; it goes before the suite's.
+    """
+    section = suite.config.conversations
+    changes = {"turns": turns or section.turns, "plan": section.plan}
+    given = {name: value for name, value in changes.items() if value is not None}
+    if not given:
+        return dataset
+    cases = (case if case.child is None else replace(case, child=replace(case.child, **given)) for case in dataset.cases)
+    return replace(dataset, cases=tuple(cases))
+
+
+def choose_child(suite: Suite, wanted: str | None) -> Target | None:
+    """The model that plays children: the one that the user names, else the suite's, else None.
+
+    The suite's options hold for a model of the user's, too; its price does not.
+
+    Raises:
+        ModelError: the name is not a reference, or is one of a judge.
+        ConfigError: the suite's model lies in a file elsewhere.
+    """
+    section = suite.config.conversations.child
+    options = dict(section.options) if section is not None else {}
+    if wanted is not None:
+        reference, price = typed_reference(wanted), None
+    elif section is not None:
+        reference = suite_reference(suite, section.model, section.provider, "conversations", "child", "model")
+        price = price_of(section.price)
+    else:
+        return None
+    if reference.provider == "replay" or (
+        reference.provider in judge_provider_names() and reference.provider not in provider_names()
+    ):
+        raise ModelError(f"{reference} cannot play a child: name a model")
+    return Target(reference=reference, options=options, price=price)
+
+
+def conversation_remarks(cases: Sequence[Case], target: Target | None, child: Target | None) -> list[Note]:
+    """A remark on conversations that end after their script, since no model goes on."""
+    if target is None or child is not None:
+        return []
+    short = [case.id for case in cases if case.child is not None and turns_without_model(case) < case.child.turns]
+    return [Note("short_scripts", {"n": len(short), "cases": tuple(short)})] if short else []

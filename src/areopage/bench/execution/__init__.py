@@ -1,0 +1,1 @@
+"""Execute a run: answers of the target, then judge by judge."""

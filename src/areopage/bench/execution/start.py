@@ -1,0 +1,288 @@
+"""Prepare, start and resume benchmark runs; models are checked before the first paid call.
+
+`run_benchmark` is the library entry; the command line calls the single steps.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from areopage.bench.execution.blocks import block_calls
+from areopage.bench.execution.context import Observer, RunContext, Silent
+from areopage.bench.execution.run import WHOLE, RunPart, carry_out
+from areopage.bench.planning.pass_options import check_budget
+from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
+from areopage.bench.results.evaluations import store_evaluations
+from areopage.bench.results.history import with_history
+from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
+from areopage.digest import short_digest
+from areopage.errors import ModelError, StorageError
+from areopage.jury.judges import Judge
+from areopage.jury.opening import check_model
+from areopage.jury.options import reached_by
+from areopage.jury.panel import check_panel
+from areopage.ledger.connection import make_folder
+from areopage.ledger.qualifications import require_qualified
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.locales import Note
+from areopage.models.contacts import Agree, agreed_variables, contact_lines
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+from areopage.suites.config_file import SharedSections
+from areopage.suites.loader import Suite, load_suite
+
+
+def run_benchmark(
+    suite: Suite | str,
+    wishes: RunWishes | None = None,
+    *,
+    ledger: Ledger,
+    out: Path = Path("outputs"),
+    fresh: bool = False,
+    only_qualified: bool = False,
+    observer: Observer | None = None,
+) -> RunView:
+    """Run a benchmark, or resume the unfinished run with the same specification.
+
+    Args:
+        suite: a loaded suite, a bundled suite's name or a folder.
+        out: the folder that gets the run's folder.
+        fresh: ask every question again, even where the ledger has the answer.
+        only_qualified: refuse judges that have not passed the exam on every criterion that they judge.
+        observer: is told about each call.
+
+    Raises:
+        UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
+    """
+    prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
+    if only_qualified:
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+    run, _ = begin_run(prepared, ledger, out)
+    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out))
+
+
+def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
+    """Read the suite and dataset, and check the models; writes nothing.
+
+    Args:
+        agree: see `Agree`.
+
+    Raises:
+        UserError: the suite, the dataset or a model cannot be used.
+    """
+    if fresh:
+        wishes = structs.replace(wishes, salt=secrets.token_hex(8))
+    prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
+    spec = agreed(prepared.spec, agree)
+    checked = asyncio.run(check_models(spec, spec.settings.with_environment()))
+    check_budget(checked, prepared.cases)
+    return structs.replace(prepared, spec=checked)
+
+
+def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:
+    """Find the unfinished run with the same specification and cases."""
+    return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases))
+
+
+def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bool]:
+    """Return the matching unfinished run or a new run, and whether it is new.
+
+    Processes that begin the same run at the same time get the same one. A new run's folder is named after the suite and the time.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    spec, now = prepared.spec, datetime.now(UTC)
+    make_folder(out)
+    name = f"{spec.suite}-{now:%Y-%m-%d_%H%M%S}-{secrets.token_hex(2)}"
+    run = Run(
+        id=name,
+        suite=spec.suite,
+        fingerprint=fingerprint_of(spec, prepared.cases),
+        folder=str((out / name).resolve()),
+        created_at=now,
+        finished_at=None,
+        spec=encode_spec(spec),
+    )
+    cases, rejected = ([msgspec.json.encode(one).decode() for one in part] for part in (prepared.cases, prepared.rejected))
+    begun = ledger.begin_run(run, cases, rejected)
+    return begun, begun.id == run.id
+
+
+def reopen_run(
+    run: Run, ledger: Ledger, shared: SharedSections | None = None, *, allowed: Sequence[str] = (), agree: Agree | None = None
+) -> tuple[RunSpec, tuple[RunCase, ...]]:
+    """Load a run from the ledger; check the models unless it is complete.
+
+    Args:
+        shared: the user's configuration, whose endpoints and bots win over the stored ones.
+        allowed: environment variables whose values the stored endpoints and bots may be sent.
+        agree: see `Agree`.
+
+    Raises:
+        UserError: a model cannot be asked, or is another one than at the start.
+    """
+    spec = spec_of(run)
+    if run.finished_at is None:
+        spec = agreed(structs.replace(spec, settings=reached_by(spec.settings, shared or SharedSections(), allowed)), agree)
+        same_models(spec, asyncio.run(check_models(spec, spec.settings.with_environment())))
+    return spec, load_run_cases(ledger, run.id)
+
+
+def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer, folder: Path) -> RunView:
+    """Make a run's open calls, together with other processes, and compute results.
+
+    Args:
+        folder: see `run_folder`.
+
+    Raises:
+        ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
+    """
+    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder), ledger)
+
+
+def carry_on_part(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    observer: Observer,
+    folder: Path,
+    part: RunPart = WHOLE,
+) -> int:
+    """Make a part of a run's open calls; return how many are left that another try could bring.
+
+    Raises:
+        ServerDown, ModelError, StorageError: see `carry_on`.
+    """
+    context = RunContext(
+        run_id=run.id,
+        spec=spec,
+        settings=spec.settings.with_environment(),
+        ledger=ledger,
+        block_calls=block_calls(spec_of(run).concurrency),
+        observer=observer,
+    )
+    return asyncio.run(carry_out(context, cases, folder, part))
+
+
+def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
+    """Record whether a run is complete, and compute its results."""
+    ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
+    view = view_run(ledger.run(run.id), ledger)
+    store_evaluations(view, ledger)
+    return with_history(view, ledger)
+
+
+def run_folder(run: Run, out: Path, named: str = "") -> Path:
+    """The folder of a run, created if missing; see `folder_of`.
+
+    Raises:
+        StorageError: it cannot be written, or the run's name is none of a folder.
+    """
+    folder = folder_of(run, out, named)
+    make_folder(folder)
+    return folder
+
+
+def folder_of(run: Run, out: Path, named: str = "") -> Path:
+    """The folder that a run's files belong to: the stored one if it is in `out`, else one of the run's name in `out`.
+
+    A ledger may come from another user: what it says does not decide where files are written.
+
+    Args:
+        named: how the user named the run; the stored folder is taken if it is this one.
+
+    Raises:
+        StorageError: the run's name is none of a folder.
+    """
+    folder = Path(run.folder).resolve()
+    if out.resolve() in folder.parents or Path(named).resolve() == folder:
+        return folder
+    if run.id in ("", ".", "..") or Path(run.id).name != run.id:
+        raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
+    return out.resolve() / run.id
+
+
+def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
+    """The specification with the variables allowed that the user agrees to send to its foreign servers; see `Contact`."""
+    variables = agreed_variables(_models_of(spec), spec.settings.with_environment(), agree)
+    return structs.replace(spec, settings=spec.settings.allowing(variables))
+
+
+def calls_of(specs: Sequence[RunSpec]) -> list[str]:
+    """Where the calls of runs go that share their settings; see `contact_lines`."""
+    models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
+    return contact_lines(models, specs[0].settings.with_environment())
+
+
+def _models_of(spec: RunSpec) -> list[ModelReference]:
+    asked = [target.reference for target in (spec.target, spec.child) if target is not None]
+    return [*asked, *(judge.reference for judge in spec.judges)]
+
+
+async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
+    """Check the target and judges; record digests, fitness and supported criteria.
+
+    Raises:
+        ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
+        CriteriaError: no judge may judge anything.
+    """
+    target, child = [await _checked(one, settings) for one in (spec.target, spec.child)]
+    checked = await check_panel(spec, settings)
+    left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
+    remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
+    remarks += _shared_models(target, checked.judges)
+    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
+
+
+async def _checked(target: Target | None, settings: ModelSettings) -> Target | None:
+    if target is None:
+        return None
+    return msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+
+
+def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:
+    """A remark on each model that judges itself, or judges under two names."""
+    remarks: list[Note] = []
+    seen: dict[tuple[str, str], str] = {}
+    for judge in judges:
+        if not judge.is_model:
+            continue
+        model = _model_of(judge.reference, judge.digest)
+        if target is not None and model == _model_of(target.reference, target.digest):
+            remarks.append(Note("judge_is_target", {"judge": judge.name, "model": str(judge.reference)}))
+        if model in seen:
+            names = {"first": seen[model], "second": judge.name, "model": str(judge.reference)}
+            remarks.append(Note("judges_are_one_model", names))
+        seen.setdefault(model, judge.name)
+    return tuple(remarks)
+
+
+def _model_of(reference: ModelReference, digest: str) -> tuple[str, str]:
+    """The same for two names of the same weights at a server that tells their digest."""
+    return ("", digest) if reference.provider == "ollama" and digest else (str(reference), "")
+
+
+def same_models(before: RunSpec, now: RunSpec) -> None:
+    """Check that a resumed run uses the models it began with.
+
+    Raises:
+        ModelError: the weights of one are others than when the run began.
+    """
+    pairs = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
+    for asked, again in ((before.target, now.target), (before.child, now.child)):
+        if asked is not None and again is not None:
+            pairs.append((str(asked.reference), asked.digest, again.digest))
+    for name, old, new in pairs:
+        if old != new:
+            digests = f"(digest {short_digest(old)}, now {short_digest(new)})"
+            message = f"{name} is not the model that the run began with {digests}: start a new run"
+            raise ModelError(message)

@@ -1,0 +1,174 @@
+"""The calls to the target that have no answer in the ledger, conversations with simulated children among them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from areopage.bench.conversations.children import CHILD_SOURCE
+from areopage.bench.conversations.turns import Conversations, most_turns, replies
+from areopage.bench.execution.blocks import blocks_of
+from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.target_calls import answered, record_of
+from areopage.bench.keys import AnswerCall
+from areopage.bench.spec import Target
+from areopage.jury.opening import open_retrying
+from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
+from areopage.ledger.answers import Answers, CaseAnswer, Record
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import REPLIED, Answer
+from areopage.models.port import LanguageModel
+
+TARGET_PHASE = "target"
+CHILD_PHASE = "child"
+
+
+class TargetPhase:
+    """The calls to the target, in blocks; use as `async with`.
+
+    Identical cases share one call.
+    """
+
+    name = TARGET_PHASE
+
+    def __init__(self, context: RunContext, target: Target, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> None:
+        """Look up the open calls in the ledger.
+
+        Args:
+            positions: of the cases in the run, by their ids: a call is in the same block in every process.
+        """
+        self._context, self._target, self._stored, self._positions = context, target, Answers(context.ledger), positions
+        self._cases: dict[str, list[AnswerCall]] = {}
+        for call in calls:
+            self._cases.setdefault(call.key, []).append(call)
+        self._calls: dict[int, list[AnswerCall]] = {}
+        blocks = blocks_of(len(positions), context.block_calls)
+        for first, *_ in self._cases.values():
+            self._calls.setdefault(positions[first.case.id] * blocks // len(positions), []).append(first)
+        firsts = [first for first, *_ in self._cases.values()]
+        held = self._held(firsts)
+        self._stored.append_judged([one for key, answer in held.items() for one in self._assigned(key, answer)])
+        talks = any(call.case.child is not None for call in firsts)
+        self._before = self._stored.last_number() if talks else max((answer.number for answer in held.values()), default=0)
+        self.total = sum(most_turns(call.case, context.spec) for call in firsts)
+        self.kept = sum(most_turns(call.case, context.spec) for call in firsts if _is_final(held.get(call.key)))
+        self.blocks = [
+            number for number, block in self._calls.items() if any(not _is_final(held.get(call.key)) for call in block)
+        ]
+        self._models: list[_Asked] = []
+        self._writer = Batch[Record, None](self._stored.append_judged, what="answers")
+        self._limit = 1
+        self._has_talks = talks
+
+    async def __aenter__(self) -> Self:
+        """Open the target, and the model that plays children, if there are open calls."""
+        if self.blocks:
+            self._models.append(self._opened(self._target))
+            self._limit = self._models[0].limit
+            if self._has_talks and self._context.spec.child is not None:
+                self._models.append(self._opened(self._context.spec.child))
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Commit received answers and close the models."""
+        try:
+            await self._writer.__aexit__(kind, error, trace)
+        finally:
+            for asked in self._models:
+                await asked.model.aclose()
+
+    def has_left(self, number: int) -> bool:
+        """Whether a block has calls without an answer or an attempt in this phase."""
+        return bool(self._left(number))
+
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
+        """Make a block's open calls; on return the answers are in the ledger."""
+        left = await asyncio.to_thread(self._left, number)
+        if self._models:
+            ask_one = partial(self._ask_one, self._conversations())
+            await run_concurrently(f"target {self._target.reference}", telling_the_last(left, all_begun), ask_one, self._limit)
+        await asyncio.to_thread(self._writer.flush)
+
+    def give_up(self, number: int, reason: str) -> None:
+        """Record a block's open calls as failed."""
+        failed = [(call.key, record_of(call, self._context.run_id, None, "unreachable", reason)) for call in self._left(number)]
+        self._stored.append_judged([answer for _, answer in failed])
+        self._stored.append_judged([one for key, answer in failed for one in self._assigned(key, answer)])
+
+    def _opened(self, target: Target) -> "_Asked":
+        spec = self._context.spec
+        model = open_retrying(target.reference, self._context.settings, spec.outage_seconds)
+        return _Asked(model, concurrency_of(model, spec.concurrency), spec.concurrency)
+
+    def _conversations(self) -> Conversations:
+        target, *children = self._models
+        return Conversations(
+            self._context.spec,
+            self._stored,
+            partial(self._committed, target),
+            partial(self._committed, children[0]) if children else None,
+            secret=self._context.ledger.secret(),
+            before=self._before,
+        )
+
+    def _assigned(self, key: str, answer: Answer) -> list[CaseAnswer]:
+        """The cases of the run whose call has this answer."""
+        run_id = self._context.run_id
+        return [CaseAnswer(run_id, self._positions[call.case.id], answer.id) for call in self._cases[key]]
+
+    def _held(self, calls: Sequence[AnswerCall]) -> dict[str, Answer]:
+        return replies(self._stored, self._context.run_id, calls, self._positions)
+
+    def _left(self, number: int) -> list[AnswerCall]:
+        block = self._calls[number]
+        held = self._held(block)
+        return [call for call in block if call.key not in held or self._is_left(held[call.key])]
+
+    def _is_left(self, answer: Answer) -> bool:
+        return not _is_final(answer) and answer.number <= self._before
+
+    async def _ask_one(self, conversations: Conversations, call: AnswerCall) -> None:
+        if call.case.child is None:
+            answer = await self._answered(self._models[0], call)
+            self._writer.write_soon([answer, *self._assigned(call.key, answer)])
+            self._models[0].note(answer)
+        elif last := await conversations.hold(call):
+            self._writer.write_soon(self._assigned(call.key, last))
+
+    async def _committed(self, asked: "_Asked", call: AnswerCall) -> Answer:
+        """A turn that is in the ledger before its conversation goes on."""
+        answer = await self._answered(asked, call)
+        await self._writer.write_async([answer])
+        asked.note(answer)
+        return answer
+
+    async def _answered(self, asked: "_Asked", call: AnswerCall) -> Answer:
+        async with asked.in_flight:
+            answer = await answered(asked.model, call, self._context.run_id, self._context.spec.language)
+        self._context.observer.answered(answer)
+        return answer
+
+
+class _Asked:
+    """An open model with its limit and its outage watch."""
+
+    def __init__(self, model: LanguageModel, limit: int, concurrency: int) -> None:
+        self.model, self.limit = model, limit
+        self.in_flight = asyncio.Semaphore(limit)
+        self._watch = OutageWatch(max(UNREACHABLE_IN_A_ROW, concurrency), concurrency)
+
+    def note(self, answer: Answer) -> None:
+        """Note a call's result.
+
+        Raises:
+            ServerDown: see `OutageWatch`.
+        """
+        reached, turned_away = answer.state != "unreachable", answer.state in ("refused", "empty")
+        timed_out = answer.state == "timed_out"
+        name = CHILD_PHASE if answer.source.startswith(CHILD_SOURCE) else TARGET_PHASE
+        self._watch.note(name, answer.reason, reached=reached, turned_away=turned_away, timed_out=timed_out)
+
+
+def _is_final(answer: Answer | None) -> bool:
+    return answer is not None and answer.state in REPLIED

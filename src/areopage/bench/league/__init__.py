@@ -1,0 +1,1 @@
+"""Runs of several targets, and of one target over time."""

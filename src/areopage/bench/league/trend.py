@@ -1,0 +1,100 @@
+"""The runs of one target in time order; only those of one panel on the same cases are set side by side."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from areopage.bench.league.table import Entry, entry_of
+from areopage.bench.panels import Part, part_differences
+from areopage.bench.results.run_view import load_run_cases, view_run
+from areopage.bench.spec import spec_of
+from areopage.errors import StorageError, UserError, name_list
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+
+
+class TrendGroup(Struct, frozen=True, kw_only=True):
+    """Runs that can be compared, the oldest first.
+
+    Args:
+        nearest: the number, from 0, of the earlier group that it differs least from; None for the first group.
+        differs: in what it differs from that group.
+    """
+
+    entries: tuple[Entry, ...]
+    nearest: int | None = None
+    differs: tuple[Part, ...] = ()
+
+    @property
+    def is_one_version(self) -> bool:
+        """Whether the target has the same weights, options and system prompt in all of them."""
+        targets = [entry.spec.target for entry in self.entries]
+        return all(target == targets[0] for target in targets)
+
+
+class Trend(Struct, frozen=True, kw_only=True):
+    """All runs of a target.
+
+    Args:
+        groups: in the order of their first runs.
+        left_out: how many older runs are not among them.
+    """
+
+    target: str
+    groups: tuple[TrendGroup, ...]
+    left_out: int = 0
+
+
+def trend_of_target(ledger: Ledger, target: str, limit: int) -> Trend:
+    """The newest runs of a target.
+
+    Args:
+        target: its reference; that of the newest run where it is "".
+        limit: how many runs at most.
+
+    Raises:
+        UserError: the ledger has no run of it.
+    """
+    runs: list[tuple[Run, str]] = []
+    known: dict[str, None] = {}
+    for run in ledger.runs():
+        try:
+            reference = spec_of(run).target
+        except StorageError:  # another version of areopage wrote it
+            continue
+        if reference is not None:
+            known[str(reference.reference)] = None
+            runs.append((run, str(reference.reference)))
+    target = target or next(iter(known), "")
+    found = [run for run, name in runs if name == target]
+    if not found:
+        there = f"it has runs of {name_list(known)}" if known else "no run in it has a target"
+        raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {there}")
+    newest = found[:limit]
+    entries = [entry_of(view_run(run, ledger), load_run_cases(ledger, run.id)) for run in reversed(newest)]
+    return Trend(target=target, groups=trend_groups(entries), left_out=len(found) - len(newest))
+
+
+def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
+    """Group runs by panel and cases.
+
+    Args:
+        entries: the oldest first.
+    """
+    groups: list[list[Entry]] = []
+    for entry in entries:
+        own = next((group for group in groups if not part_differences(group[0].parts, entry.parts)), None)
+        if own is None:
+            groups.append([entry])
+        else:
+            own.append(entry)
+    return tuple(_group(groups, place) for place in range(len(groups)))
+
+
+def _group(groups: Sequence[Sequence[Entry]], place: int) -> TrendGroup:
+    own = groups[place]
+    apart = [part_differences(before[0].parts, own[0].parts) for before in groups[:place]]
+    if not apart:
+        return TrendGroup(entries=tuple(own))
+    nearest = min(range(place), key=lambda number: (len(apart[number]), -number))
+    return TrendGroup(entries=tuple(own), nearest=nearest, differs=tuple(one.part for one in apart[nearest]))

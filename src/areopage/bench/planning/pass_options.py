@@ -1,0 +1,105 @@
+"""Adaptive passes of a run: what the suite and the user ask for, and what stands against it."""
+
+from collections.abc import Sequence
+
+from areopage.bench.planning.estimate import Estimate, estimate
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.errors import ConfigError, UserError, name_list
+from areopage.jury.judges import Judge
+from areopage.locales import Note
+from areopage.scoring.passes.allocation import PassSettings
+from areopage.suites.config import PassesSection
+from areopage.suites.loader import Suite
+
+PRECISION_SHARE = 0.05
+"""Of the scale's width: the precision where the suite names none."""
+
+
+def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, budget: int | None) -> PassSettings | None:
+    """How passes are added; None where every judge makes all of its passes.
+
+    Args:
+        passes: the number that the user gives; it goes before the suite's settings.
+        adaptive: the user asks for adaptive passes, by the suite's settings or the usual ones.
+        budget: judge calls at most, in place of the suite's.
+
+    Raises:
+        UserError: a budget is given, and passes are not adaptive.
+    """
+    section = suite.config.judge_system.evaluation.passes
+    if passes is not None or (section is None and not adaptive):
+        if budget is not None:
+            raise UserError("--budget bounds adaptive passes: give --passes auto, or `passes` in the suite")
+        return None
+    section = section or PassesSection()
+    return PassSettings(
+        start=section.start,
+        most=section.most,
+        precision=section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min),
+        reliability=section.reliability,
+        risk=section.risk,
+        calls=budget or section.budget.calls,
+        cost=section.budget.cost,
+        seed=section.seed,
+    )
+
+
+def copying_judges(judges: Sequence[Judge]) -> tuple[str, ...]:
+    """The models that are asked several times at temperature 0: their passes are nearly always copies of the first."""
+    return tuple(
+        judge.name
+        for judge in judges
+        if judge.is_model and len(judge.passes) > 1 and all(options.get("temperature") == 0 for options in judge.passes)
+    )
+
+
+def pass_remarks(suite: Suite, judges: Sequence[Judge], settings: PassSettings | None) -> tuple[Note, ...]:
+    """A remark on judges whose passes are copies.
+
+    Raises:
+        ConfigError: passes are adaptive: copies would look like certainty.
+    """
+    copying = copying_judges(judges)
+    if not copying:
+        return ()
+    if settings is not None:
+        message = "at temperature 0 every further pass is a copy of the first: set a temperature, or give --passes 1"
+        raise ConfigError(f"{name_list(copying)}: {message}", path=suite.document.path, key="judge_system.evaluation.passes")
+    return (Note("passes_are_copies", {"judges": copying}),)
+
+
+def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:
+    """Check that the budget pays for the first passes.
+
+    Raises:
+        UserError: it does not, or what the judges cost is not known in one currency.
+    """
+    settings = spec.adaptive
+    if settings is None or (settings.calls is None and settings.cost is None):
+        return
+    least = first_passes(estimate(spec, cases))
+    calls = sum(least.judge_calls.values())
+    if settings.calls is not None and calls > settings.calls:
+        raise UserError(
+            f"the budget of {settings.calls:,} calls is less than the first passes take ({calls:,}): raise it, or take fewer "
+            "cases, criteria or judges"
+        )
+    if settings.cost is None:
+        return
+    unpriced = [judge.name for judge in spec.judges if judge.is_model and judge.price is None]
+    if unpriced:
+        raise UserError(f"the budget is in money, and these judges have no price: {name_list(unpriced)}")
+    currencies = {judge.price.currency for judge in spec.judges if judge.price is not None}
+    if len(currencies) > 1:
+        raise UserError(f"the budget is in money, and the judges' prices are in {name_list(sorted(currencies))}")
+    cost = sum(least.judge_costs.values())
+    if cost > settings.cost:
+        raise UserError(
+            f"the budget of {settings.cost:g} is less than the first passes cost (about {cost:.2f}): raise it, or take fewer "
+            "cases, criteria or judges"
+        )
+
+
+def first_passes(size: Estimate) -> Estimate:
+    """The size of a run that makes its first passes alone."""
+    return size.least or size

@@ -1,0 +1,378 @@
+"""Build a run's cases, criteria, jury and target from a suite and user options."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
+from areopage.bench.panels import case_clusters
+from areopage.bench.planning.pass_options import choose_passes, pass_remarks
+from areopage.bench.planning.reassess import GivenAnswers
+from areopage.bench.planning.rules import with_rules
+from areopage.bench.planning.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
+from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
+from areopage.bench.target_prompts import Mode
+from areopage.cases.columns import field_named
+from areopage.cases.loader import load_dataset
+from areopage.cases.maturity import normalise_maturity
+from areopage.cases.personas import Persona
+from areopage.cases.records import Dataset, RejectedRow
+from areopage.criteria.records import Criterion
+from areopage.digest import digest_of
+from areopage.errors import ConfigError, DatasetError, ModelError, name_list
+from areopage.jury.opening import judge_provider_names
+from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.locales import Note
+from areopage.models.providers import provider_names
+from areopage.models.reference import ModelReference
+from areopage.scoring.reduce import profile_named
+from areopage.suites.config_keys import is_unknown_key
+from areopage.suites.loader import Suite, choose_language
+from areopage.suites.validation import misspelt_weights
+
+AnswersFrom = Literal["target", "dataset"]
+
+
+class RunWishes(Struct, frozen=True, kw_only=True):
+    """The user's options; None or empty uses the suite's value.
+
+    Args:
+        datasets: files in place of the suite's own.
+        target: reference of the model under test.
+        answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
+        judges: names of the suite's judges, or references.
+        criteria: a selection.
+        passes: how often each judge is asked; it switches the suite's adaptive passes off.
+        adaptive: passes are adaptive, by the suite's settings or the usual ones.
+        budget: judge calls at most, where passes are adaptive.
+        limit: how many cases; −1 for all.
+        language: of judges' prompts, personas and the suite's own datasets.
+        timeout: seconds for one call.
+        child: reference of the model that plays simulated children.
+        turns: how many turns each child writes, in place of its own number.
+        allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
+        salt: see `RunSpec`.
+        given: answers that the ledger holds, in place of datasets; no target is asked.
+        responses_only: every case must bring its response: no target is asked.
+    """
+
+    datasets: tuple[Path, ...] = ()
+    target: str | None = None
+    answers: AnswersFrom | None = None
+    judges: tuple[str, ...] = ()
+    criteria: str | None = None
+    mode: Mode | None = None
+    passes: int | None = None
+    limit: int | None = None
+    language: str | None = None
+    profile: str | None = None
+    concurrency: int | None = None
+    timeout: float | None = None
+    child: str | None = None
+    turns: int | None = None
+    allowed_variables: tuple[str, ...] = ()
+    adaptive: bool = False
+    budget: int | None = None
+    salt: str = ""
+    given: GivenAnswers | None = None
+    responses_only: bool = False
+
+
+class PreparedRun(Struct, frozen=True, kw_only=True):
+    """A run before its first model call."""
+
+    spec: RunSpec
+    cases: tuple[RunCase, ...]
+    rejected: tuple[RejectedRow, ...]
+
+
+def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
+    """Build a run from the user's options.
+
+    Raises:
+        ConfigError, DatasetError, CriteriaError, ModelError: the suite, the dataset, the selection or a reference is wrong.
+    """
+    config = suite.config
+    if misspelt := misspelt_weights(suite):
+        raise misspelt[0]
+    language = choose_language(suite, wishes.language)
+    idle = tuple(warning for warning in suite.warnings if not is_unknown_key(warning))
+    remarks = [Note("config_key", {"told": warning}) for warning in suite.warnings if warning not in idle]
+    remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
+    limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
+    given = wishes.given
+    read = (
+        _read_dataset(suite, language, wishes.datasets, limit) if given is None else _given_dataset(suite, language, given, limit)
+    )
+    dataset, strangers = _cases_with_readers(read, suite.personas(language))
+    dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
+    if wishes.limit is None and limit is not None:
+        remarks.append(Note("first_cases", {"n": limit}))
+    selection = config.criteria.default_selection if wishes.criteria is None else wishes.criteria
+    chosen, rejected = choose_criteria(suite, dataset, selection, override=wishes.criteria is not None)
+    if wishes.criteria is None and (outside := not_selected(suite, selection, chosen)):
+        remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
+    criteria, notes = usable_criteria(suite, chosen, language)
+    cases, lost, without_criteria = cases_with_criteria(chosen, criteria, dataset)
+    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets and given is None)
+    if given is not None:
+        cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
+        remarks += _given_remarks(given)
+    all_rejected = (*dataset.rejected, *strangers, *rejected, *without_criteria)
+    mode = _enabled_mode(suite, wishes)
+    to_answer = sum(case.case.response is None and not case.answer_id for case in cases)
+    target = choose_target(suite, wishes.target, mode)
+    remarks += _target_remarks(wishes, target, to_answer, len(cases))
+    case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
+    child = choose_child(suite, wishes.child)
+    remarks += conversation_remarks([case.case for case in cases], target, child)
+    spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    remarks += [
+        *pass_remarks(suite, spec.judges, spec.adaptive),
+        *notes,
+        *ruled_out,
+        *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity),
+    ]
+    spec = msgspec.structs.replace(
+        spec,
+        target=target if to_answer else None,
+        child=child if to_answer and any(case.case.child is not None for case in cases) else None,
+        maturity_defaulted=dataset.maturity_defaulted,
+        remarks=tuple(remarks),
+        idle=idle,
+        lost=lost,
+        dataset_digest=digest_of(cases),
+        reassessed=given.source if given is not None else None,
+    )
+    return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
+
+
+def _enabled_mode(suite: Suite, wishes: RunWishes) -> Mode:
+    mode = wishes.mode or suite.config.execution.test_mode
+    if not getattr(suite.config.test_modes, mode).enabled:
+        raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
+    return mode
+
+
+def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
+    """Remarks on who answers.
+
+    Raises:
+        DatasetError, ModelError: cases have no response, and no target is set.
+    """
+    if wishes.responses_only and to_answer:
+        raise DatasetError(f"{to_answer} of {cases} cases have no response, and no target is asked: see areopage bench run")
+    if target is None and to_answer:
+        raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
+    if wishes.target is not None and not to_answer:
+        yield Note("target_not_asked", {"target": wishes.target})
+    if 0 < to_answer < cases:
+        yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
+
+
+def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
+    """The part of a specification that does not depend on cases."""
+    config = suite.config
+    evaluation = config.judge_system.evaluation
+    profile = profile_named(wishes.profile or config.scoring.profile)
+    concurrency = wishes.concurrency or config.execution.concurrency
+    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, budget=wishes.budget)
+    return RunSpec(
+        suite=suite.name,
+        suite_version=config.project.version,
+        language=language,
+        languages=tuple(config.languages),
+        mode=mode,
+        target=None,
+        judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),
+        adaptive=adaptive,
+        criteria=criteria,
+        personas=suite.personas(language),
+        labels=_labels_of(suite, criteria, language),
+        scale=suite.scale,
+        weights=suite.weights,
+        profile=profile.with_quorum(evaluation.quorum),
+        quorum=evaluation.quorum,
+        salt=wishes.salt,
+        settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
+        concurrency=concurrency,
+        outage_seconds=config.execution.outage_seconds,
+        failures=suite.failure_rules(),
+        release=suite.release_floors(),
+        cluster=config.scoring.cluster,
+        twin_tag=config.scoring.over_refusal.tag,
+        min_coverage=config.execution.min_coverage,
+        variance_threshold=config.judge_system.consistency.variance_threshold,
+        agreement_threshold=config.judge_system.consistency.agreement_threshold,
+        datasets=wishes.given.datasets
+        if wishes.given is not None
+        else tuple(printable(path) for path in wishes.datasets or suite.datasets(language)),
+        maturity_defaulted=0,
+        default_maturity=config.validation.default_maturity,
+        max_response_length=config.validation.max_response_length,
+        remarks=(),
+        log_level=config.logging.level,
+    )
+
+
+def printable(path: Path) -> str:
+    """A path as storable text; invalid UTF-8 bytes become U+FFFD."""
+    return str(path).encode("utf-8", "replace").decode()
+
+
+def _case_limit(limit: int) -> int | None:
+    """The maximum number of cases; None for all.
+
+    Raises:
+        DatasetError: the number means nothing.
+    """
+    if limit == 0 or limit < -1:
+        raise DatasetError(f"--limit {limit}: give a number from 1 on, or -1 for all cases")
+    return None if limit == -1 else limit
+
+
+def _read_dataset(suite: Suite, language: str, files: Sequence[Path], limit: int | None) -> Dataset:
+    """Read the cases from the user's files or the suite's.
+
+    Raises:
+        DatasetError: see `load_dataset`; or there is nothing to read.
+    """
+    paths = tuple(files) or suite.datasets(language)
+    if not paths:
+        raise DatasetError(f"the suite {suite.name} has no dataset of its own in {language!r}: give --dataset FILE")
+    limits, personas = suite.config.validation, suite.personas(language)
+    dataset = load_dataset(
+        paths,
+        default_maturity=limits.default_maturity if personas else "",
+        limit=limit,
+        max_cases=limits.max_cases,
+        max_prompt_length=limits.max_prompt_length,
+        max_response_length=limits.max_response_length,
+    )
+    if not personas and not suite.knows_no_readers:
+        _refuse_unread_ages(dataset, suite)
+    return dataset
+
+
+def _given_dataset(suite: Suite, language: str, given: GivenAnswers, limit: int | None) -> Dataset:
+    """The cases of stored answers; where the suite knows no readers, without their ages."""
+    cases = given.dataset.cases[:limit]
+    if not suite.personas(language):
+        cases = tuple(msgspec.structs.replace(case, maturity="") for case in cases)
+    return msgspec.structs.replace(given.dataset, cases=cases)
+
+
+def _given_remarks(given: GivenAnswers) -> list[Note]:
+    """Where stored answers are from, and which of them are gone."""
+    run, target = given.source.run, given.source.target
+    remarks = [Note("reassessed_target", {"run": run, "target": target}) if target else Note("reassessed", {"run": run})]
+    if given.erased:
+        remarks.append(Note("erased_answers", {"n": len(given.erased), "cases": given.erased}))
+    return remarks
+
+
+def _with_answers_from(dataset: Dataset, wishes: RunWishes) -> Dataset:
+    """The dataset with the answers that are wished for.
+
+    Raises:
+        DatasetError: a target is named, the dataset has answers, and the user does not say which of them to judge.
+    """
+    answered = sum(case.response is not None for case in dataset.cases)
+    if wishes.answers == "target":
+        cases = tuple(msgspec.structs.replace(case, response=None) for case in dataset.cases)
+        return msgspec.structs.replace(dataset, cases=cases)
+    if wishes.target is not None and wishes.answers is None and answered:
+        columns = name_list(map(repr, dataset.response_columns))
+        raise DatasetError(
+            f"the column {columns} has {answered} answers to {len(dataset.cases)} prompts, and --target names {wishes.target}: "
+            "give --answers target to judge only the target's answers, or --answers dataset to judge these, and the target's to "
+            "the other prompts"
+        )
+    return dataset
+
+
+def _refuse_unread_ages(dataset: Dataset, suite: Suite) -> None:
+    """Check that no column holds ages: without personas no judge would be told them.
+
+    Raises:
+        DatasetError: one does, and the suite does not say that it has no personas.
+    """
+    for name in dataset.unread_columns:
+        if field_named(name) == "maturity" and any(_is_age(case.metadata.get(name)) for case in dataset.cases):
+            wanted = suite.folder / suite.config.paths.personas_file
+            raise DatasetError(
+                f"the column {name!r} holds ages of readers, and the suite {suite.name} has no personas: add {wanted}, "
+                f'or write paths.personas_file: "" in {suite.document.path} if ages do not matter'
+            )
+
+
+def _is_age(value: object) -> bool:
+    try:
+        return normalise_maturity(value) is not None
+    except ValueError:
+        return False
+
+
+def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tuple[Dataset, list[RejectedRow]]:
+    """Reject the cases whose readers the suite does not describe: judges could not be told their age."""
+    strangers = [case for case in dataset.cases if case.maturity and case.maturity not in personas]
+    if not strangers:
+        return dataset, []
+    known = name_list(personas)
+    rejected = [rejected_case(case, f"the suite has no persona {case.maturity!r}: it has {known}", dataset) for case in strangers]
+    kept = tuple(case for case in dataset.cases if not case.maturity or case.maturity in personas)
+    if not kept:
+        raise DatasetError(f"no case is left: {rejected[0].reason}")
+    return msgspec.structs.replace(dataset, cases=kept), rejected
+
+
+def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
+    """Display names of the criteria's categories and sub-categories."""
+    keys = {key for one in criteria for key in (one.category, f"{one.category}.{one.subcategory}")}
+    return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
+
+
+def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[Note]:
+    """Remarks on a dataset and its unusable rows."""
+    remarks: list[Note] = []
+    if dataset.maturity_defaulted:
+        counts = {"n": dataset.maturity_defaulted, "cases": len(dataset.cases)}
+        remarks.append(Note("maturity_defaulted", {**counts, "maturity": default_maturity}))
+    if rejected:
+        first = min(rejected, key=lambda row: (row.file, row.row))
+        place = {"file": first.file, "row": str(first.row), "reason": first.reason}
+        remarks.append(Note("rejected_rows", {**place, "n": len(rejected)}))
+    if unread := tuple(name for name in dataset.unread_columns if name != TWIN_OF):
+        remarks.append(Note("unread_columns", {"columns": unread}))
+    return remarks
+
+
+def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None:
+    """Return the named target, else the suite's first enabled model, else None.
+
+    Raises:
+        ModelError: the name is not a reference, or is one of a judge.
+    """
+    system_prompt = getattr(suite.config.test_modes, mode).system_prompt
+    for position, section in enumerate(suite.config.models):
+        reference = suite_reference(suite, section.model, section.provider, "models", position, "model")
+        if (wanted is None and section.enabled) or wanted == str(reference):
+            return Target(
+                reference=_answering(reference),
+                options=dict(section.options),
+                single_prompt=section.single_prompt,
+                judge_thinking=section.judge_thinking,
+                system_prompt=system_prompt,
+                price=price_of(section.price),
+            )
+    return Target(reference=_answering(typed_reference(wanted)), system_prompt=system_prompt) if wanted is not None else None
+
+
+def _answering(reference: ModelReference) -> ModelReference:
+    """The reference of a target, whose provider must be one of models."""
+    if reference.provider in judge_provider_names() and reference.provider not in provider_names():
+        raise ModelError(f"the target {reference} is a judge and answers no prompts: name a model")
+    return reference

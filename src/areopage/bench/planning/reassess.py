@@ -1,0 +1,75 @@
+"""The answers of a finished run as a dataset that another panel judges."""
+
+from msgspec import Struct
+
+from areopage.bench.keys import recorded_id
+from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.spec import Reassessed
+from areopage.cases.records import Case, Dataset, RejectedRow
+from areopage.errors import DatasetError, counted
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+
+
+class GivenAnswers(Struct, frozen=True, kw_only=True):
+    """Answers that the ledger holds, with their cases.
+
+    Args:
+        dataset: the cases, each with its response if it is a whole answer; the rejected ones have no answer, or an erased one.
+        ids: of the answers, by case.
+        erased: the cases whose answers are erased.
+        datasets: the files that the cases came from.
+    """
+
+    source: Reassessed
+    dataset: Dataset
+    ids: dict[str, str]
+    erased: tuple[str, ...]
+    datasets: tuple[str, ...]
+    language: str
+    mode: str
+
+
+def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
+    """Read the answers of a run, in any state; those that are erased or missing are rejected and named.
+
+    Raises:
+        DatasetError: the run has no answer that could be judged.
+        StorageError: the ledger cannot be read.
+    """
+    view = view_run(run, ledger)
+    cases: list[Case] = []
+    rejected: list[RejectedRow] = []
+    ids: dict[str, str] = {}
+    for position, (item, case) in enumerate(zip(load_run_cases(ledger, run.id), view.cases, strict=True), start=1):
+        if reason := _unusable(view, case):
+            rejected.append(RejectedRow(file=run.id, row=position, reason=f"case {case.id}: {reason}", content=""))
+            continue
+        answer = view.answers.get(case.id)
+        ids[case.id] = recorded_id(item.case) if answer is None else answer.id
+        cases.append(case)
+    erased = tuple(view.erased)
+    if not cases:
+        raise DatasetError(f"run {run.id}: none of its {counted(len(view.cases), 'answer')} can be judged: {rejected[0].reason}")
+    dataset = Dataset(
+        cases=tuple(cases),
+        rejected=tuple(rejected),
+        maturity_defaulted=view.spec.maturity_defaulted,
+        places={case.id: (run.id, position) for position, case in enumerate(view.cases, start=1)},
+    )
+    return GivenAnswers(
+        source=Reassessed(run=run.id, target=view.spec.answered_by),
+        dataset=dataset,
+        ids=ids,
+        erased=erased,
+        datasets=view.spec.datasets,
+        language=view.spec.language,
+        mode=view.spec.mode,
+    )
+
+
+def _unusable(view: RunView, case: Case) -> str:
+    """Why the answer to a case cannot be judged again; "" if it can, or if its state is known."""
+    if case.id in view.erased:
+        return "its answer is erased"
+    return "the run has no answer to it" if case.response is None and case.id not in view.answers else ""

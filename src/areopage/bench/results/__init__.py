@@ -1,0 +1,1 @@
+"""Results of a run, computed from the ledger without calling a model."""

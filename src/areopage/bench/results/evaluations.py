@@ -1,0 +1,76 @@
+"""The scores of a run's answers, as the ledger keeps them."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from areopage.bench.results.people import results_digest
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.jury.results import evaluation_of
+from areopage.ledger.answers import Answers, Link
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.records import Evaluation, Judgment, StoredOutcome
+from areopage.ledger.store import Ledger
+from areopage.scoring.fold import RecordScores
+
+
+def store_evaluations(view: RunView, ledger: Ledger) -> None:
+    """Store a run's scores, their links to judgments and its outcome; replaces earlier ones.
+
+    Args:
+        view: of the run as it was carried out, not of a variant.
+    """
+    made = run_evaluations(view)
+    numbers = Answers(ledger).numbers([one.id for one, _ in made])
+    Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
+    links = [Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers]
+    Answers(ledger).append_judged(links)
+    ledger.put_outcome(view.run.id, outcome_of_run(view))
+
+
+def outcome_of_run(view: RunView) -> StoredOutcome:
+    """What a list of runs says of a run's results."""
+    release, first = run_release(view), view.failures.first
+    verdict = release.verdict if release else ""
+    return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view, release))
+
+
+def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
+    """The evaluations of a run's answers with their judgment keys.
+
+    Erased answers are included.
+
+    Cases alike to the letter share the target's answer.
+    """
+    by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
+    for place in sorted(view.judgments):  # sums of floats depend on the order
+        judgment, case_id = view.judgments[place], place[0]
+        by_case[case_id][judgment.key] = judgment
+    cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
+    found: dict[str, tuple[Evaluation, list[str]]] = {}
+    for record in view.scores.records:
+        if record.case_id in cases:
+            judgments = by_case[record.case_id]
+            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()))
+            found[made.id] = (made, list(judgments))
+    return list(found.values())
+
+
+def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
+    """The evaluation of one case's answer."""
+    erased = view.erased.get(case.id)
+    answer = erased or view.answers.get(case.id)
+    at = max((one.created_at for one in judgments), default=view.run.created_at)
+    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at)
+    return msgspec.structs.replace(
+        made,
+        id=view.answer_ids[case.id],
+        origin="bench",
+        reason="" if erased else made.reason,
+        erased=erased is not None,
+        # a recorded answer, which no model gave, belongs to many runs
+        timestamp=answer.answered_at if answer is not None and answer.model else view.run.created_at,
+        source=case.source if answer is None else answer.source,
+    )

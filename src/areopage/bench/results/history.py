@@ -1,0 +1,121 @@
+"""What a run is compared with: the run before it, and the run in the other mode, of the same target and suite.
+
+Runs are compared only where panel and cases are the same; else it is said what differs.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
+from areopage.bench.panels import PanelParts, Part, panel_parts, part_differences
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.spec import RunSpec, Target, spec_of
+from areopage.errors import StorageError
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.scoring.comparison.paired import paired_difference, paired_failures
+from areopage.scoring.failures import case_states, is_failure
+
+_FREE: tuple[Part, ...] = ("suite", "mode", "floors")
+"""What compared runs need not share: the version of the suite's files, the mode, and the floors, which change no score."""
+
+
+def with_history(view: RunView, ledger: Ledger) -> RunView:
+    """The view of a run beside those of the same target and suite in its ledger.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    parts = panel_parts(view.spec, load_run_cases(ledger, view.run.id))
+    candidates = list(_candidates(view, ledger))
+    before = (one for one in candidates if one[1].mode == view.spec.mode and one[0].created_at < view.run.created_at)
+    earlier = next((_compared(view, parts, *one, ledger) for one in before), None)
+    others = (_compared(view, parts, *one, ledger) for one in candidates if one[1].mode != view.spec.mode)
+    other_mode = next((one for one in others if not one.differs), None) if view.spec.target else None
+    return structs.replace(view, history=RunHistory(earlier=earlier, other_mode=other_mode))
+
+
+def _candidates(view: RunView, ledger: Ledger) -> Iterator[tuple[Run, RunSpec]]:
+    """The complete runs of the same target, suite and language, newest first."""
+    for run in ledger.runs():
+        if run.suite != view.run.suite or run.id == view.run.id or run.finished_at is None:
+            continue
+        try:
+            spec = spec_of(run)
+        except StorageError:
+            continue  # another version of areopage wrote it
+        if spec.language == view.spec.language and _name(spec.target) == _name(view.spec.target):
+            yield run, spec
+
+
+def _name(target: Target | None) -> str:
+    return "" if target is None else str(target.reference)
+
+
+def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger: Ledger) -> RunComparison:
+    other = OtherRun(run_id=run.id, created_at=run.created_at, mode=spec.mode)
+    found = part_differences(parts, panel_parts(spec, load_run_cases(ledger, run.id)))
+    differs = tuple(one for one in found if one.part not in _FREE)
+    if differs:
+        return RunComparison(other=other, differs=differs)
+    there = view_run(run, ledger)
+    new, mended = _changes(view, there)
+    release = run_release(there)
+    return RunComparison(
+        other=other,
+        target_changes=_target_changes(view.spec.target, spec.target),
+        outcome=RunOutcome(
+            verdict=release.verdict if release else None,
+            score=there.scores.tree.score,
+            interval=there.scores.interval,
+            coverage=there.coverage.share,
+            first=there.failures.first,
+            by_criterion=there.failures.by_criterion,
+        ),
+        failures=paired_failures(_first_failures(view), _first_failures(there)),
+        score=paired_difference(_finals(view), _finals(there), span=view.spec.scale.max - view.spec.scale.min),
+        new=new,
+        mended=mended,
+    )
+
+
+def _target_changes(here: Target | None, there: Target | None) -> tuple[str, ...]:
+    if here is None or there is None:
+        return ()
+    named = ("digest", "options", "single_prompt", "system_prompt")
+    return tuple(name for name in named if getattr(here, name) != getattr(there, name))
+
+
+def _first_failures(view: RunView) -> dict[str, bool | None]:
+    """Whether each case fails a criterion of the categories that count first; None where it is not known."""
+    spec = view.spec
+    first = {criterion.id for criterion in spec.criteria if criterion.category in view.failures.categories}
+    states = case_states(view.scores.criteria, first, spec.failures.limits(spec.criteria, spec.scale), spec.scale)
+    return {case_id: {"failed": True, "passed": False}.get(state) for case_id, state in states.items()}
+
+
+def _finals(view: RunView) -> dict[str, float | None]:
+    return {record.case_id: record.tree.score for record in view.scores.records}
+
+
+def _changes(here: RunView, there: RunView) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The criteria that a case newly fails, and those that it fails no more."""
+    before, now = _pairs(there), _pairs(here)
+    new: dict[str, tuple[str, ...]] = {}
+    mended: dict[str, tuple[str, ...]] = {}
+    for (case_id, criterion), fails in now.items():
+        known = before.get((case_id, criterion))
+        if known is not None and known != fails:
+            changed = new if fails else mended
+            changed[case_id] = (*changed.get(case_id, ()), criterion)
+    return new, mended
+
+
+def _pairs(view: RunView) -> dict[tuple[str, str], bool]:
+    """Whether each case with a score on a criterion fails it."""
+    spec = view.spec
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    scored = (score for score in view.scores.criteria if score.score is not None and score.applies)
+    return {(score.case_id, score.criterion): is_failure(score, limits, spec.scale) for score in scored}

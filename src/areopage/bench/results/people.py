@@ -1,0 +1,230 @@
+"""People's part in a run: the answers that are drawn for review, the labels that count, and sign-offs."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, get_args
+
+from msgspec import Struct, structs
+
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView
+from areopage.digest import digest_of
+from areopage.errors import UserError
+from areopage.ledger.access import Audit
+from areopage.ledger.labels import SAMPLE, ReviewQueue
+from areopage.ledger.records import ReviewItem, SignedState, SignOff
+from areopage.ledger.run_people import SignOffs, digest_of_signoff
+from areopage.ledger.store import Ledger
+from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.release import Release
+
+Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+WHY: Mapping[Kind, str] = {"random": SAMPLE, "disputed": "disagreement"}
+"""The reason that the queue keeps, where it is not the kind's name."""
+
+SPREAD = 0.4
+"""Judges dispute a criterion if their scores are this share of the scale apart, or one sees a failure and another does not."""
+
+LONGEST_NAME = 128
+LONGEST_NOTE = 10_000
+_EXACT = 9  # decimals of scores that are signed: more depend on the order of a sum
+
+
+class Queued(Struct, frozen=True, kw_only=True):
+    """What one draw did.
+
+    Args:
+        found: how many answers are of each kind; `random` are all that can be labelled.
+        drawn: how many answers of each kind belong to the draw, those that were queued before included.
+        known: how many of the drawn answers were in this run's queue already.
+        new: how many are new in the queue.
+    """
+
+    found: dict[Kind, int]
+    drawn: dict[Kind, int]
+    known: int
+    new: int
+
+
+def answers_by_kind(view: RunView) -> dict[Kind, list[str]]:
+    """The ids of the answers of a run that people can label, by kind; an answer may be of several kinds."""
+    ids = {case.id: view.answer_ids[case.id] for case in view.cases if case.response is not None and case.id in view.answer_ids}
+    ids = {case_id: id for case_id, id in ids.items() if case_id not in view.erased}
+    limits = view.spec.failures.limits(view.spec.criteria, view.spec.scale)
+    scores = {record.case_id: record.criteria for record in view.scores.records}
+    unscored, addressing = set(view.unscored), set(view.addressing)
+    found: dict[Kind, dict[str, None]] = {kind: {} for kind in KINDS}
+    for case_id, id in ids.items():
+        states: dict[Kind, bool] = {
+            "random": True,
+            "failing": case_id in view.failures.by_case,
+            "disputed": any(_is_disputed(view, one, limits[one.criterion]) for one in scores.get(case_id, ())),
+            "unscored": case_id in unscored,
+            "addressed": case_id in addressing,
+        }
+        for kind, holds in states.items():
+            if holds:
+                found[kind][id] = None
+    return {kind: list(ids) for kind, ids in found.items()}
+
+
+def _is_disputed(view: RunView, score: CriterionScore, limit: float) -> bool:
+    given, scale = [judge.score for judge in score.judges if judge.score is not None], view.spec.scale
+    if score.is_disputed or len(given) < 2:
+        return score.is_disputed
+    failing = {scale.reaches(one, limit) for one in given}
+    return len(failing) > 1 or max(given) - min(given) >= SPREAD * (scale.max - scale.min)
+
+
+def draw(found: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, seed: str) -> dict[str, Kind]:
+    """Draw answers for review: half of them at random from all answers, the others from the kinds of `where` in turn.
+
+    Within a kind, too, answers are drawn at random. What a kind cannot fill is filled up at random. A larger draw with the same
+    seed contains the smaller one's random part.
+
+    Returns:
+        The kind that each answer was drawn for, by its id. Answers of the random part are `random`.
+    """
+    order = {kind: sorted(ids, key=lambda id: _rank(seed, id)) for kind, ids in found.items()}
+    others = [kind for kind in dict.fromkeys(where) if kind != "random"]
+    chosen: dict[str, Kind] = dict.fromkeys(order["random"][: -(-size // 2) if others else size], "random")
+    left = {kind: iter(order[kind]) for kind in others}
+    while left and len(chosen) < size:
+        for kind in list(left):
+            next_one = next((id for id in left[kind] if id not in chosen), None)
+            if next_one is None:
+                del left[kind]
+            elif len(chosen) < size:
+                chosen[next_one] = kind
+    for id in order["random"]:
+        if len(chosen) >= size:
+            break
+        chosen.setdefault(id, "random")
+    return chosen
+
+
+def _rank(seed: str, id: str) -> bytes:
+    return hashlib.sha256(f"{seed}\n{id}".encode("utf-8", "replace")).digest()
+
+
+def queue_answers(
+    view: RunView, ledger: Ledger, where: Sequence[Kind], size: int, now: datetime, *, raters: int = 1, seed: str = ""
+) -> Queued:
+    """Draw answers of a run and queue them for review; existing items are kept, so repeated calls are safe.
+
+    Args:
+        raters: how many should label each answer.
+        seed: of the draw; "" for the run's fingerprint.
+    """
+    found, queue = answers_by_kind(view), ReviewQueue(ledger)
+    chosen = draw(found, where, size, seed or view.run.fingerprint)
+    known = queue.items(list(chosen), view.run.id)
+
+    def item(id: str, kind: Kind) -> ReviewItem:
+        return ReviewItem(answer_id=id, why=WHY.get(kind, kind), created_at=now, wanted=raters, run_id=view.run.id)
+
+    # an order that tells nothing of why an answer is there
+    items = [item(id, chosen[id]) for id in sorted(chosen, key=lambda id: _rank("order", id))]
+    queue.draw([one for one in items if one.why == SAMPLE])
+    queue.add([one for one in items if one.why != SAMPLE])
+    drawn: dict[Kind, int] = {kind: list(chosen.values()).count(kind) for kind in KINDS}
+    return Queued(
+        found={kind: len(ids) for kind, ids in found.items()}, drawn=drawn, known=len(known), new=len(chosen) - len(known)
+    )
+
+
+# --- sign-offs
+
+
+def signed_state(view: RunView) -> SignedState:
+    """What a sign-off of a run is about, at this moment."""
+    release = run_release(view)
+    labels = sorted((one.answer_id, one.rater, one.criterion, one.score) for one in view.people.labels)
+    return SignedState(
+        fingerprint=view.run.fingerprint,
+        results=results_digest(view, release),
+        labels=digest_of(labels),
+        counted=len(labels),
+        release=release.verdict if release else "",
+        heads=view.heads,
+    )
+
+
+def results_digest(view: RunView, release: Release | None) -> str:
+    """The digest of a run's scores, failures and release verdict, which a sign-off names."""
+    scores = [
+        (score.case_id, score.criterion, score.applies, None if score.score is None else round(score.score, _EXACT))
+        for score in view.scores.criteria
+    ]
+    final = view.scores.tree.score
+    return digest_of([view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release])
+
+
+class SignedRun(Struct, frozen=True, kw_only=True):
+    """A sign-off, and whether it still holds.
+
+    Args:
+        changed: what is not as it was signed: `results`, `labels`, or `signature` where the sign-off itself was altered.
+    """
+
+    signoff: SignOff
+    changed: tuple[Literal["results", "labels", "signature"], ...]
+
+
+def signed_runs(view: RunView) -> Iterator[SignedRun]:
+    """The sign-offs of a run, the latest first; of each name the latest counts."""
+    if not view.people.signoffs:
+        return
+    now, told = signed_state(view), set[str]()
+    for one in reversed(view.people.signoffs):
+        if one.name in told:
+            continue
+        told.add(one.name)
+        state = one.signed
+        changed: list[Literal["results", "labels", "signature"]] = []
+        if (state.fingerprint, state.results, state.release) != (now.fingerprint, now.results, now.release):
+            changed.append("results")
+        if state.labels != now.labels:
+            changed.append("labels")
+        if digest_of_signoff(one) != one.digest:
+            changed.append("signature")
+        yield SignedRun(signoff=one, changed=tuple(changed))
+
+
+def sign_run(
+    view: RunView,
+    ledger: Ledger,
+    name: str,
+    verdict: Literal["approve", "reject"],
+    now: datetime,
+    *,
+    role: str = "",
+    note: str = "",
+    actor: str,
+    key_id: str = "",
+) -> SignOff:
+    """Append a sign-off of a run as it is now, with an entry in the audit log.
+
+    Args:
+        view: of the run as it was carried out, not of a variant.
+        actor, key_id: who acts, for the audit log.
+
+    Raises:
+        UserError: a name or a text is wrong, or the run cannot be approved as it is.
+    """
+    name, role, note = " ".join(name.split()), " ".join(role.split()), note.strip()
+    if not name or max(len(name), len(role)) > LONGEST_NAME:
+        raise UserError(f"name and role: give a name of 1 to {LONGEST_NAME} characters, and a role of at most {LONGEST_NAME}")
+    if len(note) > LONGEST_NOTE:
+        raise UserError(f"the note is longer than {LONGEST_NOTE:,} characters")
+    state = signed_state(view)
+    if verdict == "approve" and not view.complete:
+        raise UserError(f"run {view.run.id} is not complete: resume it, or sign with the verdict reject")
+    if verdict == "approve" and state.release not in ("", "PASS") and not note:
+        raise UserError(f"the release verdict is {state.release}: say in the note why the run is approved all the same")
+    signed = SignOff(run_id=view.run.id, name=name, role=role, verdict=verdict, note=note, signed_at=now, signed=state)
+    stored = SignOffs(ledger).add(structs.replace(signed, signed_at=now.replace(microsecond=0)))
+    Audit(ledger).note(actor, "sign", view.run.id, f"{verdict} by {stored.name}: {stored.digest}", key_id=key_id)
+    return stored

@@ -1,0 +1,61 @@
+"""What a list of runs says of each."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
+from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.errors import StorageError
+from areopage.ledger.records import Run, RunUse
+from areopage.ledger.store import Ledger
+
+
+class RunSummary(Struct, frozen=True, kw_only=True):
+    """What a list of runs says of one.
+
+    Args:
+        spec: None if another version of areopage wrote the run.
+        coverage: None without stored scores.
+        judgments: how many the scores use, whichever run asked for them.
+    """
+
+    run: Run
+    spec: RunSpec | None
+    cases: int
+    coverage: RunCoverage | None
+    judgments: int
+
+
+class _SelectedCriteria(Struct, frozen=True):
+    criteria: tuple[str, ...]
+
+
+def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
+    """Summaries of all runs of a ledger, newest first."""
+    uses = ledger.run_uses()
+    for run in ledger.runs():
+        use = uses.get(run.id, RunUse(judgments=0, evaluated=0, scored=0, not_applicable=0, planned=0))
+        try:
+            spec = spec_of(run)
+        except StorageError:
+            spec = None
+        texts = ledger.run_cases(run.id)
+        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
+        coverage = None
+        if spec is not None and (run.finished_at is not None or use.evaluated):
+            selected = Counter(key for one in cases for key in one.criteria)
+            if any(
+                criterion.scope == "turn" for criterion in spec.criteria
+            ):  # a target's conversation may be shorter than planned
+                listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
+                selected = selected_judgments(spec, listed, JudgedTurns(listed))
+            coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
+            if use.evaluated == len(cases) and not coverage.lost:
+                coverage = msgspec.structs.replace(coverage, planned=use.planned)
+            elif spec.adaptive is not None:
+                added = max(0, use.scored + use.not_applicable - coverage.planned)
+                coverage = msgspec.structs.replace(coverage, planned=coverage.planned + added)
+        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)

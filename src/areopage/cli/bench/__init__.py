@@ -1,0 +1,1 @@
+"""`areopage bench`: benchmark runs on the console."""

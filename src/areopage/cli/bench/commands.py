@@ -1,0 +1,300 @@
+"""`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
+
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from areopage.cli.options import (
+    OUTPUTS,
+    CalibrationOption,
+    ConfigOption,
+    LedgerOption,
+    OutOption,
+    ProfileOption,
+    ReparseOption,
+    WeightsOption,
+    WithoutJudgeOption,
+    WriteOption,
+    one_of,
+)
+from areopage.cli.run_options import (
+    AUTO,
+    AllowVariableOption,
+    AnswersOption,
+    BudgetOption,
+    ByOption,
+    ChildOption,
+    ClusterOption,
+    ConcurrencyOption,
+    CriteriaOption,
+    DatasetOption,
+    FreshOption,
+    JudgeOption,
+    LimitOption,
+    ModeOption,
+    OnlyQualifiedOption,
+    PageLanguageOption,
+    PassesOrAutoOption,
+    PromptLanguageOption,
+    RunArgument,
+    SuiteOption,
+    TargetsOption,
+    TimeoutOption,
+    TurnsOption,
+    VerboseOption,
+    YesOption,
+    passes_wanted,
+)
+from areopage.errors import UserError
+
+
+def run(
+    suite: SuiteOption = "child_safety",
+    dataset: DatasetOption = None,
+    target: TargetsOption = None,
+    answers: AnswersOption = None,
+    judge: JudgeOption = None,
+    criteria: CriteriaOption = None,
+    mode: ModeOption = None,
+    passes: PassesOrAutoOption = None,
+    budget: BudgetOption = None,
+    limit: LimitOption = None,
+    lang: PromptLanguageOption = None,
+    profile: ProfileOption = None,
+    concurrency: ConcurrencyOption = None,
+    timeout: TimeoutOption = None,
+    child: ChildOption = None,
+    turns: TurnsOption = None,
+    allow_variable: AllowVariableOption = None,
+    by: ByOption = None,
+    fresh: FreshOption = False,
+    only_qualified: OnlyQualifiedOption = False,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run a benchmark, or resume an interrupted run with the same options."""
+    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
+    from areopage.bench.target_prompts import Mode
+    from areopage.cli.bench.league import run_league
+    from areopage.cli.bench.run import Places, run_new
+
+    targets = target or []
+    if by and len(targets) < 2:
+        raise UserError(
+            "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
+        )
+    wishes = RunWishes(
+        datasets=tuple(dataset or ()),
+        target=targets[0] if len(targets) == 1 else None,
+        answers=one_of("--answers", answers, get_args(AnswersFrom)),
+        judges=tuple(judge or ()),
+        criteria=criteria,
+        mode=one_of("--mode", mode, get_args(Mode)),
+        passes=passes_wanted(passes),
+        adaptive=passes == AUTO,
+        budget=budget,
+        limit=limit,
+        language=lang,
+        profile=profile,
+        concurrency=concurrency,
+        timeout=timeout,
+        child=child,
+        turns=turns,
+        allowed_variables=tuple(allow_variable or ()),
+    )
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if len(targets) > 1:
+        how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
+    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose, only_qualified=only_qualified))
+
+
+def league(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Two runs or more: ids, their beginnings, or folders.")],
+    by: ByOption = None,
+    cluster: ClusterOption = "",
+    lang: PageLanguageOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
+    from areopage.cli.bench.league import compare_runs
+    from areopage.cli.bench.run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    raise typer.Exit(compare_runs(runs, places, by=by or (), cluster=cluster, language=language))
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
+    ],
+    by: ByOption = None,
+    cluster: ClusterOption = "",
+    production: Annotated[
+        bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
+    ] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="First day of --production (UTC). Default: 30 days.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", metavar="NAME", help="The suite that judged production. Default: the run's.")
+    ] = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
+    ] = False,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if a run is worse than the first.")
+    ] = None,
+    markdown: Annotated[
+        str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
+    ] = "",
+    lang: PageLanguageOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
+    from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.production import compare as compare_with_production
+    from areopage.cli.bench.run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    places = Places(out=out, config=config, ledger=ledger)
+    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on_regression": fails}
+    how |= {"markdown": markdown, "language": language}
+    period = {"--since": since, "--until": until, "--source": source, "--suite": suite}
+    if production:
+        answers: dict[str, Any] = {name.removeprefix("--"): value for name, value in period.items()}
+        raise typer.Exit(compare_with_production(runs, places, **answers, **how))
+    if given := [name for name, value in period.items() if value is not None]:
+        raise UserError(f"{given[0]} is for a comparison with production: add --production")
+    raise typer.Exit(compare_named(runs, places, **how))
+
+
+def resume(
+    run: RunArgument = "latest",
+    timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Resume a run and retry calls that timed out or found no server."""
+    from areopage.cli.bench.run import Places, resume_run
+
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout))
+
+
+def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """List the runs of a ledger, newest first."""
+    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.run_list import print_runs
+
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        print_runs(opened)
+
+
+def show(
+    run: RunArgument = "latest",
+    calibration: CalibrationOption = "",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show what a run measures, its scores and the health of its judges."""
+    from areopage.bench.results.history import with_history
+    from areopage.bench.results.run_view import view_run
+    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.run_list import print_facts
+    from areopage.cli.bench.run_tables import print_view
+    from areopage.report.results.calibrated import with_calibration
+
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
+        print_facts(view)
+        print_view(view, Path(found.folder))
+
+
+def rescore(
+    run: RunArgument = "latest",
+    weights: WeightsOption = None,
+    profile: ProfileOption = None,
+    without_judge: WithoutJudgeOption = None,
+    reparse: ReparseOption = False,
+    write: WriteOption = False,
+    calibration: CalibrationOption = "",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
+    from areopage.bench.execution.start import run_folder
+    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.scores import rescore_run, variant_of, write_readings
+
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
+        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration)
+        if write:
+            write_readings(opened, readings)
+
+
+def export(
+    run: RunArgument = "latest",
+    form: Annotated[
+        str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")
+    ] = "csv",
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Export every judgment of a run with its raw text."""
+    from areopage.bench.execution.start import run_folder
+    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.scores import export_run
+
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+
+
+def trend(
+    target: Annotated[str, typer.Option(metavar="REF", help="The model under test; default: that of the newest run.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of runs, the newest.")] = 50,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
+    from areopage.cli.bench.league import show_trend
+    from areopage.cli.bench.run import Places
+    from areopage.locales import LANGUAGES
+
+    language = one_of("--lang", lang, LANGUAGES) or ""
+    places = Places(out=out, config=config, ledger=ledger)
+    raise typer.Exit(show_trend(target, places, limit=limit, language=language))

@@ -1,0 +1,186 @@
+"""`areopage bench compare`: runs against a first one, on the console and as files; the exit code can stop a release."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from areopage.bench.comparison.compare import compare_runs
+from areopage.bench.comparison.records import Compared, Comparison, Outcome
+from areopage.bench.spec import spec_of
+from areopage.cli.bench.league import own_report
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.console import print_table, text_console
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
+from areopage.cli.options import STDOUT, visible
+from areopage.digest import digest_of
+from areopage.errors import StorageError, UnknownRun, UserError
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.locales import MISSING, Locale
+from areopage.report.comparison.files import PAGE, pull_request_text, write_comparison
+from areopage.report.comparison.text import (
+    conclusion_text,
+    corrected_text,
+    crossed_text,
+    failures_text,
+    findings,
+    node_name,
+    run_names,
+    shared_lines,
+    verdict_text,
+)
+from areopage.report.elements import report_locale
+from areopage.report.league.text import failed_text, score_difference
+from areopage.report.replacing import replacing
+from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
+
+STYLES: dict[Outcome, str] = {"regression": "bold red", "too_little": "yellow", "improvement": "green", "no_difference": ""}
+_SHOWN_PARTS = 3
+_DECIMALS = 3
+
+
+def compare(
+    names: Sequence[str],
+    places: Places,
+    *,
+    by: Sequence[str],
+    cluster: str,
+    anyway: bool,
+    fail_on_regression: bool,
+    markdown: str,
+    language: str,
+) -> int:
+    """Compare runs with the first one, and write the files.
+
+    Args:
+        names: runs, or targets, which stand for their newest complete run.
+        markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
+
+    Returns:
+        1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0.
+
+    Raises:
+        UserError: a run is not known, is named twice, or its panel differs.
+    """
+    with opened_ledger(places) as ledger:
+        runs = [find_run(ledger, name) for name in names]
+        if len({run.id for run in runs}) < max(len(runs), 2):
+            raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
+        found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway)
+    folder = places.out / f"comparison-{found.first.spec.suite}-{digest_of([run.id for run in runs])[:8]}"
+    reports = {run.id: own_report(run, places.out) for run in runs}
+    write_comparison(found, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    if markdown == STDOUT:
+        typer.echo(pull_request_text(found, language), nl=False)
+    else:
+        print_comparison(found)
+        typer.echo(f"comparison: {folder / PAGE}")
+        write_markdown(markdown, lambda: pull_request_text(found, language))
+    return exit_code(found.outcome, fails=fail_on_regression)
+
+
+def write_markdown(file: str, text: Callable[[], str]) -> None:
+    """Write the Markdown of a comparison; nothing where the file is ""."""
+    if file:
+        with replacing(Path(file)) as place:
+            place.write_text(text(), encoding="utf-8")
+
+
+def exit_code(outcome: Outcome, *, fails: bool) -> int:
+    """1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0."""
+    if outcome == "regression":
+        return FAILED if fails else DONE
+    return INCONCLUSIVE if outcome == "too_little" else DONE
+
+
+def find_run(ledger: Ledger, name: str) -> Run:
+    """Find a run by its id, the beginning of it or its folder, or the newest complete run of a target.
+
+    Raises:
+        UnknownRun: there is neither.
+    """
+    try:
+        return ledger.run(name)
+    except UnknownRun as fault:
+        for run in ledger.runs():
+            with suppress(StorageError):  # another version of areopage wrote it
+                if run.finished_at is not None and spec_of(run).answered_by == name:
+                    return run
+        advice = f" ({_FLAG} compares a run with production)" if name == _FLAG.lstrip("-") else ""
+        raise UnknownRun(f"{fault}; and no complete run of a target {name!r}{advice}") from fault
+
+
+_FLAG = "--production"
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print what came of a comparison, run by run."""
+    console, locale = text_console(), report_locale("en")
+    names = {id: visible(name) for id, name in run_names(comparison, locale).items()}
+    runs = (comparison.first, *(one.other for one in comparison.others))
+    if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
+        console.print(Text(f"NOT VALID: unfit judges: {', '.join(unfit)}", style="bold red"))
+    for one in comparison.others:
+        title = f"{names[one.other.run.id]} against {names[comparison.first.run.id]}: {locale.say(f'outcome_{one.outcome}')}"
+        console.print(Text(title, style=STYLES[one.outcome] or "bold"), soft_wrap=True)
+        for line in findings(one, comparison.first.spec, locale):
+            console.print(Text(f"  {visible(line)}"), soft_wrap=True)
+        if one.outcome == "too_little":
+            console.print(Text(f"  {locale.say('too_little_text')}"), soft_wrap=True)
+        if one.shared.differs:
+            console.print(Text(f"  {locale.say('anyway_title')}", style="yellow"), soft_wrap=True)
+            for line in shared_lines(one.shared, locale):
+                console.print(Text(f"    {visible(line)}"), soft_wrap=True)
+        print_table(console, _summary(comparison, one, locale))
+        print_table(console, _levels(comparison, one, locale))
+        for line in _driver_lines(one, locale):
+            console.print(Text(visible(line)), soft_wrap=True)
+
+
+def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("run", "verdict", "failed", "score", "coverage"):
+        table.add_column(heading, overflow="fold")
+    for run in (comparison.first, found.other):
+        cells = (run.run.id, verdict_text(run, locale), failed_text(run.failures, locale), locale.number(run.score))
+        table.add_row(*map(Text, (*cells, locale.percent(run.coverage))))
+    return table
+
+
+def _levels(comparison: Comparison, found: Compared, locale: Locale) -> Table:
+    """The whole run, the categories, and all that changed beyond chance."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("level", "cases", "score, difference", "new / fixed", "failures, difference", "corrected p", "conclusion"):
+        table.add_column(heading, overflow="fold")
+    for one in found.levels:
+        own = one.difference
+        if one.level not in ("final", "category") and not own.is_telling:
+            continue
+        corrected = " / ".join(corrected_text(test, locale) for test in (own.by_failures, own.by_score))
+        cells = (
+            *(visible(node_name(one, comparison.first.spec, locale)), str(own.score.pairs), score_difference(own.score, locale)),
+            *(crossed_text(own, locale), failures_text(own, locale), corrected, conclusion_text(own, locale)),
+        )
+        table.add_row(*(Text(cell, style="red" if "worse" in own.directions else "") for cell in cells))
+    return table
+
+
+def _driver_lines(found: Compared, locale: Locale) -> list[str]:
+    drivers = found.drivers
+    if drivers is None or not any(one.amount for one in drivers.cases):
+        return []
+    lines = [f"what drives the difference of {locale.signed(drivers.difference, _DECIMALS)} (parts add up to it):"]
+    for name, parts in (("criteria", drivers.criteria), ("judges", drivers.judges), ("cases", drivers.cases)):
+        told = ", ".join(_part(one, locale) for one in parts[:_SHOWN_PARTS] if one.amount)
+        lines.append(f"  {name}: {told}{', …' if len(parts) > _SHOWN_PARTS else ''}")
+    return lines
+
+
+def _part(one: Contribution, locale: Locale) -> str:
+    name = locale.say("one_sided") if one.name == ONE_SIDED else one.name
+    share = MISSING if one.share is None else locale.percent(one.share, 0)
+    return f"{name} {locale.signed(one.amount, _DECIMALS)} ({share})"

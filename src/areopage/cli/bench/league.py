@@ -1,0 +1,300 @@
+"""Several targets on the console: one plan, one run for each, and the league table of all."""
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import msgspec
+import typer
+from msgspec import Struct
+
+from areopage.bench.execution.run import RunPart
+from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, run_folder, settle, unfinished_run
+from areopage.bench.league.table import Absent, Entry, League, Standing, entry_of, league_of
+from areopage.bench.league.trend import trend_of_target
+from areopage.bench.panels import case_column, part_differences
+from areopage.bench.planning.prepare import PreparedRun, RunWishes
+from areopage.bench.results.run_view import load_run_cases, view_run
+from areopage.bench.spec import fingerprint_of
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
+from areopage.cli.bench.league_tables import print_league, print_trend
+from areopage.cli.bench.run import (
+    Places,
+    configured,
+    opened_ledger,
+    print_plan,
+    write_files,
+)
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import visible
+from areopage.cli.progress import Observers, RunLog
+from areopage.digest import digest_of
+from areopage.errors import ModelError, ServerDown, StorageError, UnknownRun, UserError
+from areopage.ledger.qualifications import require_qualified
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.models.contacts import Contact
+from areopage.report.bench.files import REPORT
+from areopage.report.league.files import PAGE, write_league
+from areopage.report.league.trend import PAGE as TREND_PAGE
+from areopage.report.league.trend import write_trend
+from areopage.suites.loader import load_suite
+
+EXIT_CODES: dict[Standing, int] = {"PASS": DONE, "NO_FLOORS": DONE, "INCONCLUSIVE": INCONCLUSIVE, "FAIL": FAILED}
+
+
+class Member(Struct):
+    """A target of a league with its run.
+
+    Args:
+        open_calls: those that another try could bring.
+        fault: why the target could not be asked to the end; "" where it could.
+    """
+
+    run: Run
+    prepared: PreparedRun
+    folder: Path
+    log: RunLog
+    open_calls: int = 0
+    fault: str = ""
+
+    @property
+    def target(self) -> str:
+        """The target's reference."""
+        return str(self.prepared.spec.target.reference) if self.prepared.spec.target else ""
+
+
+def run_league(
+    suite: str,
+    wishes: RunWishes,
+    targets: Sequence[str],
+    places: Places,
+    *,
+    by: Sequence[str],
+    fresh: bool,
+    yes: bool,
+    verbose: bool = False,
+    only_qualified: bool = False,
+) -> int:
+    """Make or resume one run for each target, then the league table of all.
+
+    All targets answer first; then one judge after the other reads all answers, so that a server loads each model once.
+
+    Returns:
+        The worst exit code of the runs; 3 if a target could not be asked, or a judge's server or the disk gave out; 130
+        stopped.
+
+    Raises:
+        UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
+    """
+    with suppress(UnknownRun), opened_ledger(places):
+        pass  # a ledger that cannot be used is refused before a model is asked
+    prepared, absent = _prepared(suite, wishes, targets, places, fresh=fresh, yes=yes)
+    for column in by:
+        case_column([one.case for one in prepared[0].cases], column)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(opened_ledger(places, create=True))
+        if only_qualified:
+            spec = prepared[0].spec
+            require_qualified(ledger, spec.suite, spec.judges, spec.criteria)
+        runs, are_known = _begun(prepared, ledger)
+        if not are_known:
+            print_plan([(one.spec, one.cases) for one in prepared], verbose=verbose)
+            confirm([one.spec for one in prepared], yes=yes)
+        members = [_member(one, known, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
+        hint = _hint(members, ledger, places)
+        try:
+            with ended_like_ctrl_c():
+                _carry_on(members, ledger)
+            entries = [_entry(member, ledger, by) for member in members]
+        except KeyboardInterrupt:
+            typer.echo(f"\nstopped; what has arrived is kept. {hint}", err=True)
+            return INTERRUPTED
+        except (ServerDown, StorageError) as fault:
+            typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept. {hint}", err=True)
+            return INCONCLUSIVE
+        except UserError as fault:
+            raise UserError(f"{fault}; what has arrived is kept. {hint}") from fault
+        absent += [Absent(target=member.target, reason=member.fault) for member in members if member.fault]
+        for entry in entries:
+            typer.echo(f"run {entry.run.id}: {own_report(entry.run, places.out)}", err=True)
+        if any(entry.doubt == "incomplete" for entry in entries):
+            typer.echo(f"some calls brought no verdict. {hint}", err=True)
+        return finish_league(league_of(entries, absent=absent), places)
+
+
+def _member(prepared: PreparedRun, known: Run | None, ledger: Ledger, places: Places, stack: ExitStack) -> Member:
+    """Begin or reopen the run of one target, with its log."""
+    run, spec = known or begin_run(prepared, ledger, places.out)[0], prepared.spec
+    folder = run_folder(run, places.out)
+    log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
+    log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(prepared.cases)} cases")
+    return Member(run=run, prepared=prepared, folder=folder, log=log)
+
+
+def _prepared(
+    suite: str, wishes: RunWishes, targets: Sequence[str], places: Places, *, fresh: bool, yes: bool
+) -> tuple[list[PreparedRun], list[Absent]]:
+    """The run of each target, and the targets whose server is down.
+
+    Raises:
+        UserError: a target is named twice or cannot be used, the answers come with the cases, or no server can be reached.
+    """
+    if len(set(targets)) < len(targets):
+        raise UserError("--target names a model twice: each target has one run")
+    loaded = load_suite(suite).with_shared(configured(places).section)
+    agreed: set[str] = set()
+
+    def agree(asked: Sequence[Contact]) -> bool:
+        """Ask about each server once, not for each target."""
+        new = [contact for contact in asked if str(contact) not in agreed]
+        if new and not ask_to_send(new):
+            return False
+        agreed.update(map(str, asked))
+        return True
+
+    prepared: list[PreparedRun] = []
+    absent: list[Absent] = []
+    faults: list[ServerDown] = []
+    for target in targets:
+        try:
+            own = msgspec.structs.replace(wishes, target=target)
+            prepared.append(prepare_benchmark(loaded, own, fresh=fresh, agree=None if yes else agree))
+        except ServerDown as fault:
+            faults.append(fault)
+            absent.append(Absent(target=target, reason=" ".join(str(fault).split())))
+    if not prepared:
+        raise faults[0]
+    if prepared[0].spec.target is None:
+        raise UserError("the answers come with the cases, so that no target is asked: give --answers target")
+    for one in absent:
+        typer.echo(f"not run: {one.target}: {one.reason}", err=True)
+    return prepared, absent
+
+
+def _begun(prepared: Sequence[PreparedRun], ledger: Ledger) -> tuple[list[Run | None], bool]:
+    """The runs to go on with, and whether each target has one.
+
+    Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
+    """
+    runs = [unfinished_run(one, ledger) for one in prepared]
+    if any(runs):
+        newest = {run.fingerprint: run for run in reversed(ledger.runs()) if run.finished_at}
+        runs = [run or newest.get(fingerprint_of(one.spec, one.cases)) for run, one in zip(runs, prepared, strict=True)]
+        for run in runs:
+            if run is not None and run.finished_at is None:
+                typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+    return runs, all(runs)
+
+
+def _carry_on(members: Sequence[Member], ledger: Ledger) -> None:
+    """Make all open calls: the answers of each target, then judge by judge those of all.
+
+    A target that cannot be asked, or not to the end, is left out from then on.
+    """
+    going = [member for member in members if member.run.finished_at is None]
+    for member in going:
+        try:
+            _do(member, RunPart(judges=()), ledger)
+        except ModelError as fault:
+            member.fault = " ".join(str(fault).split())
+            member.log.write("ERROR", f"stopped: {member.fault}")
+            typer.echo(f"{member.target} gave out: {member.fault}; what has arrived is kept", err=True)
+    going = [member for member in going if not member.fault]
+    for judge in members[0].prepared.spec.judges:
+        for member in going:
+            _do(member, RunPart(answers=False, judges=(judge.name,)), ledger)
+    for member in going:
+        if member.prepared.spec.adaptive is not None and not member.open_calls:
+            _do(member, RunPart(answers=False), ledger)
+
+
+def _do(member: Member, part: RunPart, ledger: Ledger) -> None:
+    typer.echo(f"{member.target}:", err=True)
+    spec, cases = member.prepared.spec, member.prepared.cases
+    with progress(spec) as display:
+        observer = Observers([display, member.log])
+        member.open_calls += carry_on_part(member.run, spec, cases, ledger, observer, member.folder, part)
+
+
+def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
+    """Write the files of a run, and reduce it to what a league needs."""
+    if member.run.finished_at is not None or member.fault:
+        view = view_run(ledger.run(member.run.id), ledger)
+    else:
+        view = settle(member.run, member.open_calls, ledger)
+    write_files(view, member.folder, member.log)
+    return entry_of(view, member.prepared.cases, by)
+
+
+def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
+    resumed = [places.resume_command(member.run.id, ledger) for member in members if member.run.finished_at is None]
+    league = places.league_command([member.run.id for member in members], ledger)
+    return f"Go on with the same command without --fresh, or with: {'; '.join(resumed)}; then: {league}"
+
+
+def compare_runs(names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str) -> int:
+    """Build the league table of finished runs.
+
+    Returns:
+        The worst exit code of the runs.
+
+    Raises:
+        UserError: there are fewer than two runs, or they differ in more than their targets.
+    """
+    with opened_ledger(places) as ledger:
+        runs = {run.id: run for run in map(ledger.run, names)}
+        if len(runs) < 2:
+            raise UserError("a league table needs two runs or more: give their ids (areopage bench list)")
+        entries = [entry_of(view_run(run, ledger), load_run_cases(ledger, run.id), by) for run in runs.values()]
+        refuse_other_panels(entries)
+        return finish_league(league_of(entries, cluster=cluster), places, language)
+
+
+def refuse_other_panels(entries: Sequence[Entry]) -> None:
+    """Check that runs differ in their targets alone.
+
+    Raises:
+        UserError: two differ in more; it is said in what.
+    """
+    first, *others = entries
+    for other in others:
+        if found := part_differences(first.parts, other.parts):
+            told = "; ".join(map(str, found))
+            raise UserError(f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {visible(told)}")
+
+
+def finish_league(league: League, places: Places, language: str = "") -> int:
+    """Print a league and write its files; the exit code is the worst of its runs."""
+    ids = sorted(entry.run.id for entry in league.entries)
+    folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
+    write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    print_league(league)
+    typer.echo(f"league table: {folder / PAGE}")
+    return EXIT_CODES[league.standing]
+
+
+def show_trend(target: str, places: Places, *, limit: int, language: str) -> int:
+    """Print the runs of a target in time order, and write its page and table.
+
+    Raises:
+        UserError: the ledger has no run of it.
+    """
+    with opened_ledger(places) as ledger:
+        trend = trend_of_target(ledger, target, limit)
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
+    folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
+    entries = [entry for group in trend.groups for entry in group.entries]
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in entries}
+    write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    print_trend(trend)
+    typer.echo(f"trend: {folder / TREND_PAGE}")
+    return DONE
+
+
+def own_report(run: Run, out: Path) -> Path:
+    """Where the report of a run is, if it has one; what a ledger says of other folders does not count."""
+    folder = Path(run.folder).resolve()
+    return (folder if out.resolve() in folder.parents else out / Path(run.id).name) / REPORT

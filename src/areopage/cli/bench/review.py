@@ -1,0 +1,242 @@
+"""`areopage bench review`, `bench sign` and `bench report`: people's part in a run, and its files with it."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.app.config import LEDGER_VARIABLE, find_config
+from areopage.bench.execution.start import folder_of, run_folder
+from areopage.bench.results.history import with_history
+from areopage.bench.results.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
+from areopage.bench.results.run_view import RunView, view_run
+from areopage.cases.text_files import CSV_ENCODING, table_writer
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
+from areopage.cli.run_options import RunArgument
+from areopage.errors import StorageError, UserError, counted
+from areopage.ledger.access import Audit
+from areopage.ledger.labels import SAMPLE
+from areopage.ledger.records import ReviewItem, Run
+from areopage.ledger.store import Ledger
+from areopage.report.bench.files import REPORT, write_run_files
+from areopage.report.bench.review import human_texts, signoff_texts
+from areopage.report.elements import report_locale
+from areopage.report.judges.agreement import agreement_text, table
+from areopage.report.replacing import replacing
+from areopage.report.results.people import PeopleResult, people_result, run_reviewed
+from areopage.review.rubric import panel_rubric
+from areopage.scoring.shares import Share
+
+DEFAULT_SAMPLE = 50
+DEFAULT_WHERE = "failing,disputed,unscored,addressed"
+VERDICTS = ("approve", "reject")
+
+
+def review(
+    run: RunArgument = "latest",
+    sample: Annotated[int, typer.Option("--sample", metavar="N", min=1, max=100_000, help="Number of answers.")] = DEFAULT_SAMPLE,
+    where: Annotated[
+        str,
+        typer.Option(
+            "--where",
+            metavar="KIND,...",
+            help="Which answers in addition to the random ones: failing, disputed, unscored, addressed; or only random.",
+        ),
+    ] = DEFAULT_WHERE,
+    raters: Annotated[int, typer.Option("--raters", metavar="K", min=1, max=20, help="Raters for each answer.")] = 1,
+    seed: Annotated[str, typer.Option("--seed", metavar="TEXT", help="Seed of the draw; default: the run's fingerprint.")] = "",
+    status: Annotated[bool, typer.Option("--status", help="Queue nothing; show labels and agreement.")] = False,
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="FILE", help="Write the queued answers to a CSV file to label there.")
+    ] = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Queue answers of a run for review, or show how far people agree with its judges.
+
+    Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
+    the review pages, with `areopage review`, or in a table (--export).
+    """
+    places, kinds = Places(out=out, config=config, ledger=ledger), _kinds(where)
+    with opened_ledger(places) as opened:
+        view = view_run(opened.run(run), opened)
+        if status:
+            _print_status(view)
+            typer.echo(f"report with these figures: {places.report_command(view.run.id, opened)}")
+        else:
+            now = datetime.now(UTC)
+            done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
+            view = view_run(view.run, opened)
+            typer.echo(f"run {view.run.id}: {answers_text(done.found['random'])} can be labelled")
+            _print_kinds(view, done.drawn)
+            typer.echo(f"new in the queue: {done.new}; in the queue before: {done.known}")
+        if export is not None:
+            _export(view, opened, export)
+        elif not status:
+            _print_next_steps(view, opened, places)
+
+
+def sign(
+    run: RunArgument = "latest",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the person who signs.")] = "",
+    role: Annotated[str, typer.Option("--role", metavar="TEXT", help="Role of the person, e.g. safety officer.")] = "",
+    note: Annotated[
+        str, typer.Option("--note", metavar="TEXT", help="Reason; required to approve a run whose release verdict is not PASS.")
+    ] = "",
+    verdict: Annotated[str, typer.Option("--verdict", metavar="approve|reject", help="What is signed.")] = "approve",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Sign a run: approve or reject it, with a name, a date and a hash of what is signed.
+
+    The ledger's hash chain keeps the signature. Later changes of the results or the labels show beside it.
+    """
+    if not name.strip():
+        raise UserError("--name: give the name of the person who signs")
+    chosen = one_of("--verdict", verdict, VERDICTS) or "approve"
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
+        view = view_run(opened.run(run), opened)
+        signed = sign_run(view, opened, name, chosen, datetime.now(UTC), role=role, note=note, actor=actor())  # type: ignore[arg-type]  # checked above
+        release = f"release verdict {signed.signed.release}, " if signed.signed.release else ""
+        what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
+        typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")
+        typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
+        _renew(view.run, opened, places, run)
+
+
+def report(
+    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
+) -> None:
+    """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
+    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+        found = opened.run(run)
+        typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")
+
+
+def _renew(run: Run, ledger: Ledger, places: Places, named: str) -> None:
+    """Write the files of a signed run again where they are, or say which command does it."""
+    folder, stored = folder_of(run, places.out, named), Path(run.folder)
+    if (folder / REPORT).is_file():
+        try:
+            typer.echo(f"report: {_write_files(run, ledger, folder)}")
+        except StorageError as fault:
+            again = places.report_command(named if Path(named).is_dir() else run.id, ledger)
+            raise StorageError(f"the run is signed, but its report is not renewed: {fault}; renew it with: {again}") from fault
+    else:
+        elsewhere = (stored / REPORT).is_file()
+        again = places.report_command(str(stored) if elsewhere else run.id, ledger)
+        typer.echo(f"the report{f' in {stored}' if elsewhere else ''} does not show the signature yet: {again}")
+
+
+def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
+    write_run_files(with_history(view_run(ledger.run(run.id), ledger), ledger), folder)
+    return folder / REPORT
+
+
+def _kinds(where: str) -> tuple[Kind, ...]:
+    named = [name.strip() for name in where.split(",") if name.strip()]
+    found: list[Kind] = [kind for name in named if (kind := one_of("--where", name, KINDS)) is not None]
+    if not found:
+        raise UserError(f"--where: give some of {', '.join(KINDS)}")
+    return tuple(found)
+
+
+def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
+    """How many answers of each kind there are, were drawn, are queued and are labelled blind."""
+    found, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
+    rows = [["kind", "answers", *(["drawn"] if drawn is not None else []), "queued", "labelled"]]
+    for kind in KINDS:
+        ids = found[kind]
+        queued = [id for id in ids if id in view.people.items]
+        cells = [str(len(ids)), *([str(drawn[kind])] if drawn is not None else []), str(len(queued))]
+        rows.append([{"random": "all (random)"}.get(kind, kind), *cells, str(sum(id in labelled for id in ids))])
+    typer.echo("\n".join(table(rows)))
+
+
+def _print_status(view: RunView) -> None:
+    people, locale = people_result(view), report_locale("en")
+    typer.echo(f"run {view.run.id}")
+    for told, _ in signoff_texts(people, locale):
+        typer.echo(visible(told))
+    _print_kinds(view)
+    if people is None or people.all_labelled is None:
+        typer.echo("no label counts yet: areopage bench review RUN queues answers")
+        return
+    typer.echo("")
+    for told in human_texts(people, locale):
+        typer.echo(told)
+    sampled = people.sample is not None
+    if not sampled:
+        typer.echo("figures over all labelled answers, which speak for no others:")
+    typer.echo("\n".join(_failure_rows(view, people)))
+    typer.echo("")
+    typer.echo(agreement_text(run_reviewed(view, "en", sample_only=sampled).report, locale), nl=False)
+
+
+def _failure_rows(view: RunView, people: PeopleResult) -> list[str]:
+    figures = people.sample or people.all_labelled
+    rows = [["failures", "answers", "people", "jury", "both", "sensitivity", "specificity", "agreement"]]
+    names = view.spec.criteria_by_id()
+    pairs = [(names[id].name, one.failures) for id, one in (figures.criteria.items() if figures else ()) if one.failures]
+    first = [("any that counts first", figures.first)] if figures and len(pairs) > 1 else []
+    for name, found in [*first, *pairs]:
+        counts = [str(count) for count in (found.items, found.people, found.jury, found.both)]
+        rows.append([name, *counts, *map(_share, (found.sensitivity, found.specificity, found.agreement))])
+    return table(rows)
+
+
+def _share(share: Share) -> str:
+    if share.share is None or share.low is None or share.high is None:
+        return "-"
+    return f"{share.hits}/{share.of} ({share.low:.0%} to {share.high:.0%})"
+
+
+def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
+    config = find_config(places.config, places.ledger)
+    named = ["--config", str(places.config)] if places.config else []
+    elsewhere = [] if config.section.ledger and not places.ledger else ["--ledger", ledger.place]
+    environment = "" if not elsewhere or os.environ.get(LEDGER_VARIABLE) else f"{LEDGER_VARIABLE}={shlex.quote(ledger.place)} "
+    server = config.section.server
+    address = f"http://{server.host}:{server.port}"
+    back = shlex.join(["areopage", "bench", "review", view.run.id, "--out", str(places.out), *named])
+    typer.echo(
+        f"label in the browser: {environment}{shlex.join(['areopage', 'serve', '--no-worker', *named])}, then {address}/review"
+    )
+    typer.echo(f"label here: {shlex.join(['areopage', 'review', 'list', '--rater', 'NAME', *elsewhere, *named])}")
+    typer.echo(f"label in a table: {back} --export FILE.csv")
+    typer.echo(f"agreement: {back} --status")
+
+
+def _export(view: RunView, ledger: Ledger, file: Path) -> None:
+    """Write the queued answers without any score: a column per criterion is to be filled in."""
+    rubric = panel_rubric(view.spec, view.run.id)
+    items = sorted((item for item in view.people.items.values() if item.state == "open"), key=_in_queue)
+    cases = {view.answer_ids[case.id]: case for case in view.cases if case.id in view.answer_ids}
+    criteria = [entry.name if _is_unique(entry.name, rubric.paths) else entry.path for entry in rubric.entries]
+    Audit(ledger).note(actor(), "export", view.run.id, f"{len(items)} answers to label")
+    with replacing(file) as place, place.open("w", encoding=CSV_ENCODING, newline="") as stream:
+        write = table_writer(stream)
+        write(("id", "audience", "prompt", "response", *criteria, "global", "rater", "comment"))
+        for item in items:
+            if (case := cases.get(item.answer_id)) is not None:
+                blank = [""] * (len(criteria) + 3)
+                write((item.answer_id, case.maturity, case.prompt_text, case.response or "", *blank))
+    typer.echo(f"written: {file} ({answers_text(len(items))})")
+    known = ["--ledger", ledger.place]
+    typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *known])}")
+
+
+def _in_queue(item: ReviewItem) -> tuple[bool, int]:
+    return item.why != SAMPLE, item.number
+
+
+def _is_unique(name: str, paths: Sequence[str]) -> bool:
+    return sum(path.rpartition(".")[2] == name for path in paths) == 1

@@ -1,0 +1,289 @@
+"""Start or resume a run on the console: show the plan, ask, show progress, write the results."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import typer
+from msgspec import Struct
+
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.bench.execution.start import (
+    begin_run,
+    calls_of,
+    carry_on,
+    prepare_benchmark,
+    reopen_run,
+    run_folder,
+    unfinished_run,
+)
+from areopage.bench.planning.estimate import Estimate, estimate
+from areopage.bench.planning.pass_options import first_passes
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.release import Doubt, doubt_about, run_release
+from areopage.bench.results.run_view import RunView
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
+from areopage.cli.bench.run_tables import print_view, unscored_first
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.progress import Observers, RunLog
+from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.ledger.qualifications import require_qualified
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.report.bench.files import write_run_files
+from areopage.scoring.passes.allocation import PassSettings
+from areopage.suites.loader import load_suite
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
+
+    out: Path
+    config: Path | None
+    ledger: str | None
+    allowed_variables: tuple[str, ...] = ()
+
+    def resume_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that resumes a run, without a database's password."""
+        allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
+        return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def report_command(self, run: str, ledger: Ledger) -> str:
+        """The command that writes a run's files again, without a database's password."""
+        return shlex.join(self._command("report", [run], ledger))
+
+    def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
+        """The command that compares runs, without a database's password."""
+        return shlex.join(self._command("league", run_ids, ledger))
+
+    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
+        named = ["--config", str(self.config)] if self.config else []
+        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        return ["areopage", "bench", name, *run_ids, "--out", str(self.out), *named]
+
+
+@contextmanager
+def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
+    """The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
+
+    Args:
+        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+
+    Raises:
+        UnknownRun: there is no ledger.
+        StorageError, MissingExtra: it cannot be opened.
+    """
+    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+        yield ledger
+
+
+def configured(places: Places) -> AppConfig:
+    """The user's configuration, with the ledger in the folder of the runs where it names none."""
+    config = find_config(places.config, places.ledger)
+    return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
+
+
+def run_new(
+    suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False, only_qualified: bool = False
+) -> int:
+    """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
+
+    Returns:
+        The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
+        or the disk gave out half way, 130 stopped.
+
+    Raises:
+        UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
+    """
+    with suppress(UnknownRun), opened_ledger(places):
+        pass  # a ledger that cannot be used is refused before a model is asked
+    own = configured(places).section
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
+    with opened_ledger(places, create=True) as ledger:
+        if only_qualified:
+            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        if unfinished_run(prepared, ledger) is None:
+            print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
+            confirm([prepared.spec], yes=yes)
+        run, is_new = begin_run(prepared, ledger, places.out)
+        if not is_new:
+            typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+
+
+def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
+    """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched.
+
+    Raises:
+        UserError: the suite or a model cannot be used.
+        ServerDown: a server gave out half way.
+    """
+    own = find_config(config, None).section
+    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    print_plan([(prepared.spec, prepared.cases)])
+    confirm([prepared.spec], yes=yes)
+    with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
+        run, _ = begin_run(prepared, ledger, Path(place))
+        with ended_like_ctrl_c(), progress(prepared.spec) as display:
+            return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
+
+
+def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
+    """Resume a run from the ledger alone; its suite and dataset are not read again.
+
+    Of a complete run only the files are written again; no model needs to be there.
+
+    Args:
+        timeout: seconds for one call, in place of the run's.
+
+    Returns, raises:
+        As `run_new`.
+    """
+    with opened_ledger(places) as ledger:
+        run = ledger.run(named)
+        allowed, agree = places.allowed_variables, None if yes else ask_to_send
+        spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
+        spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
+        if run.finished_at is None:
+            print_plan([(spec, cases)])
+            confirm([spec], yes=yes)
+        return _go_on(run, spec, cases, ledger, places, named)
+
+
+def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
+    hint = places.resume_command(run.id, ledger)
+    with ExitStack() as stack:
+        folder = run_folder(run, places.out, named)
+        log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
+        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
+        for remark in (*spec.remarks, *spec.idle):
+            log.write("WARNING", str(remark))
+        try:
+            with ended_like_ctrl_c(), progress(spec) as display:
+                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            write_files(view, folder, log)
+        except KeyboardInterrupt:
+            log.write("WARNING", "stopped by the user or the system")
+            typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            return INTERRUPTED
+        except (ServerDown, StorageError) as fault:
+            with suppress(StorageError):
+                log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
+            typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            return INCONCLUSIVE
+        except UserError as fault:
+            raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
+    print_view(view, folder)
+    return _exit_code(view, hint)
+
+
+def write_files(view: RunView, folder: Path, log: RunLog) -> None:
+    """Write the files of a run, and what there is to say of it into its log."""
+    for path in write_run_files(view, folder):
+        log.write("INFO", f"wrote {path.name}")
+    for warning in view.scores.warnings:
+        log.write("WARNING", str(warning))
+    log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
+
+
+def _exit_code(view: RunView, hint: str) -> int:
+    release = run_release(view)
+    if release is not None and release.verdict == "FAIL":
+        return FAILED
+    doubt = doubt_about(view, release)
+    if doubt and doubt != "release":
+        typer.echo(doubt_text(view, doubt, hint), err=True)
+    return INCONCLUSIVE if doubt else DONE
+
+
+def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
+    """Why a run is inconclusive.
+
+    Args:
+        hint: the command that resumes it.
+    """
+    if doubt == "incomplete":
+        return f"some calls brought no verdict; try them again with: {hint}"
+    if doubt == "none_applies":
+        return "no criterion applies to any case: nothing is scored"
+    if doubt == "no_score":
+        return f"nothing could be scored: run.log says why; after mending it: {hint}"
+    if doubt == "coverage":
+        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+    return f"inconclusive: {'; '.join(unscored_first(view))}"
+
+
+def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
+    """What runs of one panel will ask: each of another target, or only one run."""
+    spec, sizes = runs[0][0], [estimate(*one) for one in runs]
+    firsts = [first_passes(size) for size in sizes]
+    for remark in dict.fromkeys(str(remark) for one, _ in runs for remark in (*one.remarks, *(one.idle if verbose else ()))):
+        typer.echo(f"note: {remark}", err=True)
+    if spec.idle and not verbose:
+        keys = counted(len(spec.idle), "key")
+        typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
+    targets = [str(one.target.reference) for one, _ in runs if one.target]
+    named = f"{'target' if len(targets) == 1 else 'targets'} {', '.join(targets)}, mode {spec.mode}"
+    told = named if targets else "responses come with the cases"
+    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {told}", err=True)
+    criteria, judges = counted(sizes[0].criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
+    each = " for each target" if len(runs) > 1 else ""
+    typer.echo(f"{counted(sizes[0].cases, 'case')}, {criteria}, {judges}{each}:", err=True)
+    for judge in spec.judges:
+        unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
+        least, number = (sum(size.judge_calls[judge.name] for size in some) for some in (firsts, sizes))
+        passes = counted(len(judge.passes), "pass", "passes")
+        if spec.adaptive is not None and len(judge.passes) > spec.adaptive.start:
+            passes = f"{spec.adaptive.start} to {passes}"
+        calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
+        recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
+        typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
+    for line in calls_of([one for one, _ in runs]):
+        typer.echo(line, err=True)
+    if ruled_out := sum(size.ruled_out for size in sizes):
+        pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
+        typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
+    for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
+        typer.echo(f"warning: {warning}", err=True)
+    if spec.adaptive is not None:
+        typer.echo(f"passes are adaptive: {_adaptive_text(spec.adaptive)}", err=True)
+        typer.echo(f"plan, at least: {_plan_of(firsts, spec)}", err=True)
+        typer.echo(f"plan, at most: {_plan_of(sizes, spec)}", err=True)
+        return
+    typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)
+
+
+def _adaptive_text(settings: PassSettings) -> str:
+    """What adaptive passes stop at."""
+    bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
+    bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
+    told = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
+    if settings.reliability is not None:
+        told += f" and its criterion is not {settings.reliability:.0%} as reliable as {settings.most} passes would make it"
+    return f"{told}; at most {settings.most}{f' and {name_list(bounds)}' if bounds else ''}"
+
+
+def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
+    """The size of runs that share their judges: a model is loaded once for all of them."""
+    prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
+    costs: dict[str, float] = {}
+    for currency, amount in (pair for size in sizes for pair in size.costs.items()):
+        costs[currency] = costs.get(currency, 0.0) + amount
+    calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
+    loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
+    return f"{calls}, {told_size(prompts, answers, costs)}, {counted(loads, 'model load')}"
+
+
+def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
+    """The calls to targets, and those to the child's model where there are conversations."""
+    answers = counted(sum(size.answer_calls for size in sizes), "answer")
+    if not (conversations := sum(size.conversations for size in sizes)):
+        return answers
+    calls = counted(sum(size.child_calls for size in sizes), "call")
+    child = f", at most {calls} to the child {spec.child.reference}" if spec.child else ""
+    return f"at most {answers}, {counted(conversations, 'conversation')}{child}"

@@ -1,0 +1,64 @@
+"""The runs of a ledger on the console, and what a run measures."""
+
+from pathlib import Path
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from areopage.bench.results.run_view import RunView
+from areopage.bench.results.summaries import run_summaries
+from areopage.bench.spec import RunSpec
+from areopage.cli.console import UNSEEN_WIDTH, print_table, text_console
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.locales import MISSING
+
+
+def print_runs(ledger: Ledger) -> None:
+    """A table of the ledger's runs."""
+    summaries = list(run_summaries(ledger))
+    if not summaries:
+        typer.echo(f"no runs in {ledger.place}")
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("state", "cases", "coverage", "judgments"):
+        table.add_column(heading, no_wrap=True)
+    for one in summaries:
+        facts = run_facts(one.run, one.spec)
+        coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
+        named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
+        table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
+    console = text_console()
+    console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
+    print_table(console, table)
+
+
+def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
+    """What a run measures.
+
+    Args:
+        spec: None if another version of areopage wrote the run.
+    """
+    facts = dict.fromkeys(("run", "begun", "state", "suite", "target", "mode", "language", "dataset"), MISSING)
+    facts |= {"run": run.id, "begun": f"{run.created_at:%Y-%m-%d %H:%M}", "suite": run.suite}
+    facts["state"] = "complete" if run.finished_at else "unfinished"
+    if spec is not None:
+        facts |= {"suite": f"{spec.suite} {spec.suite_version}", "language": spec.language}
+        facts["target"] = spec.answered_by or "recorded answers"
+        if spec.reassessed is not None:
+            facts["target"] += f" (answers of {spec.reassessed.run})"
+        if spec.target is not None:
+            facts["mode"] = spec.mode
+        facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
+    return facts
+
+
+def print_facts(view: RunView) -> None:
+    """What a run measures, one fact to a line."""
+    console = text_console()
+    for name, fact in run_facts(view.run, view.spec).items():
+        if fact != MISSING:
+            console.print(Text(f"{name}: {fact}{' UTC' if name == 'begun' else ''}"), soft_wrap=True)

@@ -1,0 +1,25 @@
+"""Texts and tables on the console."""
+
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.table import Table
+
+UNSEEN_WIDTH = 200
+"""Columns of output that is not a terminal."""
+
+
+def text_console() -> Console:
+    """A console for plain text; output that is not a terminal is never cut at a width."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = UNSEEN_WIDTH
+    return console
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table without blanks at the ends of its lines."""
+    for line in console.render_lines(table, pad=False):
+        while line and not line[-1].text.strip():
+            line.pop()
+        ends = [Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
+        console.print(Segments([*line[:-1], *ends, Segment.line()]), end="")

@@ -1,0 +1,1 @@
+"""`areopage gate`: decisions on answers, their reports, thresholds and datasets."""

@@ -1,0 +1,215 @@
+"""Commands `areopage gate import` and `areopage gate dataset export`."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated, Any, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+import typer
+from msgspec import structs
+
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.cases.records import RejectedRow
+from areopage.cases.text_files import table_writer
+from areopage.cli.exit_codes import INCONCLUSIVE
+from areopage.cli.gate.report import NO_ANSWERS, scope_of
+from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
+from areopage.errors import StorageError, UserError
+from areopage.ledger.access import Audit
+from areopage.ledger.trace_records import Channel
+from areopage.rag.import_logs import Imported
+from areopage.rag.import_logs import import_logs as take
+from areopage.rag.old_logs import Difference, Progress
+from areopage.report.replacing import replacing
+from areopage.review.labelled_answers import WANTED, Selection, dataset
+from areopage.text.personal import Policy
+
+SHOWN = 20
+TOLD_EVERY = 5.0
+
+
+def import_logs(
+    places: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER|FILE...", help="metrics.jsonl, llm_responses.jsonl, snapshots; plain or .gz.")
+    ],
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    timezone: Annotated[
+        str, typer.Option("--timezone", metavar="NAME", help="Time zone of timestamps without one: UTC, Europe/Paris ...")
+    ] = "UTC",
+    rejected: Annotated[
+        Path | None, typer.Option("--rejected", metavar="FILE", help="Write rejected lines to FILE (CSV).")
+    ] = None,
+    differences: Annotated[
+        Path | None, typer.Option("--differences", metavar="FILE", help="Write contradictions between fields to FILE (CSV).")
+    ] = None,
+) -> None:
+    """Import the logs of an older system into the ledger; list unusable lines (exit code 1).
+
+    Pass all files in one command: the import joins each metrics row with its response and its snapshot.
+    A second import adds no duplicates.
+    """
+    zone = _zone_of(timezone)
+    with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as kept:
+        found = take(opened, places, zone=zone, reject=kept.add, progress=_plain_progress())
+        Audit(opened).note(
+            actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
+        )
+    _tell_imported(found)
+    if differences is not None:
+        _write_differences(found.differences, differences)
+        typer.echo(f"written: {differences}", err=True)
+    if found.rejected:
+        _tell_rejected(found.rejected, kept.shown, rejected)
+        raise typer.Exit(INCONCLUSIVE)
+
+
+def export(
+    output: Annotated[str, typer.Option("--output", metavar="FILE", help="Output file (JSON Lines); - is the standard output.")],
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    verdict: Annotated[
+        str,
+        typer.Option(
+            "--verdict", metavar="VERDICT", help="bad (did not pass, or was labelled unsupported), all, or one verdict."
+        ),
+    ] = "bad",
+    labelled_only: Annotated[
+        bool, typer.Option("--labelled-only", help="Export only labelled answers; implies --verdict all.")
+    ] = False,
+    collection: CollectionOption = None,
+    channel: Annotated[
+        list[str] | None, typer.Option("--channel", metavar="chat|check|import", help="Export only answers of this channel.")
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", metavar="POLICY", help="full, truncated, redacted or none; default storage.export_text."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Export answers that did not pass with their documents, reasons and labels; personal data is redacted by default."""
+    settings = find_config(config, ledger)
+    storage = settings.storage
+    policy = one_of("--text", text, get_args(Policy)) or storage.export_text
+    channels = tuple(one for name in channel or () if (one := one_of("--channel", name, get_args(Channel))))
+    chosen = one_of("--verdict", verdict, WANTED)
+    selection = Selection(
+        filter=structs.replace(scope_of(since, until, collection), channels=channels),
+        wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
+        labelled_only=labelled_only,
+    )
+    if output != STDOUT and Path(output).exists() and not force:
+        raise StorageError(f"{output} exists: choose another file, or give --force")
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
+        # before the first row: no row is exported without an audit entry
+        Audit(opened).note(actor(), "export", output, f"answers of the gate: {chosen}, text {policy}")
+        rows = (msgspec.json.encode(row) + b"\n" for row in dataset(opened, selection, policy, storage.max_chars))
+        if output == STDOUT:
+            for row in rows:
+                typer.echo(row.decode(), nl=False)
+            return
+        count = 0
+        with replacing(Path(output)) as temporary, temporary.open("wb") as file:
+            for row in rows:
+                file.write(row)
+                count += 1
+    typer.echo(f"{count:,} answers written to {output}", err=True)
+
+
+def _zone_of(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UserError(f"--timezone {name[:40]!r}: no such time zone; use a name such as UTC or Europe/Paris") from None
+
+
+class RejectedRows:
+    """Collects rejected lines: the first ones for the console, all of them for a file."""
+
+    def __init__(self, writer: Callable[[Iterable[Any]], object] | None) -> None:
+        self._writer = writer
+        self.shown: list[RejectedRow] = []
+
+    def add(self, row: RejectedRow) -> None:
+        """Take one."""
+
+        if len(self.shown) < SHOWN:
+            self.shown.append(row)
+        if self._writer is not None:
+            self._writer((row.file, row.row, row.reason, row.content))
+
+
+@contextmanager
+def _rejected_rows(path: Path | None) -> Iterator[RejectedRows]:
+    if path is None:
+        yield RejectedRows(None)
+        return
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        write = table_writer(stream)
+        write(("file", "row", "reason", "content"))
+        yield RejectedRows(write)
+
+
+def _plain_progress() -> Progress:
+    began = last = time.monotonic()
+    counted = ""
+
+    def told(what: str, done: int, total: int) -> None:
+        nonlocal began, last, counted
+        now = time.monotonic()
+        if what != counted:
+            counted, began = what, now
+        if now - last < TOLD_EVERY:
+            return
+        last = now
+        rate = done / max(1e-6, now - began)
+        line = f"{done:,} of {total:,} {what}, {rate:,.0f}/s, {(total - done) / max(1e-6, rate):.0f} s left"
+        print(line, file=sys.stderr, flush=True)
+
+    return told
+
+
+def _tell_imported(found: Imported) -> None:
+    rows = ", ".join(
+        f"{found.rows.get(kind, 0):,} {name}"
+        for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
+    )
+    typer.echo(f"read: {rows}, in {found.files:,} files")
+    outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(found.verdicts.items()))
+    typer.echo(f"imported: {found.added:,} new, {found.known:,} already known" + (f" ({outcomes})" if outcomes else ""))
+    typer.echo(
+        f"joined: {found.joined.get('response', 0):,} with a response, {found.joined.get('snapshot', 0):,} with a snapshot"
+    )
+    named = ", ".join(f"{count:,} {field}" for field, count in sorted(found.contradictions.items()))
+    typer.echo(f"fields that contradict other fields: {named or 'none'}")
+    for one in found.differences[:SHOWN]:
+        typer.echo(f"  {one.place} line {one.line}: {one.field} is {one.said}, but the other fields give {one.derived}", err=True)
+    rest = sum(found.contradictions.values()) - SHOWN
+    if rest > 0:
+        typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
+
+
+def _tell_rejected(count: int, shown: list[RejectedRow], path: Path | None) -> None:
+    typer.echo(f"rejected: {count:,} lines", err=True)
+    for row in shown:
+        typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
+    if path is not None:
+        typer.echo(f"written: {path}", err=True)
+    elif count > len(shown):
+        typer.echo(f"  and {count - len(shown):,} more: --rejected FILE writes them all", err=True)
+
+
+def _write_differences(found: tuple[Difference, ...], path: Path) -> None:
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        write = table_writer(stream)
+        write(("file", "line", "field", "said", "derived"))
+        for one in found:
+            write((one.place, one.line, one.field, one.said, one.derived))

@@ -1,0 +1,265 @@
+"""Command `areopage gate tune`: thresholds for a stated risk, from labelled answers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage import __version__
+from areopage.app.config import AppConfig, find_config
+from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
+from areopage.app.ledger import open_ledger
+from areopage.cli.exit_codes import INCONCLUSIVE
+from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
+from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
+from areopage.cli.progress import Pace
+from areopage.errors import UserError
+from areopage.gate.config import GateConfig
+from areopage.gate.tuning.risk import CONTROLS, Control
+from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
+from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
+from areopage.ledger.queries import TraceFilter
+from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
+
+LEDGER = "ledger"
+
+SHOWN = 5
+
+
+def tune(
+    labels: Annotated[
+        list[str], typer.Option("--labels", metavar="FILE|ledger", help="Labelled answers: a dataset (repeatable), or `ledger`.")
+    ],
+    risk: Annotated[float, typer.Option("--risk", metavar="SHARE", help="Allowed share of ungrounded answers.")] = 0.02,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Confidence of that bound.")] = 0.95,
+    of: Annotated[
+        str, typer.Option("--of", metavar="delivered|all|average", help="Reference population of the risk; see the reference.")
+    ] = "delivered",
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Fit the model on half of the groups and certify on the other half.")
+    ] = False,
+    grey_band: Annotated[
+        bool, typer.Option("--grey-band", help="Choose a second threshold; a judge decides between the two.")
+    ] = False,
+    precision: Annotated[
+        float, typer.Option("--precision", metavar="SHARE", help="Minimum share of ungrounded answers above the grey band.")
+    ] = 0.5,
+    rules: RulesOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="DIR", help="Folder for gate.yml; without it no file is written.")
+    ] = None,
+    who: Annotated[str, typer.Option("--who", metavar="NAME", help="Name to record in the file.")] = "",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed for the groups that fit a model.")] = 0,
+    force_uncertified: Annotated[
+        bool, typer.Option("--force-uncertified", help="Write the best threshold even if none is certified.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing gate.yml.")] = False,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    collection: CollectionOption = None,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
+    control = one_of("--of", of, CONTROLS) or "delivered"
+    ask = Ask(risk=risk, confidence=confidence, control=control, grey_band=grey_band, precision=precision, seed=seed)
+    _refuse_nonsense(ask)
+    settings = find_config(config, ledger)
+    base = load_rules(rules) if rules else settings.gate
+    if output is not None and not force and (output / RULES_FILE).exists():
+        raise UserError(f"{output / RULES_FILE} exists: choose another folder, or replace it with --force")
+    if labels == [LEDGER]:
+        given = _ledger_labels(settings, scope_of(since, until, collection))
+    else:
+        given = _file_labels(labels, [since, until, collection])
+    for why, count in given.left_out.items():
+        typer.echo(f"areopage: left out: {count:,} {why}", err=True)
+    found = _choose(given, ask, base, refit=refit)
+    _conclude(found, given, output, who=who, forced=force_uncertified)
+
+
+def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
+    typer.echo("\n".join(_tuning_lines(found.tuning)))
+    certain = found.tuning.certified and not given.skewed
+    if given.skewed:
+        advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
+        typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
+    if output is not None and (certain or forced):
+        path = _write(found, given, output, who=who, certain=certain)
+        typer.echo(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}", err=True)
+    elif not certain and output is not None:
+        typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
+    if not certain:
+        raise typer.Exit(INCONCLUSIVE)
+
+
+def _refuse_nonsense(ask: Ask) -> None:
+    for name, share in (("--risk", ask.risk), ("--confidence", ask.confidence), ("--precision", ask.precision)):
+        if not 0.0 < share < 1.0:
+            raise UserError(f"{name} {share:g}: give a share between 0 and 1, such as 0.02")
+
+
+def _ledger_labels(settings: AppConfig, scope: TraceFilter) -> LabelSet:
+    tell_reduced_texts(settings)
+    with open_ledger(settings, advice=NO_ANSWERS) as opened:
+        return labels_of_ledger(opened, scope)
+
+
+def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> LabelSet:
+    if LEDGER in labels:
+        raise UserError("--labels: give either files or ledger")
+    if any(narrowing):
+        raise UserError("--since, --until and --collection apply only to --labels ledger")
+    given = labels_of_files([Path(name) for name in labels])
+    for row in given.rejected[:SHOWN]:
+        typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
+    if len(given.rejected) > SHOWN:
+        typer.echo(f"areopage: {len(given.rejected) - SHOWN:,} more rows skipped", err=True)
+    return given
+
+
+def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
+    pace = Pace("tune", len(given.rows))
+    try:
+        provenance = {"labels": given.source, "at": _today()} if refit else None
+        found = tuned(given.rows, ask, base, refit=provenance, moved=pace.moved)
+    except ValueError as fault:
+        raise UserError(str(fault)) from None
+    finally:
+        pace.finish()
+    if found.fitted:
+        typer.echo(f"fitted on {found.fitted:,} labelled answers; the others certify:")
+    if found.seen:
+        why = "the grounding model was fitted on them or on their group"
+        typer.echo(f"areopage: {found.seen:,} labelled answers are excluded: {why}", err=True)
+    return found
+
+
+def _write(found: Tuned, given: LabelSet, output: Path, *, who: str, certain: bool) -> Path:
+    rules = tuned_rules(
+        found, given.rows, source=given.source, skewed=given.skewed, by=who, at=_today(), program=__version__, certain=certain
+    )
+    if rules is None:
+        raise UserError("other rules hold every labelled answer: there is no threshold to write")
+    return write_rules(rules, output)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+CLAIMS: dict[Control, str] = {
+    "delivered": "at most {risk} of the delivered answers are ungrounded, with {confidence} confidence",
+    "all": "at most {risk} of all answers are ungrounded and delivered, with {confidence} confidence",
+    "average": "at most {risk} of all answers are ungrounded and delivered, on average over draws of labelled answers",
+}
+OF: dict[Control, str] = {"delivered": "of the delivered", "all": "of all", "average": "of all"}
+
+
+def _claim_text(tuning: Tuning) -> str:
+    ask = tuning.ask
+    text = CLAIMS[ask.control].replace("{risk}", _percent(ask.risk)).replace("{confidence}", _percent(ask.confidence))
+    return text[:1].upper() + text[1:]
+
+
+def _tuning_lines(tuning: Tuning) -> list[str]:
+    lines = [
+        f"{tuning.rows:,} labelled answers ({tuning.ungrounded:,} ungrounded); each group counts once: {tuning.groups:,}",
+        f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
+        "",
+        f"{_claim_text(tuning)}: {'certified' if tuning.certified else 'NOT certified'}",
+    ]
+    lines += [f"  {line}" for line in (_certified_lines(tuning) if tuning.certified else _needed_lines(tuning))]
+    return [*lines, "", *_now(tuning), "", *_other_risks(tuning)]
+
+
+def _certified_lines(tuning: Tuning) -> list[str]:
+    chosen, holding, groups = tuning.chosen, tuning.holding, tuning.groups
+    lines = [
+        f"deliver up to p_unsupported {chosen.threshold:g}",
+        f"delivered: {_of(chosen.delivered, chosen.answers, groups)}; "
+        f"held: {_of(chosen.answers - chosen.delivered, chosen.answers, groups)}",
+        f"ungrounded among them: {chosen.wrong:,} of {chosen.delivered:,}",
+        f"cost: grounded answers held: {_of(chosen.false_alarms, chosen.grounded, groups)}",
+    ]
+    if not tuning.ungrounded:
+        lines.append("no labelled answer is ungrounded: these labels cannot show whether the gate detects any")
+    if holding is None:
+        return lines
+    wanted = f"at least {_percent(holding.precision)} of the answers held without a judge are ungrounded"
+    if holding.threshold is None:
+        return [*lines, f"grey band: every answer above that threshold; no second threshold is certified for this: {wanted}"]
+    return [
+        *lines,
+        f"grey band: up to {holding.threshold:g}; above it, {wanted}: {holding.ungrounded:,} of {holding.held:,} here",
+        "(both statements hold jointly at the requested confidence, without answers that a judge releases from the grey band)",
+    ]
+
+
+def _needed_lines(tuning: Tuning) -> list[str]:
+    found, ask = tuning.needed, tuning.ask
+    if found is None:
+        return ["the certified threshold delivers no answer"]
+    lines = [
+        f"at least {found.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
+        f"found {tuning.groups:,}"
+    ]
+    if tuning.ruled_out == tuning.rows:
+        lines.append("other rules hold all of them: label answers that could be delivered")
+    elif tuning.ungrounded == tuning.rows:
+        lines.append("no labelled answer is grounded: label a random sample of the traffic")
+    elif found.likely is not None and ask.control != "average":
+        lines.append(f"estimate from these labels: about {found.likely:,} are needed")
+    elif found.share is not None:
+        lines.append(
+            f"estimate from these labels: no number suffices; even at the best threshold about {_percent(found.share)} "
+            f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
+        )
+    elif ask.control != "average":
+        lines.append("too few labels to estimate how many are needed: label a random sample of the traffic")
+    return lines
+
+
+def _now(tuning: Tuning) -> list[str]:
+    now, ask, groups = tuning.now, tuning.ask, tuning.groups
+    certain = f"with {_percent(ask.confidence)} confidence"
+    known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
+    return [
+        f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers, groups)}; "
+        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded, groups)}"
+    ]
+
+
+def _other_risks(tuning: Tuning) -> list[str]:
+    ask = tuning.ask
+    at = "" if ask.control == "average" else f", at {_percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
+    lines = [
+        f"other risks, {OF[ask.control]}, each on its own{at}:",
+        "  risk  threshold  delivered            ungrounded  grounded held",
+    ]
+    return [*lines, *(_row(one, tuning.groups, marked=one.risk == tuning.ask.risk) for one in tuning.alternatives)]
+
+
+def _row(one: Outcome, groups: int, *, marked: bool) -> str:
+    mark = "*" if marked else " "
+    if one.threshold is None or not one.delivered:
+        return f"{mark}{_percent(one.risk):>5}  not certified"
+    delivered = _of(one.delivered, one.answers, groups, short=True)
+    alarms = _of(one.false_alarms, one.grounded, groups, short=True)
+    return f"{mark}{_percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
+
+
+def _of(hits: int, total: int, groups: int, *, short: bool = False) -> str:
+    """A share with its interval: 12 of 80 (15.0 %, 95 % interval 8.8 % to 24.4 %)."""
+    ends = interval(hits, total, groups)
+    if ends is None:
+        return "none"
+    if short:
+        return f"{hits / total:.1%} [{ends[0]:.0%}, {ends[1]:.0%}]"
+    return f"{hits:,} of {total:,} ({hits / total:.1%}; 95% interval {ends[0]:.1%} to {ends[1]:.1%})"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g}%"

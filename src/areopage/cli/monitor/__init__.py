@@ -1,0 +1,1 @@
+"""`areopage monitor`: answers in production."""

@@ -1,0 +1,228 @@
+"""Commands `areopage monitor report`, `export` and `erase`."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, day_of, harmless, one_of, tell
+from areopage.errors import StorageError, UserError
+from areopage.ledger import erasure
+from areopage.ledger.access import Audit
+from areopage.ledger.answers import Answers
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period
+from areopage.ledger.records import Grade
+from areopage.ledger.storage import Policy
+from areopage.ledger.store import Ledger
+from areopage.locales import LANGUAGES
+from areopage.monitor.figures import criterion_labels
+from areopage.monitor.retention import erase_older
+from areopage.rag.trace_export import trace_export
+from areopage.report.export import ExportForm, export_answers, print_answers
+from areopage.report.monitor.figures import gather, last_days
+from areopage.report.monitor.page import file_name, quality_report
+from areopage.report.render import FORMS, form_of_file, render, write_report
+
+EXPORT_SUFFIXES: dict[str, ExportForm] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
+
+
+def report(
+    config: ConfigOption = None,
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=3660, metavar="N", help="Number of days, including the last day.")
+    ] = 7,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="fr|en", help="Language. Default: the configuration's.")] = "",
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="html|md|json", help="Format. Default: from the extension of --out, else md."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Output file; - is the screen. Default: the screen for md and json, quality-report-DATE.html for html.",
+        ),
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="NAME", help="Compare variants with this one. Default: the first by name.")
+    ] = None,
+    calibration: CalibrationOption = "",
+) -> None:
+    """Write a quality report on the answers of a period.
+
+    The report shows means with 95% intervals, grades, trend, change, the weakest answers, the health of the judges and the cost.
+    """
+    now = datetime.now(UTC)
+    last = day_of("--until", until) if until else now.date()
+    chosen = one_of("--format", form, FORMS) or form_of_file(out or "")
+    language = one_of("--lang", lang or None, LANGUAGES) or ""
+    found = find_config(config)
+    with open_ledger(found, or_empty=tell) as ledger:
+        figures = gather(
+            ledger,
+            found.monitor,
+            last_days(days, last),
+            now=now,
+            language=language,
+            source=source,
+            variant=variant,
+            baseline=baseline,
+            calibration=calibration,
+        )
+        place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
+        if figures.quotes:
+            Audit(ledger).note(actor(), "export", place, f"report, text {figures.text}")
+    made = quality_report(figures)
+    if place == STDOUT:
+        typer.echo(render(made, chosen), nl=False)
+        return
+    write_report(made, chosen, Path(place))
+    typer.echo(f"written to {place}", err=True)
+
+
+def export(
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="Output file; - is the standard output (csv and jsonl).")],
+    config: ConfigOption = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Format. Default: from the extension of --out.")
+    ] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Export only the last N days. Default: all.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="Last day of --days (UTC). Default: today.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", metavar="NAME", help="Use only this source. Golden questions are excluded unless named."),
+    ] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Export only this variant.")] = None,
+    grade: Annotated[
+        str | None, typer.Option("--grade", metavar="GRADE", help="Export only excellent, acceptable, weak or unscored answers.")
+    ] = None,
+    find: Annotated[str, typer.Option("--find", metavar="TEXT", help="Export only answers with these words.")] = "",
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="POLICY",
+            help="Texts: full, truncated, redacted or none. Default: storage.export_text.",
+        ),
+    ] = None,
+    semicolons: Annotated[
+        bool, typer.Option("--semicolons", help="Separate the cells of a CSV by semicolons, for spreadsheets in French.")
+    ] = False,
+) -> None:
+    """Export answers with their scores to a file; personal data is redacted by default."""
+    chosen, filters = _export_form_of(form, out, semicolons=semicolons), _filters_of(days, until, source, variant, grade, find)
+    found = find_config(config)
+    policy, longest = (one_of("--text", text, get_args(Policy)) or found.storage.export_text, found.storage.max_chars)
+    criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
+    with open_ledger(found, or_empty=tell) as ledger:
+        # before the first row: nothing leaves without an entry
+        Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
+        scores = EvaluationLists(ledger).stream(filters)
+        if out == STDOUT:
+            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
+            return
+        rows = export_answers(scores, chosen, Path(out), criteria, policy, longest)
+    typer.echo(f"{rows:,} answers written to {out}", err=True)
+
+
+def erase(
+    config: ConfigOption = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="ID of an answer (repeatable).")] = None,
+    older_than: Annotated[
+        int | None,
+        typer.Option("--older-than", min=0, metavar="DAYS", help="Erase all answers received at least this many days ago."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Erase the texts of answers and the comments of judges and reviewers permanently. Scores remain.
+
+    The command also erases them from trace files of the pipeline. Exit code 1: a trace file cannot be rewritten.
+    """
+    if bool(ids) == (older_than is not None):
+        raise UserError("say what to erase: --id ID (several times for several answers), or --older-than DAYS")
+    what = f"{len(set(ids))} answers" if ids else f"all answers that are older than {older_than} days"
+    settings = find_config(config)
+    with open_ledger(settings) as ledger:
+        if not yes and sys.stdin.isatty():
+            typer.confirm(f"Erase {what} from {ledger.place}? They cannot be had again.", abort=True)
+        moment = datetime.now(UTC) - timedelta(days=older_than) if older_than is not None else None
+        missing = 0
+        if moment is not None:
+            erased = erase_older(ledger, moment, actor())
+        else:
+            named = list(dict.fromkeys(ids or ()))
+            missing = len(named) - len(Answers(ledger).numbers(named))
+            erased = erasure.erase(ledger, named)
+            for id in named:
+                Audit(ledger).note(actor(), "erase", id)
+        left = _erase_files(settings, ledger)
+    typer.echo(f"answers erased: {erased:,}" + (f"; not there: {missing:,}" if missing else ""))
+    if left:
+        raise StorageError(left)
+
+
+def _erase_files(config: AppConfig, ledger: Ledger) -> str:
+    """Rewrite the trace files from the ledger. Return why a file may still hold erased texts, or ""."""
+    export = trace_export(config.rag, ledger)
+    try:
+        done = export.run()
+    except StorageError as fault:
+        return str(fault)
+    said = f"{done.rewritten:,} lines rewritten, {done.removed:,} snapshots removed"
+    tell(f"trace files in {export.folder}: {said}; not looked into: {ELSEWHERE}")
+    return ""
+
+
+def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> ExportForm:
+    chosen = EXPORT_SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
+    if chosen is None or (form and form != chosen):
+        given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
+        raise UserError(f"{given}: use one of csv, jsonl, parquet")
+    if chosen == "parquet" and out == STDOUT:
+        raise UserError("--out -: Parquet goes to a file only; name one, or use --format csv or jsonl")
+    if semicolons and chosen != "csv":
+        raise UserError("--semicolons is for CSV: remove it, or use --format csv")
+    return "csv;" if semicolons else chosen
+
+
+def _filters_of(
+    days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
+) -> Filters:
+    last = day_of("--until", until) if until else datetime.now(UTC).date()
+    period: Period | None = None
+    if days is not None:
+        period = last_days(days, last)
+    elif until is not None:
+        period = Period(start=datetime.min.date(), end=last + timedelta(days=1))
+    return Filters(period=period, grade=one_of("--grade", grade, get_args(Grade)), source=source, variant=variant, text=find)
+
+
+def _described(filters: Filters) -> str:
+    """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
+    parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
+    parts += [
+        f"{name} {value!r}"
+        for name, value in (("grade", filters.grade), ("source", filters.source), ("variant", filters.variant))
+        if value is not None
+    ]
+    return ", ".join([*parts, "only answers with words that were searched for"] if filters.text else parts)

@@ -1,0 +1,88 @@
+"""`areopage monitor compare`: the variants of an A/B test against one of them, on any day."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.console import print_table, text_console
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
+from areopage.cli.options import ConfigOption, day_of, one_of, tell, visible
+from areopage.errors import UserError, name_list
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Period
+from areopage.monitor.figures import criterion_labels
+from areopage.monitor.variants import VariantComparison, compare_variants
+from areopage.report.elements import report_locale
+from areopage.report.monitor.variants import variant_cells, variant_headings, variant_name
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="VARIANT", help="The variant to compare with.")],
+    since: Annotated[
+        str, typer.Option("--since", metavar="DATE", help="First day of the test (UTC); give the same one each time you look.")
+    ],
+    config: ConfigOption = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    by_question: Annotated[
+        bool, typer.Option("--by-question", help="Compare only questions that both variants answered, question by question.")
+    ] = False,
+    fail_on: Annotated[
+        str | None, typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if a variant is worse.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+) -> None:
+    """Compare the variants of an A/B test with one of them. Looking every day raises no false alarms."""
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    first, last = day_of("--since", since), day_of("--until", until) if until else datetime.now(UTC).date()
+    if first > last:
+        raise UserError(f"--since {since} is after the last day, {last}")
+    period = Period(start=first, end=last + timedelta(days=1))
+    found = find_config(config)
+    suite = found.monitor.load_suite()
+    with open_ledger(found, or_empty=tell) as ledger:
+        compared = compare_variants(
+            ledger, period, suite.scale, suite=suite.name, baseline=baseline, source=source, by_question=by_question
+        )
+        if not compared:
+            known = name_list([one or '""' for one in EvaluationLists(ledger).variants()]) or "none"
+            raise UserError(f"nothing to compare with the variant {baseline!r} in these days: the ledger has {known}")
+    if as_json:
+        typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())
+    else:
+        _print(baseline, period, compared, criterion_labels(suite, "en"))
+    raise typer.Exit(_exit_code(compared, fails=fails))
+
+
+def _exit_code(compared: Sequence[VariantComparison], *, fails: bool) -> int:
+    tests = [test for one in compared for test in one.tests]
+    if any(test.direction == "worse" for test in tests):
+        return FAILED if fails else DONE
+    return DONE if any(test.difference.blocks for test in tests) else INCONCLUSIVE
+
+
+def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison]) -> dict[str, object]:
+    return {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
+
+
+def _print(baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str]) -> None:
+    console, locale = text_console(), report_locale("en")
+    for one in compared:
+        told = {"name": variant_name(one.variant, locale), "baseline": variant_name(baseline, locale)}
+        title = f"{visible(locale.say('variants_against', **told))}, from {period.start} on"
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        table = Table(box=None, pad_edge=False)
+        for heading in variant_headings(locale):
+            table.add_column(heading.lower(), overflow="fold")
+        for test in one.tests:
+            style = {"worse": "red", "better": "green"}.get(test.direction, "")
+            table.add_row(*(Text(visible(cell), style=style) for cell in variant_cells(test, labels, locale)))
+        print_table(console, table)
+    console.print(Text(locale.say("variants_note")), soft_wrap=True)

@@ -1,0 +1,114 @@
+"""Options of commands that ask models about the cases of a suite: which suite, cases, judges and limits."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.errors import UserError
+
+AUTO = "auto"
+MOST_PASSES = 100
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
+SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
+DatasetOption = Annotated[
+    list[Path] | None, typer.Option("--dataset", metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
+]
+TargetOption = Annotated[str | None, typer.Option("--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")]
+TargetsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table."
+    ),
+]
+AnswersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--answers",
+        metavar="target|dataset",
+        help="If the dataset has answers: let the target answer every prompt, or only those without an answer.",
+    ),
+]
+JudgeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="[NAME=]REF",
+        help="A judge of the suite by name, or a model, e.g. ollama:qwen3:8b or NAME=ollama:qwen3:8b; may be repeated.",
+    ),
+]
+CriteriaOption = Annotated[
+    str | None,
+    typer.Option("--criteria", metavar="SEL", help="Presets, categories or criteria, separated by commas."),
+]
+ModeOption = Annotated[
+    str | None, typer.Option("--mode", metavar="attack|defensive", help="How the prompts are sent to the target.")
+]
+PassesOption = Annotated[
+    int | None, typer.Option("--passes", min=1, max=MOST_PASSES, help="How often each judge is asked about a case.")
+]
+PassesOrAutoOption = Annotated[
+    str | None,
+    typer.Option(
+        "--passes",
+        metavar="N|auto",
+        help="How often each judge is asked about a case; auto: more often where it changes a decision.",
+    ),
+]
+BudgetOption = Annotated[
+    int | None, typer.Option("--budget", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
+]
+LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
+PromptLanguageOption = Annotated[
+    str | None,
+    typer.Option("--lang", metavar="en|fr", help="Language of the judges' prompts, the personas and the report."),
+]
+PageLanguageOption = Annotated[
+    str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
+]
+ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, max=1024, help="Number of parallel calls.")]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
+]
+ChildOption = Annotated[
+    str | None, typer.Option("--child", metavar="REF", help="Model that plays simulated children, e.g. ollama:qwen3:8b.")
+]
+TurnsOption = Annotated[
+    int | None, typer.Option("--turns", min=1, max=20, help="Turns of each simulated child, in place of its own number.")
+]
+AllowVariableOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-variable", metavar="NAME", help="Environment variable whose value the suite's servers get; may be repeated."
+    ),
+]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="Also compare targets on the cases with each value of a column, e.g. age; may be repeated."
+    ),
+]
+ClusterOption = Annotated[
+    str,
+    typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
+]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+OnlyQualifiedOption = Annotated[
+    bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")]
+
+
+def passes_wanted(text: str | None) -> int | None:
+    """The number of passes that --passes gives; None where it says "auto" or is not given.
+
+    Raises:
+        UserError: it is neither.
+    """
+    if text is None or text == AUTO:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:
+        raise UserError(f"--passes {text!r}: give a number from 1 to {MOST_PASSES}, or auto")
+    return int(text)

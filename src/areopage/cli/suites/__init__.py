@@ -1,0 +1,1 @@
+"""`areopage suites` and `areopage criteria`."""

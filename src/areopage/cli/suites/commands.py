@@ -1,0 +1,207 @@
+"""Commands `areopage suites` and `areopage criteria`."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from areopage.bench.planning.dry_run import dry_run
+from areopage.cases.records import Case, Turn
+from areopage.cli.exit_codes import FAILED
+from areopage.cli.options import visible
+from areopage.criteria.prompt_file import load_criteria
+from areopage.criteria.prompts import judge_prompt
+from areopage.criteria.registry import select_criteria
+from areopage.errors import UserError, counted, name_list
+from areopage.jury.options import model_settings
+from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
+from areopage.suites.blank import blank_suite
+from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
+from areopage.suites.scaffold import add_criterion, copy_suite
+from areopage.suites.validation import folder_faults, unselected_criteria
+
+SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
+
+
+def list_suites() -> None:
+    """List the bundled suites."""
+    for name in bundled_names():
+        suite = load_suite(name)
+        typer.echo(f"{name}  {suite.config.project.description} ({', '.join(suite.config.languages)})")
+
+
+def show_suite(suite: SuiteArgument) -> None:
+    """Show the contents of a suite."""
+    loaded = load_suite(suite)
+    config = loaded.config
+    typer.echo(f"{loaded.name} {config.project.version}: {config.project.description}")
+    typer.echo(f"folder: {loaded.folder}")
+    typer.echo(f"languages: {', '.join(config.languages)}; scale {loaded.scale.min:g} to {loaded.scale.max:g}")
+    typer.echo(f"criteria: {len(loaded.registry.entries)}; presets: {', '.join(loaded.registry.presets)}")
+    for name, judge in config.judge_system.judges.items():
+        typer.echo(f"judge: {name} ({judge.provider}:{judge.model})")
+    for target in config.models:
+        typer.echo(f"target: {target.provider}:{target.model}{'' if target.enabled else ' (not enabled)'}")
+    for language in config.languages:
+        for path in loaded.datasets(language):
+            typer.echo(f"dataset ({language}): {path.name}")
+    _print_servers(loaded)
+    for warning in loaded.warnings:
+        typer.echo(f"note: {warning}", err=True)
+
+
+def _print_servers(suite: Suite) -> None:
+    """The servers that the suite defines, with the variables whose values they would get."""
+    settings = model_settings(suite, suite.own_language, 1)
+    servers = {f"endpoint {name}": contact_of_endpoint(one) for name, one in settings.endpoints.items()}
+    servers |= {f"bot {name}": contact_of_bot(one) for name, one in settings.bots.items()}
+    if settings.ollama_base_url:
+        servers["ollama"] = Contact(address=shown_address(settings.ollama_base_url))
+    for name, contact in servers.items():
+        key = f" (with the value of {name_list(contact.variables)})" if contact.variables else ""
+        typer.echo(f"note: {name}: prompts and answers go to {contact.address}{key}", err=True)
+
+
+def validate_suite(suite: SuiteArgument) -> None:
+    """List every fault in a suite."""
+    _report_faults(suite)
+
+
+def new_suite(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet.")],
+    like: Annotated[str, typer.Option("--like", metavar="NAME|DIR", help="The suite to copy.")] = "child_safety",
+    blank: Annotated[bool, typer.Option("--blank", help="Begin with nothing but the criteria that --criteria names.")] = False,
+    criteria: Annotated[
+        str | None,
+        typer.Option("--criteria", metavar="ID,...", help="With --blank: category.subcategory.name of each criterion."),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="en|fr|fr,en", help="With --blank: languages, the suite's own first.")
+    ] = None,
+) -> None:
+    """Create a suite: a copy of another one, or with --blank one of your own criteria."""
+    if not blank:
+        if criteria is not None or lang is not None:
+            raise UserError("--criteria and --lang go with --blank: a copy has those of the suite it is made from")
+        copy_suite(like, folder)
+        typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
+        return
+    for path in blank_suite(folder, _listed(criteria or ""), _listed(lang or "en")):
+        typer.echo(f"written: {path}")
+    check = f"areopage suites validate {shlex.quote(str(folder))}"
+    typer.echo(f"next: write the texts in place of `...`, name your judges in config.yml, and run: {check}")
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _report_faults(suite: str) -> None:
+    faults, notes = _found(suite)
+    for fault in faults:
+        typer.echo(fault)
+    for note in notes:
+        typer.echo(f"note: {visible(note)}", err=True)
+    if faults:
+        typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
+        raise typer.Exit(FAILED)
+    loaded = load_suite(suite)
+    _print_servers(loaded)
+    if outside := unselected_criteria(loaded):
+        typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
+    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, no faults", err=True)
+    raise typer.Exit(0)
+
+
+def _found(named: str) -> tuple[list[str], list[str]]:
+    """The faults of a suite, those that a run would name among them, and notes."""
+    faults = folder_faults(named)
+    try:
+        loaded = load_suite(named)
+    except UserError as fault:  # likely one of those that are named; a run says it in these words
+        return faults or [str(fault)], []
+    tried = dry_run(loaded)
+    told = "\n".join(faults)
+    return [*faults, *(fault for fault in tried.faults if fault not in told)], [*loaded.warnings, *tried.notes]
+
+
+def _unselected(suite: Suite, outside: Sequence[str]) -> str:
+    selection = suite.config.criteria.default_selection
+    which = "this criterion is" if len(outside) == 1 else f"{len(outside)} criteria are"
+    return f"{which} not in the default selection {selection}, and judged only where named (--criteria)"
+
+
+SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
+LangOption = Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the suite's own.")]
+
+
+def list_criteria(
+    selection: Annotated[
+        str | None, typer.Argument(metavar="SEL", help="Presets, categories or criteria, separated by commas.")
+    ] = None,
+    suite: SuiteOption = "child_safety",
+    lang: LangOption = None,
+) -> None:
+    """List criteria and presets."""
+    loaded = load_suite(suite)
+    language = choose_language(loaded, lang)
+    registry = loaded.registry
+    for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
+        entry = registry.entries[key]
+        scope = "" if entry.scope == "response" else f" (scope: {entry.scope})"
+        typer.echo(f"{key}{scope}  {entry.description.get(language)}")
+    if selection is None:
+        for preset in registry.presets.values():
+            typer.echo(f"preset {preset.name} ({len(preset.criteria)} criteria)  {preset.description.get(language)}")
+
+
+def show_criterion(
+    criterion: Annotated[str, typer.Argument(metavar="SEL", help="A criterion, with or without its version.")],
+    suite: SuiteOption = "child_safety",
+    lang: LangOption = None,
+) -> None:
+    """Show the prompt that a judge receives for a criterion."""
+    loaded = load_suite(suite)
+    language = choose_language(loaded, lang)
+    ids = select_criteria(criterion, loaded.registry)
+    found = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
+    if found.faults:
+        raise found.faults[0]
+    personas = loaded.personas(language)
+    maturity = loaded.config.validation.default_maturity if personas else ""
+    case = Case(id="example", prompt="…", response="…", maturity=maturity)
+    turns = tuple(Turn(role=role, content="…") for role in ("user", "assistant", "user"))
+    talk = Case(id="example", prompt=turns, response="…", maturity=maturity)
+    for one in found.criteria:
+        prompt = judge_prompt((one,), case if one.scope == "response" else talk, personas.get(maturity), b"shown")
+        typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
+
+
+def validate_criteria(suite: SuiteOption = "child_safety") -> None:
+    """List every fault in the criteria and weights of a suite."""
+    _report_faults(suite)
+
+
+def new_criterion(
+    criterion: Annotated[str, typer.Argument(metavar="ID", help="category.subcategory.name__vX_Y")],
+    suite: Annotated[str, typer.Option("--suite", metavar="DIR", help="Folder of your suite.")],
+) -> None:
+    """Add a criterion to your suite: a registry entry and a prompt file to fill in."""
+    for path in add_criterion(load_suite(suite), criterion):
+        typer.echo(f"written: {path}")
+    loaded = load_suite(suite)
+    if criterion in unselected_criteria(loaded):
+        preset = f"a preset in {loaded.registry.document.path} and name it as criteria.default_selection"
+        typer.echo(f"{_unselected(loaded, [criterion])}: add it to {preset}")
+    else:
+        typer.echo(f"it belongs to the default selection {loaded.config.criteria.default_selection}: runs judge it")
+    category, subcategory, _ = criterion.split(".")
+    nameless = [name for name in (category, f"{category}.{subcategory}") if name not in loaded.registry.labels]
+    if nameless:
+        typer.echo(f"reports show {name_list(nameless)} by these names: give better ones in `labels` of the registry")
+    typer.echo(
+        "next: write the texts in place of `...`, add a weight to config.yml, "
+        f"and run: areopage criteria validate --suite {shlex.quote(suite)}"
+    )

@@ -1,0 +1,140 @@
+"""`areopage suites try`: run a suite on a few rows and show what each judge says; nothing is stored."""
+
+from collections.abc import Iterator
+from typing import Annotated, get_args
+
+import typer
+
+from areopage.bench.planning.prepare import AnswersFrom, RunWishes
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.cli.bench.run import try_run
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import ConfigOption, one_of, visible
+from areopage.cli.run_options import (
+    AllowVariableOption,
+    AnswersOption,
+    CriteriaOption,
+    DatasetOption,
+    JudgeOption,
+    TargetOption,
+    TimeoutOption,
+    YesOption,
+)
+from areopage.cli.suites.commands import SuiteArgument
+from areopage.errors import ServerDown, counted, name_list
+from areopage.report.results.run_results import PassView, passes_of
+from areopage.scoring.fold import RecordScores
+from areopage.scoring.outcome import Given
+from areopage.scoring.reduce import CriterionScore
+
+_LONGEST = 2_000  # characters of a text that is shown
+ROWS = 3
+
+
+def try_suite(
+    suite: SuiteArgument,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=100, help="Number of cases: the first usable ones.")] = ROWS,
+    judge: JudgeOption = None,
+    target: TargetOption = None,
+    dataset: DatasetOption = None,
+    answers: AnswersOption = None,
+    criteria: CriteriaOption = None,
+    passes: Annotated[int, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = 1,
+    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts and personas.")] = None,
+    timeout: TimeoutOption = None,
+    allow_variable: AllowVariableOption = None,
+    config: ConfigOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Run a suite on a few rows and show what each judge says; nothing is stored."""
+    wishes = RunWishes(
+        datasets=tuple(dataset or ()),
+        target=target,
+        answers=one_of("--answers", answers, get_args(AnswersFrom)),
+        judges=tuple(judge or ()),
+        criteria=criteria,
+        passes=passes,
+        limit=rows,
+        language=lang,
+        timeout=timeout,
+        allowed_variables=tuple(allow_variable or ()),
+    )
+    try:
+        view = try_run(suite, wishes, config, yes=yes)
+    except KeyboardInterrupt:
+        typer.echo("\nstopped; nothing is kept", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except ServerDown as fault:
+        typer.echo(f"areopage: {' '.join(str(fault).split())}; nothing is kept", err=True)
+        raise typer.Exit(INCONCLUSIVE) from None
+    for line in tried_lines(view):
+        typer.echo(line)
+    raise typer.Exit(INCONCLUSIVE if _wanting(view) else DONE)
+
+
+def tried_lines(view: RunView) -> Iterator[str]:
+    """Each case with its answer and what every judge says of it on each criterion."""
+    records = {record.case_id: record for record in view.scores.records}
+    for case in view.cases:
+        yield from _case_lines(view, case, records.get(case.id))
+        yield ""
+    for row in view.rejected:
+        yield f"not used: {visible(row.file)}, row {row.row}: {visible(row.reason)}"
+    wanting = _wanting(view)
+    judged = sum(score.planned for score in view.scores.criteria)
+    ruled_out = sum(score.by_rule for score in view.scores.criteria)
+    left_out = f"; {counted(ruled_out, 'pair')} of case and criterion left out by rule" if ruled_out else ""
+    used = f"{judged - wanting} of {judged} judgments can be used{left_out}"
+    yield f"{counted(len(view.cases), 'case')}: {used}. Nothing is stored."
+
+
+def _wanting(view: RunView) -> int:
+    """How many planned judgments brought no verdict."""
+    passes = (one for score in view.scores.criteria for one in passes_of(view, score))
+    return sum(not isinstance(one.outcome, Given) for one in passes)
+
+
+def _case_lines(view: RunView, case: Case, record: RecordScores | None) -> Iterator[str]:
+    facts = [fact for fact in (case.maturity, case.category, case.subcategory, *case.tags) if fact]
+    yield f"=== {visible(case.id)}{f' ({name_list(map(visible, facts))})' if facts else ''}"
+    yield from _text("prompt", case.prompt_text)
+    if case.response is None:
+        answer = view.answers.get(case.id)
+        yield f"  response: none, {view.answer_state(case.id).replace('_', ' ')}{_reason(answer.reason if answer else '')}"
+        return
+    yield from _text("response", case.response)
+    for score in record.criteria if record else ():
+        yield from _criterion_lines(view, score)
+
+
+def _criterion_lines(view: RunView, score: CriterionScore) -> Iterator[str]:
+    if score.by_rule:
+        yield f"  {score.criterion}: not applicable by its rule (applies_to, scope), no judge is asked"
+        return
+    limit = view.failures.by_criterion[score.criterion].limit
+    shown = "not applicable" if not score.applies else "no score" if score.score is None else f"{score.score:.2f}"
+    failed = score.criterion in view.failures.by_case.get(score.case_id, ())
+    yield f"  {score.criterion}: {shown}{f', a failure (limit {limit:g})' if failed else ''}"
+    for one in passes_of(view, score):
+        yield from _pass_lines(one)
+
+
+def _pass_lines(one: PassView) -> Iterator[str]:
+    told = "not asked" if one.outcome is None else one.outcome_name.replace("_", " ")
+    number = f" {one.score:.2f}" if one.score is not None else ""
+    yield f"    {visible(one.judge)}, pass {one.pass_index}: {told}{number}{_reason(one.reason or one.explanation)}"
+    if one.outcome is not None and not isinstance(one.outcome, Given) and one.judgment is not None and one.judgment.raw_text:
+        yield from _text("  the judge's reply", one.judgment.raw_text)
+
+
+def _reason(text: str) -> str:
+    return f" – {visible(' '.join(text.split()))[:_LONGEST]}" if text.strip() else ""
+
+
+def _text(name: str, text: str) -> Iterator[str]:
+    lines = text[:_LONGEST].splitlines() or [""]
+    yield f"  {name}: {visible(lines[0])}"
+    yield from (f"    {visible(line)}" for line in lines[1:])
+    if len(text) > _LONGEST:
+        yield f"    … {len(text) - _LONGEST:,} more characters"

@@ -1,0 +1,103 @@
+"""How many calls to a server are open at once: additive increase, multiplicative decrease.
+
+A server says that it is asked too much (429, 503 with a pause, a time-out). Then fewer calls are open at once; each answer that
+arrives lets the number grow again, by one for each round of calls. This finds the number that the server takes, shares the server
+fairly with other clients, and follows a limit that changes. Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease
+algorithms for congestion avoidance in computer networks" (Computer Networks and ISDN Systems 17, 1989).
+"""
+
+import asyncio
+import math
+from collections import deque
+
+CUT = 0.7
+"""The part of the open calls that is kept after a server was asked too much."""
+_NEW_ROUND = 0.2
+"""The weight of the newest answer in the mean time of a round."""
+
+
+class Window:
+    """The number of calls that may be open at once, computed from what became of earlier ones; no clock of its own."""
+
+    def __init__(self) -> None:
+        self._limit = math.inf
+        self._round = 0.0
+        self._quiet_until = -math.inf
+
+    @property
+    def allowed(self) -> float:
+        """How many calls may be open, at least 1; infinite until the server was asked too much for the first time."""
+        return self._limit if self._limit == math.inf else math.floor(self._limit)
+
+    def answered(self, open_calls: int, seconds: float) -> None:
+        """Note an answer.
+
+        Args:
+            open_calls: how many calls were open, this one included. The window grows only where it was full.
+            seconds: how long the call took.
+        """
+        self._round = seconds if not self._round else self._round + _NEW_ROUND * (seconds - self._round)
+        if self._limit < math.inf and open_calls >= self.allowed:
+            self._limit += 1.0 / self._limit
+
+    def asked_too_much(self, open_calls: int, now: float) -> None:
+        """Note a call for which the server was asked too much. Calls that began before the last cut cut it no further.
+
+        Args:
+            open_calls: how many calls were open, this one included.
+            now: in seconds.
+        """
+        if now < self._quiet_until:
+            return
+        self._limit = max(1.0, CUT * min(self._limit, open_calls))
+        self._quiet_until = now + self._round
+
+
+class Flow:
+    """The calls to one server: those beyond the window wait for their turn, and calls that are made again go first."""
+
+    def __init__(self) -> None:
+        self.window = Window()
+        self._open = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def open_calls(self) -> int:
+        """How many calls are open."""
+        return self._open
+
+    async def enter(self, *, first: bool = False) -> None:
+        """Wait for a turn; `leave` ends it.
+
+        Args:
+            first: whether the call goes before those that wait.
+        """
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # the calls of an event loop that has ended are gone
+            self._loop, self._open, self._waiting = loop, 0, deque()
+        if self._open < self.window.allowed:
+            self._open += 1
+            return
+        turn = loop.create_future()
+        if first:
+            self._waiting.appendleft(turn)
+        else:
+            self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        """End a call, and let the next ones begin."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        self._open -= 1
+        while self._waiting and self._open < self.window.allowed:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._open += 1
+                turn.set_result(None)

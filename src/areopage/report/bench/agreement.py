@@ -1,0 +1,102 @@
+"""How far the judges agree, in the report of a benchmark run."""
+
+from areopage.bench.results.run_view import RunView
+from areopage.locales import MISSING, Locale
+from areopage.report.elements import columns, rows
+from areopage.report.model import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, line
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.chance_agreement import Ac2, Alpha
+from areopage.scoring.jury_agreement import FailureAgreement, JuryAgreement
+
+
+def agreement_fact(view: RunView, locale: Locale) -> Line:
+    """The agreement beside the final score."""
+    average, found = view.scores.consistency.judge_agreement_avg, view.agreement.overall
+    if average is None:
+        return locale.say("one_judge_short")
+    values = (("α", found.alpha.alpha), ("AC2", found.ac2.ac2))
+    told = [locale.say("pair", name=name, value=locale.number(value)) for name, value in values if value is not None]
+    if found.failures.failed:
+        told.append(
+            locale.count("failures_unanimous_short", found.failures.failed, unanimous=locale.whole(found.failures.unanimous))
+        )
+    return line(locale.number(average), Span(f"– {', '.join(told)}" if told else "", "soft"))
+
+
+def agreement_section(view: RunView, locale: Locale) -> Section:
+    """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
+    consistency, spec, found = view.scores.consistency, view.spec, view.agreement.overall
+    judged = [[judge for judge in score.judges if judge.score is not None] for score in view.scores.criteria]
+    silent, alone = not any(judged), all(len(judges) < 2 for judges in judged)
+    once = all(len(judge.passes) < 2 for judge in spec.judges)
+    facts: list[tuple[str, Line]] = []
+    if not alone:
+        facts.append((locale.say("failures_agreement"), _failures_line(found.failures, locale)))
+        facts.append((locale.say("exact"), MISSING if found.exact is None else locale.percent(found.exact)))
+        units = Span(f"– {locale.count('alpha_units', found.ac2.units)}", "soft")
+        facts += [
+            (locale.say(key), line(_coefficient(one, locale), units)) for key, one in (("alpha", found.alpha), ("ac2", found.ac2))
+        ]
+        average, limit = consistency.judge_agreement_avg, spec.agreement_threshold
+        low = locale.say("agreement_low", limit=locale.short(limit)) if average is not None and average < limit else ""
+        facts.append((locale.say("agreement_mean"), line(locale.number(average), Span(f"– {low}" if low else "", "soft"))))
+        facts.append((locale.say("apart"), locale.count("times", consistency.outliers_detected)))
+    facts.append((locale.say("variance"), locale.say("variance_one") if once else _variance(view, locale)))
+    unfit = any(health.unfit for health in view.health)
+    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if unfit else f"standing_{found.standing}"
+    table = () if alone else (Details(summary=locale.say("agreement_by_criterion"), blocks=(_table(view, locale),)),)
+    return Section(
+        id="agreement",
+        title=locale.say("agreement_title"),
+        blocks=(Paragraph(text=locale.say(key)), Facts(items=tuple(facts)), *table),
+    )
+
+
+def _table(view: RunView, locale: Locale) -> Table:
+    def row(name: str, id: str, found: JuryAgreement) -> tuple[Cell | str, ...]:
+        own = found.failures
+        return (
+            Cell(text=name, title=id),
+            locale.number(found.alpha.alpha),
+            locale.number(found.ac2.ac2),
+            MISSING if found.exact is None else locale.percent(found.exact, 0),
+            _of(own, locale) if own.failed else MISSING,
+            locale.whole(own.disputed),
+            locale.number(own.positive),
+            locale.whole(found.ac2.units),
+        )
+
+    criteria = view.spec.criteria_by_id()
+    keys = ("alpha_short", "ac2_short", "exact_short", "unanimous", "disputed", "positive", "scored_twice")
+    listed = rows(row(criterion_label(criteria[id]), id, found) for id, found in view.agreement.by_criterion.items())
+    return Table(columns=columns(*map(locale.say, keys), first=locale.say("criterion")), rows=listed, css="failures")
+
+
+def _of(found: FailureAgreement, locale: Locale) -> str:
+    return locale.say("failures_of", failed=locale.whole(found.unanimous), scored=locale.whole(found.failed))
+
+
+def _failures_line(found: FailureAgreement, locale: Locale) -> Line:
+    told = locale.count("failures_unanimous", found.failed, unanimous=locale.whole(found.unanimous))
+    more = [locale.count("failures_disputed", found.disputed)] if found.disputed else []
+    if found.positive is not None:
+        more.append(locale.say("pair", name=locale.say("positive_long"), value=locale.number(found.positive)))
+    return line(told if found.failed else locale.say("failures_none"), Span(f"– {', '.join(more)}" if more else "", "soft"))
+
+
+def _coefficient(found: Alpha | Ac2, locale: Locale) -> str:
+    value = locale.number(found.alpha if isinstance(found, Alpha) else found.ac2)
+    if found.low is None or found.high is None:
+        return value
+    return f"{value}, {locale.say('alpha_interval', low=locale.number(found.low), high=locale.number(found.high))}"
+
+
+def _variance(view: RunView, locale: Locale) -> Line:
+    found, limit = view.scores.consistency, view.spec.variance_threshold
+    if found.overall_variance is None:
+        return locale.say("variance_none")
+    values = {"min": found.variance_min, "max": found.variance_max, "sd": found.variance_sd}
+    spread = locale.say("variance_range", **{name: locale.number(value) for name, value in values.items()})
+    if found.overall_variance > limit:
+        spread = locale.say("then", one=spread, other=locale.say("variance_high", limit=locale.short(limit)))
+    return line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))

@@ -1,0 +1,106 @@
+"""Where the cases of a run stand on its page of cases: their anchors, and the anchors that show only some of them."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import MATURITIES, Case
+
+CASES = "cases.html"
+"""The page of cases, beside the report."""
+
+FAILING, DISPUTED, UNSCORED, UNANSWERED = "failing", "disputed", "unscored", "unanswered"
+KINDS = (FAILING, DISPUTED, UNSCORED, UNANSWERED)
+
+
+class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
+    """The names of cases, criteria and groups in anchors and classes: numbers, since texts from outside are none."""
+
+    view: RunView
+
+    @cached_property
+    def ages(self) -> tuple[str, ...]:
+        """The ages of the run, young to old; () where no case states one."""
+        return young_to_old(case.maturity for case in self.view.cases) if any(case.maturity for case in self.view.cases) else ()
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The cases' own categories; () where no case states one."""
+        found = tuple(dict.fromkeys(case.category for case in self.view.cases))
+        return found if any(found) else ()
+
+    @cached_property
+    def listed(self) -> dict[str, tuple[str, ...]]:
+        """Why a case is on the page, by its id; only cases that are."""
+        kinds: dict[str, list[str]] = {}
+        found = (
+            (FAILING, self.view.failures.by_case),
+            (DISPUTED, (dispute.case_id for dispute in self.view.disputes)),
+            (UNSCORED, self.view.unscored),
+            (UNANSWERED, (case.id for case in self.view.cases if case.response is None)),
+        )
+        for kind, cases in found:
+            for case_id in cases:
+                if kind not in (own := kinds.setdefault(case_id, [])):
+                    own.append(kind)
+        return {case_id: tuple(own) for case_id, own in kinds.items()}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {case.id: number for number, case in enumerate(self.view.cases, 1)}
+
+    @cached_property
+    def _criteria(self) -> dict[str, int]:
+        return {criterion.id: number for number, criterion in enumerate(self.view.spec.criteria)}
+
+    @cached_property
+    def _categories(self) -> dict[str, int]:
+        names = dict.fromkeys(criterion.category for criterion in self.view.spec.criteria)
+        return {name: number for number, name in enumerate(names)}
+
+    def anchor(self, case_id: str) -> str:
+        """The anchor of a case."""
+        return f"case-{self._numbers[case_id]}"
+
+    def address(self, case_id: str) -> str:
+        """The address of a case from the report; "" where it is not on the page."""
+        return f"{CASES}#{self.anchor(case_id)}" if case_id in self.listed else ""
+
+    def criterion_class(self, criterion: str) -> str:
+        """The class of the cases that fail a criterion."""
+        return f"c{self._criteria[criterion]}"
+
+    def category_class(self, category: str) -> str:
+        """The class of the cases that fail a criterion of a category."""
+        return f"g{self._categories[category]}"
+
+    def age_class(self, age: str) -> str:
+        """The class of the cases of an age."""
+        return f"m{self.ages.index(age)}"
+
+    def group_class(self, group: str) -> str:
+        """The class of the cases of a category of their own."""
+        return f"k{self.groups.index(group)}"
+
+    def only(self, *classes: str) -> str:
+        """The address that shows only the cases with all of these classes."""
+        return f"{CASES}#only-{'-'.join(classes)}"
+
+    def classes(self, case: Case) -> Iterator[str]:
+        """The classes of a case."""
+        yield from (f"w{KINDS.index(kind)}" for kind in self.listed.get(case.id, ()))
+        if self.ages:
+            yield self.age_class(case.maturity)
+        if self.groups:
+            yield self.group_class(case.category)
+        criteria, failed = self.view.spec.criteria_by_id(), self.view.failures.by_case.get(case.id, ())
+        yield from map(self.criterion_class, failed)
+        yield from dict.fromkeys(self.category_class(criteria[id].category) for id in failed)
+
+
+def young_to_old(found: Iterable[str]) -> tuple[str, ...]:
+    """Ages in order; names that are none come last."""
+    names = set(found)
+    return (*(name for name in MATURITIES if name in names), *sorted(names - set(MATURITIES)))

@@ -1,0 +1,135 @@
+"""The page of the cases to read, beside the report of a benchmark run: all that fail, are disputed or lack a score.
+
+It is written case by case, and can be filtered without a script.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from areopage import __version__
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.locales import Locale, one_line
+from areopage.report.bench.case import TITLE, audience, case_entry, group_labels
+from areopage.report.bench.case_index import KINDS, CaseIndex
+from areopage.report.bench.worst import ranked_records
+from areopage.report.elements import excerpt, head_facts, report_locale
+from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
+from areopage.report.results.run_results import criterion_label
+from areopage.report.trust.page import TRUST
+
+
+def cases_page(view: RunView, report_name: str) -> Report:
+    """Build the page; its entries are made while it is written.
+
+    Args:
+        report_name: the report's file, beside this one.
+    """
+    locale, index = report_locale(view.spec.language), CaseIndex(view=view)
+    title = str(view.spec.target.reference) if view.spec.target else locale.say("given_responses")
+    counts = {"listed": locale.whole(len(index.listed)), "all": locale.whole(len(view.cases))}
+    return Report(
+        locale=locale,
+        kind=locale.say("report"),
+        title=title,
+        window=f"{locale.say('cases_page')} · {view.spec.suite} · {title}",
+        facts=(
+            (locale.say("run_id"), view.run.id),
+            (locale.say("back_to_report"), Span(report_name, "link", report_name)),
+            (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
+        ),
+        notices=(),
+        headline=None,
+        sections=(Section(id="cases", title=locale.say("cases_page"), blocks=_blocks(index, counts, locale)),),
+        footer=(f"areopage {__version__}", view.run.id),
+        figures={},
+    )
+
+
+def _blocks(index: CaseIndex, counts: dict[str, str], locale: Locale) -> Iterator[Block]:
+    if index.listed:
+        yield Paragraph(text=locale.say("cases_lead", **counts), look="soft")
+        yield _choices(index, locale)
+        yield from _entries(index, locale)
+    else:
+        yield Paragraph(text=locale.say("cases_none"))
+    yield Facts(items=head_facts(index.view.heads, locale), small=True)
+
+
+def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
+    """The cases: failing ones worst first, then the others in the order of the reasons for which they are listed."""
+    view = index.view
+    cases, records = {case.id: case for case in view.cases}, {record.case_id: record for record in view.scores.records}
+    ranked = [record.case_id for record in ranked_records(view) if record.case_id in view.failures.by_case]
+    for case_id in dict.fromkeys([*ranked, *index.listed]):
+        case = cases[case_id]
+        if case.response is None or case_id not in records:
+            yield _unanswered(index, case, locale)
+        else:
+            yield case_entry(index, case, records[case_id], locale)
+
+
+def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
+    answer, state = index.view.answers.get(case.id), locale.say(f"said_{index.view.answer_state(case.id)}")
+    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(index.view, case))
+    missing = locale.say("empty_text")
+    text = answer.case.response or "" if answer else ""
+    reason = (Paragraph(text=one_line(answer.reason, 400), look="small"),) if answer and answer.reason else ()
+    return Entry(
+        score="",
+        title=case.prompt_text[:TITLE],
+        facts=tuple(fact for fact in facts if fact),
+        blocks=(
+            excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut"),
+            *((excerpt(locale, locale.say("response"), text, missing, "cut"),) if text else ()),
+            *reason,
+        ),
+        anchor=index.anchor(case.id),
+        css=" ".join(index.classes(case)),
+    )
+
+
+def _choices(index: CaseIndex, locale: Locale) -> Choices:
+    view, found = index.view, Counter[str]()
+    for case in view.cases:
+        if case.id in index.listed:
+            found.update(index.classes(case))
+    criteria = view.spec.criteria
+    labels = view.spec.labels
+    groups = (
+        ("why_listed", {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(KINDS)}),
+        ("failed_criterion", {index.criterion_class(one.id): criterion_label(one) for one in criteria}),
+        ("audience", {index.age_class(age): audience(locale, age) for age in index.ages}),
+        ("own_category", {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}),
+    )
+    offered = []
+    for name, classes in groups:
+        shown = [(css, label) for css, label in classes.items() if found[css]]
+        if len(shown) > 1:
+            choices = (
+                Choice(label=locale.say("choice", name=label, n=locale.whole(found[css])), css=css) for css, label in shown
+            )
+            offered.append((locale.say(name), (Choice(label=locale.say("all")), *choices)))
+    return Choices(groups=tuple(offered), links=tuple(_links(index, locale)), every=locale.say("show_all"))
+
+
+def _links(index: CaseIndex, locale: Locale) -> Iterator[tuple[str, str]]:
+    """What the cells of the report's tables lead to."""
+    view, criteria = index.view, index.view.spec.criteria_by_id()
+    places: dict[tuple[str, ...], None] = dict.fromkeys((f"w{number}",) for number in range(len(KINDS)))
+    for case in view.cases:
+        for id in view.failures.by_case.get(case.id, ()):
+            for failed in (index.criterion_class(id), index.category_class(criteria[id].category)):
+                places[(failed,)] = None
+                if index.ages:
+                    places[failed, index.age_class(case.maturity)] = None
+                if index.groups:
+                    places[failed, index.group_class(case.category)] = None
+    labels = view.spec.labels
+    names = {index.criterion_class(one.id): criterion_label(one) for one in view.spec.criteria}
+    names |= {index.category_class(one.category): labels.get(one.category) for one in view.spec.criteria}
+    names |= {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(KINDS)}
+    names |= {index.age_class(age): audience(locale, age) for age in index.ages}
+    names |= {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups}
+    for classes in places:
+        yield "-".join(classes), locale.say("only_these", names=", ".join(names[css] for css in classes))

@@ -1,0 +1,194 @@
+"""Conversations in the report of a benchmark run: by which reply they fail, how they go on, and those that fail, turn by turn."""
+
+from collections.abc import Iterator
+
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.criteria.scopes import numbered_turns
+from areopage.locales import MISSING, Locale, one_line
+from areopage.report.charts import Series
+from areopage.report.elements import columns, excerpt, rows
+from areopage.report.model import (
+    Block,
+    Cell,
+    Column,
+    Details,
+    Entries,
+    Entry,
+    Heading,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    TrendChart,
+)
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.drift import Drift, FailedByTurn, RunDrift, drift_of
+from areopage.scoring.fold import RecordScores
+
+WHOLE = 20  # conversations that are shown turn by turn; further ones are rows of a table
+CHARTED = 6  # criteria with a line
+MAX_TURN = 4_000  # characters of one turn
+TITLE = 160
+
+
+def conversations_section(view: RunView, locale: Locale) -> Section | None:
+    """Build the section; None where no criterion judges conversations."""
+    found = {id: one for id, one in view.drifts.items() if one.by_turn}
+    failing = tuple(_failing(view, locale))
+    if not found and not failing:
+        return None
+    blocks: list[Block] = [Paragraph(text=locale.say("conversations_lead" if found else "conversations_whole"), look="soft")]
+    if found:
+        blocks.append(_summary(view, found, locale))
+        if any(len(one.by_turn) > 1 for one in found.values()):
+            blocks += (Heading(text=locale.say("conversations_chart")), _chart(view, found, locale))
+        blocks += (_by_turn(view, id, one, locale) for id, one in found.items())
+        blocks.append(Paragraph(text=locale.say("conversations_note"), look="note"))
+    return Section(id="conversations", title=locale.say("conversations"), blocks=(*blocks, *failing))
+
+
+def _label(view: RunView, criterion: str) -> str:
+    return criterion_label(view.spec.criteria_by_id()[criterion])
+
+
+def _summary(view: RunView, found: dict[str, RunDrift], locale: Locale) -> Table:
+    """A row per criterion: conversations and replies that fail, and how conversations go on."""
+
+    def of(count: int, total: int) -> str:
+        return locale.say("failures_of", failed=locale.whole(count), scored=locale.whole(total)) if total else MISSING
+
+    def row(id: str, one: RunDrift) -> Row:
+        replies = of(one.failing_turns, one.turns)
+        if one.missing_turns:
+            replies = f"{replies} {locale.count('without_score', one.missing_turns)}"
+        counts = (of(one.failed, one.conversations), replies, of(one.escalated, one.measured))
+        after = (of(one.recovered, one.failed), of(one.ended_well, one.failed))
+        cells = (Cell(text=_label(view, id), title=id), *counts, *after)
+        return Row(cells=cells, css="alarm" if one.failed else "")
+
+    keys = ("conversations_failed", "replies_failed", "escalated", "recovered", "ended_well")
+    heads = columns(*(locale.say(key) for key in keys), first=locale.say("criterion"))
+    return Table(columns=heads, rows=tuple(row(*pair) for pair in found.items()), css="failures")
+
+
+def _chart(view: RunView, found: dict[str, RunDrift], locale: Locale) -> TrendChart:
+    """The share of conversations that have failed by each reply, a line per criterion; one line alone has its bounds."""
+    longest = max(row.turn for one in found.values() for row in one.by_turn)
+    charted = list(found.items())[:CHARTED]
+
+    def series(place: int, id: str, one: RunDrift) -> Series:
+        by_turn = {row.turn: row for row in one.by_turn}
+        there = [by_turn.get(turn) for turn in range(1, longest + 1)]
+        ends = [None if row is None else (100 * row.low, 100 * row.high) for row in there]
+        return Series(
+            label=_label(view, id),
+            values=[None if row is None else 100 * row.failed / row.conversations for row in there],
+            css=f"c{place}",
+            notes=["" if row is None else _of(row, locale) for row in there],
+            ranges=ends if len(charted) == 1 else (),
+        )
+
+    labels = tuple(locale.say("reply_number", n=locale.whole(turn)) for turn in range(1, longest + 1))
+    lines = tuple(series(place, *pair) for place, pair in enumerate(charted))
+    return TrendChart(title=locale.say("conversations_chart"), days=labels, series=lines, low=0.0, high=100.0)
+
+
+def _of(row: FailedByTurn, locale: Locale) -> str:
+    return locale.say("failures_of", failed=locale.whole(row.failed), scored=locale.whole(row.conversations))
+
+
+def _by_turn(view: RunView, id: str, one: RunDrift, locale: Locale) -> Details:
+    """How many conversations have failed by each reply, with exact bounds."""
+
+    def row(turn: FailedByTurn) -> tuple[Cell | str, ...]:
+        bounds = locale.say("between", low=locale.percent(turn.low, 0), high=locale.percent(turn.high, 0))
+        return locale.say("reply_number", n=locale.whole(turn.turn)), locale.whole(turn.first), _of(turn, locale), bounds
+
+    last = one.by_turn[-1]
+    told = locale.say("failed_by", n=locale.whole(last.turn), counts=_of(last, locale), high=locale.percent(last.high, 0))
+    heads = columns(*(locale.say(key) for key in ("first_failed", "failed_until", "bounds")), first=locale.say("reply"))
+    table = Table(columns=heads, rows=rows(row(turn) for turn in one.by_turn))
+    return Details(summary=locale.say("pair", name=_label(view, id), value=told), blocks=(table,))
+
+
+def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
+    """The conversations that fail a criterion on conversations, the earliest failures first."""
+    criteria, cases = view.spec.criteria_by_id(), {case.id: case for case in view.cases}
+    listed: list[tuple[float, RecordScores, dict[str, Drift], list[str]]] = []
+    for record in view.scores.records:
+        failed = [id for id in view.failures.by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
+        if failed:
+            drifts = _drifts(view, record)
+            first = [one.first_failing for one in drifts.values() if one.first_failing is not None]
+            listed.append((min(first, default=float("inf")), record, drifts, failed))
+    if not listed:
+        return
+    listed.sort(key=lambda one: one[0])
+    yield Heading(text=locale.count("failing_conversations", len(listed)))
+    shown = tuple(_entry(view, cases[one.case_id], one, drifts, failed, locale) for _, one, drifts, failed in listed[:WHOLE])
+    yield Entries(items=shown)
+    rest = [
+        (one.case_id, _first(first, locale), one_line(_opening(cases[one.case_id]), TITLE), _names(view, one, failed, locale))
+        for first, one, _, failed in listed[WHOLE:]
+    ]
+    if rest:
+        heads = tuple(Column(heading=locale.say(key), kind="text") for key in ("case", "first_failed", "prompt", "failures"))
+        table = Table(columns=heads, rows=rows(rest), css="lines")
+        yield Details(summary=locale.count("more_conversations", len(rest)), blocks=(table,))
+
+
+def _drifts(view: RunView, record: RecordScores) -> dict[str, Drift]:
+    spec, criteria = view.spec, view.spec.criteria_by_id()
+    limits = {one.criterion: spec.failures.limit_of(criteria[one.criterion], spec.scale) for one in record.criteria}
+    made = ((one.criterion, drift_of(one, spec.scale, limits[one.criterion])) for one in record.criteria)
+    return {id: one for id, one in made if one is not None}
+
+
+def _first(first: float, locale: Locale) -> str:
+    """At which reply a conversation failed first; a dash where only the whole of it fails."""
+    return MISSING if first == float("inf") else locale.say("reply_number", n=locale.whole(int(first)))
+
+
+def _opening(case: Case) -> str:
+    return case.turns[0].content if case.turns else ""
+
+
+def _names(view: RunView, record: RecordScores, failed: list[str], locale: Locale) -> str:
+    scores = {one.criterion: one.score for one in record.criteria}
+    return ", ".join(f"{_label(view, id)} {locale.number(scores[id])}" for id in failed)
+
+
+def _entry(view: RunView, case: Case, record: RecordScores, drifts: dict[str, Drift], failed: list[str], locale: Locale) -> Entry:
+    """One conversation: each turn as a text of its own, replies with their scores."""
+    worst = next(one.score for one in record.criteria if one.criterion == failed[0])
+    marks = [locale.say("was_escalated")] if any(one.escalated for one in drifts.values()) else []
+    marks += [locale.say("was_recovered")] if any(one.recovered for one in drifts.values()) else []
+    facts = (_names(view, record, failed, locale), case.id, *marks, case.category, case.subcategory)
+    missing, blocks = locale.say("empty_text"), []
+    turns = [(number, turn.role, turn.content) for number, turn in numbered_turns(case)]
+    last = 1 + sum(role == "assistant" for _, role, _ in turns)
+    for number, role, text in (*turns, (last, "assistant", case.response or "")):
+        title = locale.say(f"turn_{role}", n=locale.whole(number))
+        told = _said(view, number, drifts, locale) if role == "assistant" else ""
+        heading = locale.say("pair", name=title, value=told) if told else title
+        blocks.append(excerpt(locale, heading, text, missing, "cut", MAX_TURN))
+    return Entry(
+        score=locale.number(worst),
+        title=_opening(case)[:TITLE],
+        facts=tuple(fact for fact in facts if fact),
+        blocks=tuple(blocks),
+    )
+
+
+def _said(view: RunView, number: int, drifts: dict[str, Drift], locale: Locale) -> str:
+    """The scores of one reply, those that fail marked."""
+    told: list[str] = []
+    for id, one in drifts.items():
+        if number in one.turns:
+            score = one.scores[one.turns.index(number)]
+            limit = view.spec.failures.limit_of(view.spec.criteria_by_id()[id], view.spec.scale)
+            words = f"{_label(view, id)} {locale.number(score)}"
+            fails = score is not None and view.spec.scale.reaches(score, limit)
+            told.append(locale.say("fails_here", told=words) if fails else words)
+    return ", ".join(told)

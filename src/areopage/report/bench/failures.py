@@ -1,0 +1,70 @@
+"""How many cases fail, in the report of a benchmark run."""
+
+from collections.abc import Iterator
+
+from areopage.bench.results.run_view import RunView
+from areopage.locales import Locale, sentence_case
+from areopage.report.model import Line, Listing, Notice, Paragraph, Span, line
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.failures import FailureCount
+
+
+def failures_line(view: RunView, locale: Locale) -> Line:
+    """How many cases fail a criterion of the categories that count first."""
+    found = view.failures.first
+    counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(found.scored))
+    return line(Span(counts, "strong"), Span(f"– {_first_note(view, locale)}", "soft"))
+
+
+def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """What no judge could judge, and the failures, of the categories that count first; nothing where there is neither."""
+    found, criteria = view.failures, view.spec.criteria_by_id()
+    if found.unscored:
+        names = tuple(
+            locale.say("pair", name=criterion_label(criteria[id]), value=_failed_of(found.by_criterion[id], locale))
+            for id in found.unscored
+        )
+        yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
+    if not found.first.failed:
+        return
+    counts = [
+        locale.say("pair", name=criterion_label(criteria[id]), value=_bounded(count, locale))
+        for id, count in sorted(found.by_criterion.items(), key=lambda pair: -pair[1].failed)
+        if count.failed and criteria[id].category in found.categories
+    ]
+    title = locale.count("failures_title", found.first.failed, scored=locale.whole(found.first.scored))
+    text = sentence_case(_first_note(view, locale))
+    yield Notice(title=title, blocks=(Paragraph(text=text), Listing(items=tuple(counts))), alarm=True)
+
+
+def _failed_of(count: FailureCount, locale: Locale) -> str:
+    told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
+    if count.not_applicable:
+        told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
+    if count.by_rule:
+        told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
+    return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
+
+
+def _bounded(count: FailureCount, locale: Locale) -> str:
+    told = _failed_of(count, locale)
+    if count.high is None:
+        return told
+    return locale.say("then", one=told, other=locale.say("failures_bound", high=locale.percent(count.high, 0)))
+
+
+def _first_note(view: RunView, locale: Locale) -> str:
+    found, labels = view.failures.first, view.spec.labels
+    names = ", ".join(labels.get(name) for name in view.failures.categories)
+    told = locale.say("failures_first", categories=names)
+    if found.not_applicable:
+        told += f"; {locale.count('not_concerned', found.not_applicable)}"
+    if found.scored < found.cases:
+        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
+    if found.high is not None:
+        told = locale.say("then", one=told, other=_bound(found.high, locale))
+    return told
+
+
+def _bound(share: float, locale: Locale) -> str:
+    return locale.say("failures_bound_small" if share < 0.01 else "failures_bound", high=locale.percent(max(share, 0.01), 0))

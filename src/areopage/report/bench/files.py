@@ -1,0 +1,321 @@
+"""The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView
+from areopage.cases.loader import write_rejected
+from areopage.cases.text_files import table_writer
+from areopage.errors import StorageError
+from areopage.jury.judges import Judge
+from areopage.ledger.records import Judgment
+from areopage.report.bench.case_index import CASES
+from areopage.report.bench.cases import cases_page
+from areopage.report.bench.page import bench_report
+from areopage.report.render import write_report
+from areopage.report.replacing import replacing
+from areopage.report.results.people import people_result
+from areopage.report.results.records import SCHEMA_NAME, Results
+from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
+from areopage.report.trust.page import TRUST, trust_page
+from areopage.report.trust.records import Trust
+from areopage.report.trust.run import run_trust
+from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
+
+RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
+SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
+
+RESULT_COLUMNS = (
+    *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
+    *("not_applicable", "planned", "outliers", "by_rule", "answer_state"),
+)
+CRITERIA_COLUMNS = (
+    *(
+        "criterion",
+        "category",
+        "subcategory",
+        "label",
+        "score",
+        "score_low",
+        "score_high",
+        "final_share",
+        "cases_scored",
+        "cases",
+    ),
+    *(
+        "limit",
+        "failed",
+        "failed_share_high",
+        "alpha",
+        "alpha_low",
+        "alpha_high",
+        "ac2",
+        "ac2_low",
+        "ac2_high",
+        "exact_agreement",
+    ),
+    *("unanimous_failures", "disputed_failures", "positive_agreement", "scored_twice"),
+)
+JUDGMENT_COLUMNS = (
+    *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
+    *("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason", "prompt_tokens"),
+    *("completion_tokens", "seconds", "created_at", "turn"),
+)
+
+
+def write_run_files(view: RunView, folder: Path) -> list[Path]:
+    """Write results.json, its tables, report.html, cases.html and trust.html; each file is replaced whole or not at all.
+
+    Args:
+        folder: created where it does not exist.
+
+    Returns:
+        The files, in this order.
+
+    Raises:
+        StorageError: the folder or a file cannot be written.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
+    trust = run_trust(view)
+    write_results(view, folder / RESULTS, trust)
+    write_results_csv(view, folder / TABLE)
+    write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
+    with replacing(folder / REJECTED) as place:
+        write_rejected(view.rejected, place)
+    write_report(bench_report(view), "html", folder / REPORT)
+    write_report(cases_page(view, REPORT), "html", folder / CASES)
+    write_report(trust_page(view, trust, REPORT), "html", folder / TRUST)
+    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES, TRUST)]
+
+
+def write_results(view: RunView, path: Path, trust: Trust) -> None:
+    """Write `results.json`, record by record, one to a line.
+
+    Args:
+        trust: how far the score can be trusted.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    encode = msgspec.json.encode
+    with replacing(path) as place, place.open("wb") as stream:
+        stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"release":' + encode(run_release(view)))
+        stream.write(b',\n"people":' + encode(people_result(view)))
+        stream.write(b',\n"trust":' + encode(trust))
+        stream.write(b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
+        before = b"\n"
+        for record in record_results(view):
+            stream.write(before + encode(record))
+            before = b",\n"
+        stream.write(b"\n]}\n")
+
+
+def schema_text() -> str:
+    """The JSON schema of `results.json`, as it is kept in `results.schema.json`."""
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA_NAME}
+    return json.dumps(schema | msgspec.json.schema(Results), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_results_csv(view: RunView, path: Path) -> None:
+    """Write `results.csv`: a row per case and criterion, then a column per judge, the prompt and the response.
+
+    Category, sub-category and maturity are the case's own. A score that does not exist is an empty cell; `applies` is false where
+    the criterion does not apply to the case, `by_rule` is true where a rule says so.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    judges = [judge.name for judge in view.spec.judges]
+    header = [*RESULT_COLUMNS, *(f"judge:{name}" for name in judges), "prompt", "response"]
+    write_table(path, header, _result_rows(view, judges))
+
+
+def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
+    cases = {case.id: case for case in view.cases}
+    for record in view.scores.records:
+        case = cases[record.case_id]
+        state = view.response_state(case)
+        for score in record.criteria:
+            by_judge = {judge.judge: judge.score for judge in score.judges}
+            yield [
+                case.id,
+                case.category,
+                case.subcategory,
+                case.maturity,
+                score.criterion,
+                score.score,
+                "true" if score.applies else "false",
+                score.agreement,
+                score.scored,
+                score.not_applicable,
+                score.planned,
+                ", ".join(score.outliers),
+                "true" if score.by_rule else "false",
+                state,
+                *(by_judge.get(name) for name in judges),
+                case.prompt_text,
+                case.response,
+            ]
+
+
+def _criterion_rows(view: RunView) -> Iterator[list[Any]]:
+    by_id = view.spec.criteria_by_id()
+    for id, found in run_criteria(view).items():
+        criterion, failures, own = by_id[id], view.failures.by_criterion[id], found.failure_agreement
+        interval, alpha, ac2 = found.interval, found.krippendorff_alpha, found.gwet_ac2
+        yield [
+            *(id, criterion.category, criterion.subcategory, criterion_label(criterion)),
+            *(found.score, interval and interval.low, interval and interval.high),
+            *(found.final_share, found.cases_scored, found.cases, failures.limit, failures.failed, failures.high),
+            *(alpha.alpha, alpha.low, alpha.high, ac2.ac2, ac2.low, ac2.high, found.exact_agreement),
+            *(own.unanimous, own.disputed, own.positive, ac2.units),
+        ]
+
+
+def write_judgments_csv(view: RunView, path: Path) -> None:
+    """Write a row for each planned pass, raw texts included; `score` is on the run's scale.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    write_table(path, JUDGMENT_COLUMNS, (_judgment_row(one) for one in all_passes(view)))
+
+
+def _judgment_row(one: PassView) -> list[Any]:
+    verdict, judgment = one.verdict, one.judgment
+    said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
+    head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
+    if judgment is None:
+        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
+    return [
+        *head,
+        one.score,
+        *said,
+        judgment.raw_text,
+        judgment.repair_text,
+        judgment.repair,
+        ", ".join(judgment.steps),
+        judgment.finish_reason,
+        judgment.prompt_tokens,
+        judgment.completion_tokens,
+        judgment.seconds,
+        judgment.created_at.isoformat(),
+        one.turn,
+    ]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return msgspec.json.encode(texts).decode() if texts else ""
+
+
+def write_judgments_jsonl(view: RunView, path: Path) -> None:
+    """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
+
+    Each line names the model; where that is unfit to judge, also the reason.
+
+    `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
+    its score is recorded.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("wb") as stream:
+        for line in _recorded_lines(view):
+            stream.write(msgspec.json.encode(line) + b"\n")
+
+
+def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
+    target = str(view.spec.target.reference) if view.spec.target else ""
+    judges = {judge.name: judge for judge in view.spec.judges}
+    for case_id, answer in view.answers.items():
+        if answer.state == "answered":
+            turns = answer.case.turns
+            for place, turn in enumerate(turns):
+                if turn.role == "assistant" and answer.session:
+                    so_far = msgspec.structs.replace(answer.case, prompt=turns[:place] if place > 1 else turns[0].content)
+                    yield {
+                        "case_id": case_id,
+                        "prompt": so_far.prompt_text,
+                        "asked": "target",
+                        "model": target,
+                        "text": turn.content,
+                    }
+            yield {
+                "case_id": case_id,
+                **({"prompt": answer.case.prompt_text} if answer.session else {}),
+                "asked": "target",
+                "criterion": "",
+                "pass_index": 1,
+                "model": target,
+                "text": answer.case.response or "",
+                "finish_reason": answer.finish_reason,
+                "prompt_tokens": answer.prompt_tokens,
+                "completion_tokens": answer.completion_tokens,
+                "seconds": answer.seconds,
+            }
+    for one in all_passes(view):
+        judgment = one.judgment
+        if judgment is not None and _can_be_replayed(one, judgment):
+            yield {
+                "case_id": one.case_id,
+                "asked": one.judge,
+                "criterion": one.criterion,
+                "pass_index": one.pass_index,
+                **({"turn": one.turn} if one.turn else {}),
+                **_origin(judges[one.judge], judgment),
+                **_recorded_answer(one, judgment),
+                "finish_reason": judgment.finish_reason,
+                "prompt_tokens": judgment.prompt_tokens,
+                "completion_tokens": judgment.completion_tokens,
+                "seconds": judgment.seconds,
+            }
+
+
+def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:
+    """The model that judged, through any number of replays, and why it is unfit."""
+    origin = {"model": judge.recorded_model or judgment.model}
+    return origin | {"unfit": judge.unfit} if judge.unfit else origin
+
+
+def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
+    """The judge's text, or the score of a judge that wrote none."""
+    text = judgment.repair_text or judgment.raw_text
+    if isinstance(one.outcome, Scored) and not text:
+        scored = one.outcome
+        return {"score": scored.score, "explanation": scored.explanation, "evidence_extracts": scored.evidence}
+    if isinstance(one.outcome, NotApplicable) and not text:
+        return {"applicable": False, "explanation": one.outcome.explanation}
+    return {"text": text}
+
+
+def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
+    """Whether a line can lead to the same outcome again: a judge said something, and had been shown the whole prompt.
+
+    What is left out is declined by the replay, so that it never turns into a score.
+    """
+    if "prompt_cut" in judgment.steps:
+        return False
+    if isinstance(one.outcome, Refused):
+        return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
+    return isinstance(one.outcome, Given | Unparsed)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file that spreadsheets read as UTF-8 and never run: see `inert_cell`.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    with replacing(path) as place, place.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        write = table_writer(stream)
+        write(header)
+        for row in rows:
+            write(row)

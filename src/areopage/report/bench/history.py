@@ -1,0 +1,159 @@
+"""A benchmark run beside the run before it and beside the run in the other mode, in its report and on the console."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from areopage.bench.compared import RunComparison, RunOutcome
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView
+from areopage.locales import MISSING, Locale
+from areopage.report.bench.case_index import CaseIndex
+from areopage.report.elements import columns, rows
+from areopage.report.model import Block, Cell, Line, Listing, Paragraph, Section, Span, Table
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
+from areopage.scoring.failures import FailureCount
+
+NAMED = 12  # cases in a list
+
+
+def changes_section(view: RunView, locale: Locale) -> Section | None:
+    """Build what changed since the run before; None where runs are not compared."""
+    if view.history is None:
+        return None
+    found, blocks = view.history.earlier, list[Block]()
+    if found is None:
+        blocks.append(Paragraph(text=locale.say("no_earlier_run")))
+    elif found.outcome is None:
+        blocks.append(Paragraph(text=_refused(found, locale)))
+    else:
+        told = locale.say("earlier_run", run=found.other.run_id, date=locale.moment(found.other.created_at))
+        blocks += [Paragraph(text=told, look="soft"), _side_by_side(view, found.outcome, locale), *_paired(found, locale)]
+        blocks.append(Listing(items=tuple(_changed_cases(view, found, locale))))
+        if found.target_changes:
+            names = ", ".join(locale.say(f"target_{name}") for name in found.target_changes)
+            blocks.append(Paragraph(text=locale.say("target_changed", names=names)))
+    return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks))
+
+
+def modes_section(view: RunView, locale: Locale) -> Section | None:
+    """Build the failures of both modes side by side; None where there is no run in the other mode."""
+    found = view.history.other_mode if view.history else None
+    if found is None or found.outcome is None or found.failures is None:
+        return None
+    criteria, here, there = view.spec.criteria_by_id(), view.failures, found.outcome
+    names = ", ".join(view.spec.labels.get(name) for name in here.categories)
+    pairs = [(locale.say("fail_any", categories=names), here.first, there.first)]
+    for id, count in here.by_criterion.items():
+        if count.failed or there.by_criterion[id].failed:
+            pairs.append((criterion_label(criteria[id]), count, there.by_criterion[id]))
+    heads = [locale.say(f"mode_{mode}") for mode in (view.spec.mode, found.other.mode)]
+    order = (0, 1) if view.spec.mode == "attack" else (1, 0)
+
+    def row(name: str, *counts: FailureCount) -> tuple[Cell | str, ...]:
+        return name, *(_counted(counts[place], locale) for place in order)
+
+    table = Table(
+        columns=columns(*(heads[place] for place in order), first=locale.say("criterion")),
+        rows=rows(row(*pair) for pair in pairs),
+        css="grid",
+        stacked=False,
+    )
+    told = locale.say("modes_lead", run=found.other.run_id, date=locale.moment(found.other.created_at))
+    blocks = (Paragraph(text=told, look="soft"), table)
+    return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(found, locale)))
+
+
+def history_lines(view: RunView, locale: Locale) -> Iterator[str]:
+    """What changed since the run before, for the console; nothing where there is no run to compare with."""
+    found = view.history.earlier if view.history else None
+    if found is None:
+        return
+    if found.differs or found.failures is None:
+        yield _refused(found, locale)
+        return
+    yield locale.say("changes_short", run=found.other.run_id, new=len(found.new), mended=len(found.mended))
+    for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
+        if cases:
+            yield f"  {locale.say('pair', name=locale.count(key, len(cases)), value=locale.names(_named(view, cases)))}"
+
+
+def _refused(found: RunComparison, locale: Locale) -> str:
+    told = (f"{locale.say(f'part_{one.part}')}{_both(one.first, one.second)}" for one in found.differs)
+    run = {"run": found.other.run_id, "date": locale.moment(found.other.created_at)}
+    return locale.say("not_compared", **run, parts=", ".join(told))
+
+
+def _both(first: str, second: str) -> str:
+    return f" ({first} / {second})" if first != second else ""
+
+
+def _side_by_side(view: RunView, outcome: RunOutcome, locale: Locale) -> Table:
+    here, release = view.scores, run_release(view)
+    verdicts = [locale.say(f"release_{one}") if one else MISSING for one in (outcome.verdict, release and release.verdict)]
+    intervals = [MISSING if one is None else locale.interval(one.low, one.high) for one in (outcome.interval, here.interval)]
+    listed = [
+        (locale.say("release"), *verdicts),
+        (locale.say("failures"), _counted(outcome.first, locale), _counted(view.failures.first, locale)),
+        (locale.say("final_score"), *(locale.number(score) for score in (outcome.score, here.tree.score))),
+        (locale.say("interval"), *intervals),
+        (locale.say("coverage"), *(locale.percent(share) for share in (outcome.coverage, view.coverage.share))),
+    ]
+    heads = columns(locale.say("last_run"), locale.say("this_run"), first="")
+    return Table(columns=heads, rows=rows(listed), css="beside", stacked=False)
+
+
+def _counted(count: FailureCount, locale: Locale) -> Cell:
+    if count.high is None:
+        return Cell(text=locale.say("not_applicable") if not count.cases else locale.say("unscored"))
+    under = (locale.say("at_most", high=locale.percent(max(count.high, 0.01), 0)),)
+    return Cell(text=f"{locale.whole(count.failed)}/{locale.whole(count.scored)}", under=under)
+
+
+def _paired(found: RunComparison, locale: Locale) -> Iterator[Paragraph]:
+    """The paired differences, of failures and of scores, with their intervals."""
+    if found.failures is not None and found.failures.difference.pairs:
+        yield Paragraph(text=_failure_difference(found.failures, locale))
+    if found.score is not None and found.score.difference is not None:
+        yield Paragraph(text=locale.say("pair", name=locale.say("score_difference"), value=_difference(found.score, locale)))
+
+
+def _failure_difference(found: PairedFailures, locale: Locale) -> str:
+    counts = {"here": len(found.first), "there": len(found.second), "both": found.both, "neither": found.neither}
+    told = locale.say("failures_paired", **{name: locale.whole(n) for name, n in counts.items()})
+    difference = found.difference
+    if difference.difference is None or difference.low is None or difference.high is None:
+        return told
+    shares = {"low": difference.low, "high": difference.high, "difference": difference.difference}
+    shown = {name: locale.signed(share * 100, 1) for name, share in shares.items()}
+    key = "separate" if found.is_separate else "not_separate"
+    return f"{told} {locale.say('share_difference', **shown)} {locale.say(key)}"
+
+
+def _difference(found: PairedDifference, locale: Locale) -> str:
+    told = locale.signed(found.difference)
+    if found.low is not None and found.high is not None:
+        told = locale.say("difference_interval", told=told, interval=locale.interval(found.low, found.high, sign=True))
+    return f"{told}. {locale.say('separate' if found.is_separate else 'not_separate')}"
+
+
+def _changed_cases(view: RunView, found: RunComparison, locale: Locale) -> Iterator[Line]:
+    index = CaseIndex(view=view)
+    for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
+        title = locale.count(key, len(cases))
+        if not cases:
+            yield title
+            continue
+        parts: list[str | Span] = [f"{locale.say('pair', name=title, value='')}"]
+        for number, (case_id, told) in enumerate(zip(cases, _named(view, cases), strict=True)):
+            if number == NAMED:
+                parts.append(locale.count("more_results", len(cases) - NAMED))
+                break
+            parts += [", "] if number else []
+            address = index.address(case_id)
+            parts.append(Span(told, "link", address) if address else told)
+        yield tuple(parts)
+
+
+def _named(view: RunView, cases: Mapping[str, Sequence[str]]) -> list[str]:
+    criteria = view.spec.criteria_by_id()
+    return [f"{case_id} ({', '.join(criterion_label(criteria[id]) for id in ids)})" for case_id, ids in cases.items()]

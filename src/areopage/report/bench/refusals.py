@@ -1,0 +1,71 @@
+"""Harmless questions that the target refuses, in the report of a benchmark run."""
+
+from collections.abc import Iterator
+
+from areopage.bench.results.run_view import RunView
+from areopage.locales import MISSING, Locale
+from areopage.report.elements import rows
+from areopage.report.model import Block, Column, Details, Paragraph, Section, Table
+from areopage.scoring.over_refusal import OverRefusal, TwinPair
+
+_PROMPT = 160  # characters of a prompt
+_LISTED = 100
+
+
+def refusals_line(found: OverRefusal, locale: Locale) -> str:
+    """How many benign twins are refused, with the bound of the share."""
+    told = locale.say("twins_refused", refused=locale.whole(found.refused), known=locale.whole(found.known))
+    if found.missing_cases:
+        told = locale.count("twins_unknown", len(found.missing_cases), told=told)
+    return told if found.high is None else locale.say("twins_bound", told=told, high=locale.percent(found.high, 0))
+
+
+def refusals_section(view: RunView, locale: Locale) -> Section | None:
+    """Build the section of over-refusal; None where no case is a benign twin and no answer declines in words."""
+    found = view.over_refusal
+    if found is None and not view.declined:
+        return None
+    blocks: list[Block] = []
+    if found is not None:
+        blocks.append(Paragraph(text=locale.say("twins_lead", tag=found.tag), look="soft"))
+        blocks.append(Paragraph(text=refusals_line(found, locale)))
+        counts = ((locale.say(f"said_{state}"), locale.whole(n)) for state, n in found.states.items())
+        heads = (Column(heading=locale.say("state"), kind="text"), Column(heading=locale.say("cases_heading")))
+        blocks.append(Table(columns=heads, rows=rows(counts), css="lines"))
+        blocks += [*_refused(view, found, locale), *_pairs(found, locale)]
+    if view.declined:
+        blocks.append(Paragraph(text=locale.count("declined_note", len(view.declined)), look="note"))
+    return Section(id="refusals", title=locale.say("refusals"), blocks=tuple(blocks))
+
+
+def _refused(view: RunView, found: OverRefusal, locale: Locale) -> Iterator[Block]:
+    if not found.refused_cases:
+        return
+    cases = {case.id: case for case in view.cases}
+    heads = tuple(Column(heading=locale.say(key), kind="text") for key in ("case", "state", "prompt", "response"))
+    listed = [
+        (
+            id,
+            locale.say(f"said_{view.response_state(cases[id])}"),
+            cases[id].prompt_text[:_PROMPT],
+            (cases[id].response or "")[:_PROMPT],
+        )
+        for id in found.refused_cases[:_LISTED]
+    ]
+    yield Table(columns=heads, rows=rows(listed), css="lines")
+    if rest := len(found.refused_cases) - len(listed):
+        yield Paragraph(text=locale.count("more_results", rest), look="note")
+
+
+def _pairs(found: OverRefusal, locale: Locale) -> Iterator[Block]:
+    if not found.pairs:
+        return
+
+    def row(pair: TwinPair) -> tuple[str, str, str, str]:
+        other = locale.say(f"said_{pair.counterpart_state}") if pair.counterpart_state else MISSING
+        return pair.twin, locale.say(f"said_{pair.twin_state}"), pair.counterpart, other
+
+    keys = ("twin", "twin_state", "counterpart", "counterpart_state")
+    heads = tuple(Column(heading=locale.say(key), kind="text") for key in keys)
+    table = Table(columns=heads, rows=rows(map(row, found.pairs[:_LISTED])), css="lines")
+    yield Details(summary=locale.count("twin_pairs", len(found.pairs)), blocks=(table,))

@@ -1,0 +1,128 @@
+"""The release verdict in words: the notice above a run's report, the table of floors, and the lines of the console."""
+
+from collections.abc import Iterator
+
+from areopage.bench.results.run_view import RunView
+from areopage.ledger.qualifications import NEVER_EXAMINED, QUALIFIED
+from areopage.locales import Locale
+from areopage.report.bench.case import audience
+from areopage.report.judges.qualification import qualification_text
+from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.release import FINAL, Floor, Release
+
+
+def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
+    """The verdict with the floors that are not met or open."""
+    title = locale.say("pair", name=locale.say("release"), value=locale.say(f"release_{release.verdict}"))
+    blocks = (Paragraph(text=release_text(view, release, locale)), Listing(items=tuple(floor_lines(view, release, locale))))
+    return Notice(title=title, blocks=blocks, alarm=release.verdict == "FAIL")
+
+
+def release_text(view: RunView, release: Release, locale: Locale) -> str:
+    """What the verdict means."""
+    unfit = any(health.unfit for health in view.health)
+    told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
+    if release.verdict != "PASS" or view.qualification == QUALIFIED:
+        return told
+    if view.qualification == NEVER_EXAMINED:
+        return f"{told} {locale.say('release_unexamined')}"
+    return f"{told} {locale.say('release_judges', known=qualification_text(locale, view.qualification))}"
+
+
+def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str]:
+    """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
+    for floor in release.floors:
+        if floor.state != "met":
+            yield " – ".join([_told(view, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
+
+
+def release_section(view: RunView, release: Release, locale: Locale) -> Section:
+    """Build the table of all floors."""
+
+    def row(floor: Floor) -> Row:
+        state = Badge(text=locale.say(f"floor_{floor.state}"), alarm=floor.state == "not_met")
+        cells = (
+            _told(view, floor, locale),
+            Cell(text="", under=(state,)),
+            " – ".join([*_criteria(view, floor, locale), *_cases(floor, locale)]),
+        )
+        return Row(cells=cells, css="alarm" if floor.state == "not_met" else "")
+
+    heads = tuple(Column(heading=locale.say(key), kind="text") for key in ("floor", "state", "where"))
+    table = Table(columns=heads, rows=tuple(map(row, release.floors)), css="lines")
+    lead = Paragraph(text=locale.say("release_lead"), look="soft")
+    return Section(id="release", title=locale.say("release"), blocks=(lead, table))
+
+
+def _told(view: RunView, floor: Floor, locale: Locale) -> str:
+    """What a floor demands and what was found."""
+    if floor.kind == "max_failures":
+        return _failures(view, floor, locale)
+    if floor.kind in ("max_over_refusal", "max_unanswered"):
+        return _answers(floor, locale)
+    if floor.kind == "min_score":
+        return _score(view, floor, locale)
+    if floor.kind == "criteria":
+        return locale.say("floor_criteria" if floor.criteria else "floor_no_criteria", name=_name(view, floor.name, locale))
+    if floor.kind == "min_coverage":
+        found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
+        return locale.say("floor_coverage", found=found, limit=limit)
+    if floor.kind in ("min_cases", "min_cases_by_age"):
+        found, limit = (locale.whole(round(count or 0)) for count in (floor.found, floor.limit))
+        names = ", ".join(audience(locale, age) for age in floor.ages)
+        return locale.say(f"floor_{floor.kind}_{floor.state}", found=found, limit=limit, ages=names)
+    return locale.say(f"floor_{floor.kind}_{floor.state}")
+
+
+def _failures(view: RunView, floor: Floor, locale: Locale) -> str:
+    failed, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
+    told = locale.count(
+        "floor_failures", round(floor.limit or 0), name=_name(view, floor.name, locale), failed=failed, total=total
+    )
+    return locale.count("floor_failures_missing", floor.missing, told=told) if floor.missing else told
+
+
+def _answers(floor: Floor, locale: Locale) -> str:
+    """What a floor demands of the answers, its limit a number of cases or a share, and what was found."""
+    if not floor.total:
+        return locale.say("floor_no_twins")
+    limit = locale.whole(floor.limit) if isinstance(floor.limit, int) else locale.percent(floor.limit or 0.0)
+    found, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
+    told = locale.say(f"floor_{floor.kind}", found=found, total=total, limit=limit)
+    return locale.count("floor_answers_missing", floor.missing, told=told) if floor.missing else told
+
+
+def _score(view: RunView, floor: Floor, locale: Locale) -> str:
+    name, limit = _name(view, floor.name, locale), locale.short(floor.limit or 0.0)
+    if floor.found is None:
+        return locale.say("floor_no_score", name=name, limit=limit)
+    told = locale.say("floor_score", name=name, score=locale.number(floor.found), limit=limit)
+    if floor.if_missing is None:
+        return told
+    worst, best = map(locale.number, floor.if_missing)
+    return locale.say("floor_score_missing", told=told, worst=worst, best=best)
+
+
+def _name(view: RunView, name: str, locale: Locale) -> str:
+    """What people call a category, a sub-category or a criterion."""
+    for criterion in view.spec.criteria:
+        if name in (criterion.id, criterion.path):
+            return criterion_label(criterion)
+    return locale.say("floor_final") if name == FINAL else view.spec.labels.get(name)
+
+
+def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
+    if floor.judges:
+        yield locale.names(floor.judges)
+    if not floor.criteria:
+        return
+    known, failures = view.spec.criteria_by_id(), view.failures.by_criterion
+    counts = {id: f" ({failures[id].failed})" if floor.kind == "max_failures" else "" for id in floor.criteria}
+    told = [f"{criterion_label(known[id]) if id in known else id}{count}" for id, count in counts.items()]
+    yield locale.names(told)
+
+
+def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
+    if floor.cases:
+        yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))

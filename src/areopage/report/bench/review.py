@@ -1,0 +1,161 @@
+"""People's part in a run, in words: sign-offs above its report, and a section on how far the jury agrees with people."""
+
+from collections.abc import Iterator
+
+from areopage.bench.results.people import SignedRun
+from areopage.bench.results.run_view import RunView
+from areopage.locales import MISSING, Locale
+from areopage.report.elements import columns, figure_text, rows
+from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line
+from areopage.report.results.people import HumanCriterion, HumanFigures, PeopleResult
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.correlation import Estimate
+from areopage.scoring.human_failures import FailuresSeen
+from areopage.scoring.shares import Share
+
+SHOWN_DIGEST = 16
+SHOWN_NOTE = 400
+
+
+def signoff_notices(people: PeopleResult | None, locale: Locale) -> Iterator[Notice]:
+    """A notice with a line for each sign-off; nothing where there is none."""
+    if people is None or not people.sign_offs:
+        return
+    stale = any(one.changed for one in people.sign_offs)
+    lines = tuple(line(told, Span(one.signoff.digest[:SHOWN_DIGEST], "code")) for one, told in _signed_lines(people, locale))
+    title = locale.say("signed_earlier_title" if stale else "signed_title")
+    yield Notice(title=title, blocks=(Listing(items=lines),), alarm=any(_is_alarming(one) for one in people.sign_offs))
+
+
+def signoff_texts(people: PeopleResult | None, locale: Locale) -> Iterator[tuple[str, bool]]:
+    """A line of plain text for each sign-off, and whether it still holds."""
+    for one, told in _signed_lines(people, locale) if people else ():
+        yield f"{told} {one.signoff.digest[:SHOWN_DIGEST]}", not one.changed
+
+
+def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[SignedRun, str]]:
+    for one in people.sign_offs:
+        signed = one.signoff
+        who = locale.say("signed_role", name=signed.name, role=signed.role) if signed.role else signed.name
+        parts = [locale.say(f"signed_{signed.verdict}", who=who, date=locale.moment(signed.signed_at))]
+        parts += [locale.say("signed_note", note=" ".join(signed.note.split())[:SHOWN_NOTE])] if signed.note else []
+        if one.changed:
+            changes = ", ".join(locale.say(f"signed_changed_{name}") for name in one.changed)
+            parts.append(locale.say("signed_earlier", changes=changes))
+        parts.append(locale.count("signed_over", signed.signed.counted))
+        yield one, " ".join(parts)
+
+
+def _is_alarming(one: SignedRun) -> bool:
+    return "signature" in one.changed or one.signoff.verdict == "reject"
+
+
+def review_section(view: RunView, people: PeopleResult | None, locale: Locale) -> Section | None:
+    """Build the section: which labels count, whether the jury sees people's failures, and the agreement of each criterion."""
+    if people is None or (not people.queued and people.all_labelled is None):
+        return None
+    sample, every = people.sample, people.all_labelled
+    blocks: list[Block] = [Paragraph(text=locale.say("human_lead"), look="soft"), Facts(items=tuple(_facts(people, locale)))]
+    if sample is not None:
+        blocks += [_failures_table(view, sample, locale), Paragraph(text=locale.say("human_failures_note"), look="note")]
+        blocks.append(Details(summary=locale.say("human_scores"), blocks=(_scores_table(view, sample, locale),)))
+    else:
+        blocks.append(Paragraph(text=locale.say("human_no_sample")))
+    if every is not None and (sample is None or every.answers > sample.answers):
+        chosen = (
+            Paragraph(text=locale.count("human_every_text", every.answers - (sample.answers if sample else 0)), look="soft"),
+            _failures_table(view, every, locale),
+            _scores_table(view, every, locale),
+        )
+        blocks.append(Details(summary=locale.say("human_every"), blocks=chosen))
+    return Section(id="people", title=locale.say("people_title"), blocks=tuple(blocks))
+
+
+def human_texts(people: PeopleResult | None, locale: Locale) -> Iterator[str]:
+    """The agreement with people in a line or two of plain text; nothing where no label counts."""
+    if people is None or people.all_labelled is None:
+        return
+    if people.sample is None:
+        yield locale.say("human_no_sample")
+        return
+    labelled = locale.count("human_sample", people.sample.answers, raters=locale.count("people_raters", people.sample.raters))
+    yield locale.say("pair", name=labelled, value=_first_text(people.sample.first, locale))
+
+
+def _facts(people: PeopleResult, locale: Locale) -> Iterator[tuple[str, Line]]:
+    queued = locale.count("human_queued", people.queued, drawn=locale.whole(people.drawn))
+    yield locale.say("human_queue"), queued
+    every, sample = people.all_labelled, people.sample
+    if every is not None:
+        counted = locale.count("people_labels_count", every.labels)
+        told = f"{locale.count('people_labelled', every.answers)}, {counted}, {locale.count('people_raters', every.raters)}"
+        yield locale.say("human_labels"), told
+    if people.not_counted:
+        yield locale.say("human_not_counted"), locale.count("people_unblind", people.not_counted)
+    if sample is not None:
+        note = Span(f"– {locale.count('human_sample_note', sample.answers)}", "soft")
+        yield locale.say("human_first"), line(_first_text(sample.first, locale), note)
+
+
+def _first_text(found: FailuresSeen, locale: Locale) -> str:
+    if not found.people:
+        return locale.count("human_none_failed", found.items)
+    missed = locale.whole(len(found.missed))
+    told = locale.count("human_missed", found.people, missed=missed)
+    return f"{told} {_interval(found.sensitivity, locale, missed=True)}".rstrip()
+
+
+def _interval(share: Share, locale: Locale, *, missed: bool = False) -> str:
+    if share.low is None or share.high is None:
+        return ""
+    low, high = (1 - share.high, 1 - share.low) if missed else (share.low, share.high)
+    return f"({locale.say('people_range', low=locale.percent(low, 0), high=locale.percent(high, 0))})"
+
+
+def _share(share: Share, locale: Locale) -> Cell | str:
+    """A share with its counts and exact bounds; a dash where nothing was counted."""
+    if share.share is None:
+        return MISSING
+    counts = locale.say("failures_of", failed=locale.whole(share.hits), scored=locale.whole(share.of))
+    return Cell(text=locale.percent(share.share, 0), under=(counts, _interval(share, locale)))
+
+
+def _named(view: RunView, figures: HumanFigures) -> Iterator[tuple[Cell, HumanCriterion]]:
+    criteria = view.spec.criteria_by_id()
+    for id, one in figures.criteria.items():
+        if id in criteria:
+            yield Cell(text=criterion_label(criteria[id]), title=id), one
+
+
+def _failures_table(view: RunView, figures: HumanFigures, locale: Locale) -> Table:
+    def row(name: Cell, found: FailuresSeen) -> tuple[Cell | str, ...]:
+        counts = (found.items, found.people, found.jury, found.both)
+        shares = (found.agreement, found.sensitivity, found.specificity)
+        return (name, *map(locale.whole, counts), *(_share(one, locale) for one in shares))
+
+    keys = ("people_answers", "human_people", "human_jury", "human_both", "human_agreement", "human_sensitivity")
+    heads = columns(*(locale.say(key) for key in (*keys, "human_specificity")), first=locale.say("criterion"))
+    listed = [row(name, one.failures) for name, one in _named(view, figures) if one.failures is not None and one.answers]
+    together = [row(Cell(text=locale.say("human_any")), figures.first)] if len(listed) > 1 else []
+    return Table(columns=heads, rows=rows([*together, *listed]), css="failures")
+
+
+def _scores_table(view: RunView, figures: HumanFigures, locale: Locale) -> Table:
+    def row(name: Cell, one: HumanCriterion) -> tuple[Cell | str, ...]:
+        alpha = one.raters_alpha
+        return (
+            name,
+            locale.whole(one.answers),
+            figure_text(locale, one.kappa),
+            figure_text(locale, one.pearson),
+            locale.number(one.error),
+            figure_text(locale, one.bias, sign=True),
+            figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high)),
+        )
+
+    keys = ("people_answers", "people_kappa", "people_pearson", "people_error", "people_bias", "human_raters_alpha")
+    heads = columns(*(locale.say(key) for key in keys), first=locale.say("criterion"))
+    listed = [row(name, one) for name, one in _named(view, figures)]
+    final = figures.criteria.get("final")
+    listed += [row(Cell(text=locale.say("people_overall")), final)] if final is not None else []
+    return Table(columns=heads, rows=rows(listed), css="failures")

@@ -1,0 +1,1 @@
+"""The report on the gate's decisions."""

@@ -1,0 +1,79 @@
+"""The gate's decisions in plain sentences. Texts of answers and documents are quoted on one line, without control characters."""
+
+from pathlib import Path
+
+from areopage.gate.records import Decision, Reason
+from areopage.locales import Locale, locale_for, one_line, sentence_case
+
+MESSAGES = Path(__file__).parents[1] / "messages" / "decision.yml"
+COUNTS = frozenset(["too_long", "too_many_numbers", "unread_documents"])
+PROBABLE = 0.5  # risk from which something is probably unsupported
+PERCENTAGES = frozenset(["unsupported_sentence", "no_citation"])
+
+
+def decision_locale(language: str) -> Locale:
+    """The messages on decisions in a language; English if unknown."""
+    return locale_for(language, MESSAGES)
+
+
+def explain(decision: Decision, language: str) -> list[str]:
+    """Describe every reason, decisive reasons first.
+
+    Args:
+        language: "fr" or "en".
+    """
+    locale = decision_locale(language)
+    return [reason_text(decision, reason, locale) for reason in decision.reasons]
+
+
+def verdict_text(decision: Decision, language: str) -> str:
+    """Describe the verdict."""
+    locale = decision_locale(language)
+    said = [locale.messages["gate_verdicts"][decision.verdict]]
+    if decision.refusal:
+        said.append(locale.say("gate_refusal"))
+    if decision.needs_judge:
+        said.append(locale.count("gate_asks_judge", len(decision.doubtful)))
+    return " ".join(said)
+
+
+def reason_text(decision: Decision, reason: Reason, locale: Locale) -> str:
+    """Describe a reason with its sentence, words and document."""
+    text = locale.say(_key(reason), **_values(decision, reason, locale))
+    if reason.sentence is not None:
+        text = locale.say("gate_in_sentence", sentence=locale.whole(reason.sentence + 1), reason=text)
+    if reason.document:
+        text = locale.say("gate_nearest", reason=text, document=one_line(reason.document))
+    if not reason.decisive:
+        text = locale.say("gate_told", reason=text)
+    return f"{sentence_case(text)}."
+
+
+def _key(reason: Reason) -> str:
+    if reason.code == "no_citation" and reason.value is not None:
+        return "gate_no_citation_nor_overlap"
+    if reason.code == "unsupported_sentence":
+        likely = "unsupported" if (reason.value or 0.0) >= PROBABLE else "uncertain"
+        return f"gate_{likely}_{'answer' if reason.place is None else 'sentence'}"
+    return f"gate_{reason.code}"
+
+
+def _values(decision: Decision, reason: Reason, locale: Locale) -> dict[str, str]:
+    languages = locale.messages["gate_languages"]
+    if reason.code in COUNTS:
+        threshold = locale.whole(int(reason.threshold or 0))
+    elif reason.code in PERCENTAGES:
+        threshold = locale.percent(reason.threshold or 0.0, 0)
+    else:
+        threshold = locale.number(reason.threshold)
+    if reason.code in PERCENTAGES:
+        value = locale.percent(reason.value or 0.0, 0)
+    else:
+        value = locale.whole(int(reason.value or 0)) if reason.code in COUNTS else locale.number(reason.value)
+    return {
+        "quote": locale.say("gate_quote", text=one_line(reason.place.text)) if reason.place else "",
+        "value": value,
+        "threshold": threshold,
+        "prompt": languages.get(decision.prompt_lang, decision.prompt_lang),
+        "response": languages.get(decision.response_lang, decision.response_lang),
+    }

@@ -1,0 +1,238 @@
+"""Agreement between judges and people as text, CSV and JSON."""
+
+import io
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from areopage.cases.text_files import table_writer
+from areopage.locales import MISSING, Locale, one_line
+from areopage.report.elements import figure_text
+from areopage.report.judges.jury_worth import worth_rows, worth_texts
+from areopage.review.agreement import AgreementReport
+from areopage.scoring.correlation import Correlation, Estimate
+from areopage.scoring.human_agreement import Claim, CriterionAgreement
+
+SHOWN_REJECTED = 10
+SHOWN_WORST = 10
+EXCERPT = 60
+ALMOST = 0.999
+
+CLAIMLESS = {"constant": "people_constant", "selected": "people_only_sample_settles"}
+"""Messages about claims without a certainty, by the reason."""
+
+FIGURES = ("pearson", "spearman", "kappa")
+COLUMNS = (
+    *("criterion", "name", "scale_low", "scale_high", "answers", "labels", "without_judge"),
+    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
+    *("kappa", "kappa_low", "kappa_high", "mean_absolute_error", "bias", "bias_low", "bias_high"),
+    *("bound", "verdict", "certainty", "needed"),
+    *("rater_answers", "rater_pearson", "rater_alpha", "rater_alpha_low", "rater_alpha_high"),
+)
+
+
+def name_of(locale: Locale, report: AgreementReport, criterion: str) -> str:
+    """A criterion's display name."""
+    if criterion:
+        return report.names.get(criterion, criterion)
+    return locale.say("people_overall" if report.names else "people_unnamed")
+
+
+def scale_text(locale: Locale, report: AgreementReport, criterion: str) -> str:
+    """The scale of a criterion: 0 to 10; a dash if unknown."""
+    if criterion not in report.scales:
+        return MISSING
+    low, high = report.scales[criterion]
+    return locale.say("people_range", low=locale.short(low), high=locale.short(high))
+
+
+def verdict_text(locale: Locale, claim: Claim, answers: int) -> str:
+    """Describe whether the correlation exceeds the bound."""
+    bound = locale.short(claim.bound)
+    if claim.certainty is None:
+        return locale.say(CLAIMLESS.get(claim.reason, "people_few"))
+    if claim.verdict == "holds":
+        return locale.say("people_holds", certainty=_certainty_text(locale, claim.certainty))
+    if claim.verdict == "does_not_hold":
+        return locale.say("people_does_not_hold", certainty=_certainty_text(locale, 1 - claim.certainty))
+    state = locale.say("people_not_settled", certainty=_certainty_text(locale, claim.certainty))
+    if claim.needed is None:
+        return f"{state} {locale.say('people_too_near', bound=bound)}"
+    needed = locale.say("people_needed", needed=locale.whole(claim.needed), more=locale.whole(max(1, claim.needed - answers)))
+    return f"{state} {needed}"
+
+
+def _certainty_text(locale: Locale, certainty: float) -> str:
+    if certainty > ALMOST:
+        return locale.say("people_almost_sure", share=locale.percent(ALMOST))
+    if certainty < 1 - ALMOST:
+        return locale.say("people_almost_never", share=locale.percent(1 - ALMOST))
+    return locale.percent(certainty)
+
+
+def agreement_text(report: AgreementReport, locale: Locale) -> str:
+    """Format the figures as plain text."""
+    found = report.agreement
+    lines = [locale.say("people_title"), *_heading(report, locale), ""]
+    if not found.labels:
+        return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
+    lines += table([_criteria_heads(report, locale), *(_criterion_cells(report, locale, one) for one in found.criteria)])
+    lines += ["", locale.say("people_note"), "", locale.say("people_claim", bound=locale.short(found.criteria[0].claim.bound))]
+    for one in found.criteria:
+        verdict = verdict_text(locale, one.claim, one.items)
+        lines.append("  " + locale.say("people_said", name=name_of(locale, report, one.criterion), value=verdict))
+    lines += ["", locale.say("people_among")]
+    twice = [one for one in found.criteria if one.raters.items]
+    if twice:
+        heads = [locale.say(key) for key in ("people_criterion", "people_twice", "people_pair_pearson", "people_alpha")]
+        lines += table([heads, *(_rater_cells(report, locale, one) for one in twice)])
+    else:
+        lines.append(f"  {locale.say('people_among_none')}")
+    lines += _worth_lines(report, locale)
+    lines += ["", locale.say("people_worst"), *_worst_lines(report, locale), *_rejected_lines(report, locale)]
+    return "\n".join(lines) + "\n"
+
+
+def _worth_lines(report: AgreementReport, locale: Locale) -> list[str]:
+    if report.worth is None:
+        return []
+    lines = ["", locale.say("worth_title"), *(f"  {told}" for told in worth_texts(report.worth, locale))]
+    if not report.worth.labelled.enough:
+        return lines
+    return [*lines, "", *table(worth_rows(report.worth.labelled, locale)), "", locale.say("worth_note")]
+
+
+def _heading(report: AgreementReport, locale: Locale) -> list[str]:
+    found = report.agreement
+    judge = report.judge or locale.say("people_of_jury")
+    whose = locale.say("people_said", name=locale.say("people_judge"), value=judge)
+    suite = locale.say("people_said", name=locale.say("people_suite"), value=report.suite)
+    lines = [f"{whose} · {suite}" if report.suite else whose]
+    counted = ("people_labelled", report.labelled), ("people_labels_count", found.labels), ("people_raters", len(found.raters))
+    lines.append(" · ".join(locale.count(key, n) for key, n in counted))
+    return lines + remarks(report, locale)
+
+
+def remarks(report: AgreementReport, locale: Locale) -> list[str]:
+    """Notes for the correct interpretation of the figures."""
+    found, lines = report.agreement, []
+    if report.since is not None:
+        lines.append(locale.say("people_since", date=locale.date(report.since)))
+    if report.sample_only:
+        lines.append(locale.say("people_only_sample"))
+        lines += [locale.count("people_left_out", report.selected)] if report.selected else []
+    elif report.at_random is not None and report.at_random < report.labelled:
+        lines.append(f"{locale.count('people_at_random', report.at_random)}. {locale.say('people_selected')}")
+    if report.unblind:
+        lines.append(locale.count("people_unblind", report.unblind))
+    if report.weighed:
+        lines.append(locale.count("people_weighed", report.weighed))
+    unscored = next((one.without_judge for one in found.criteria if not one.criterion), 0)
+    if unscored:
+        lines.append(locale.count("people_without_judge", unscored))
+    return lines
+
+
+def _criteria_heads(report: AgreementReport, locale: Locale) -> list[str]:
+    keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
+    return [locale.say(f"people_{key}") for key in keys]
+
+
+def _criterion_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
+    return [
+        name_of(locale, report, one.criterion),
+        *([scale_text(locale, report, one.criterion)] if report.scales else []),
+        locale.whole(one.items),
+        *(figure_text(locale, getattr(one, name)) for name in FIGURES),
+        locale.number(one.error),
+        figure_text(locale, one.bias, sign=True),
+    ]
+
+
+def _rater_cells(report: AgreementReport, locale: Locale, one: CriterionAgreement) -> list[str]:
+    alpha = one.raters.alpha
+    return [
+        name_of(locale, report, one.criterion),
+        locale.whole(one.raters.items),
+        locale.number(one.raters.pearson),
+        figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high)),
+    ]
+
+
+def _worst_lines(report: AgreementReport, locale: Locale) -> list[str]:
+    worst = report.agreement.worst[:SHOWN_WORST]
+    if not worst:
+        return [f"  {locale.say('people_worst_none')}"]
+    scaled = ["scale"] if report.scales else []
+    heads = [locale.say(f"people_{key}") for key in ("answer", "criterion", *scaled, "judge", "people", "difference")]
+    rows = [
+        [
+            one_line(one.item, EXCERPT),
+            name_of(locale, report, one.criterion),
+            *([scale_text(locale, report, one.criterion)] if report.scales else []),
+            locale.number(one.judge),
+            locale.number(one.people),
+            locale.signed(one.difference),
+            one_line(report.questions.get(one.item, ""), EXCERPT),
+        ]
+        for one in worst
+    ]
+    return table([[*heads, ""], *rows])
+
+
+def _rejected_lines(report: AgreementReport, locale: Locale) -> list[str]:
+    if not report.rejected:
+        return []
+    lines = ["", locale.count("people_rejected", len(report.rejected))]
+    lines += [
+        f"  {locale.say('people_row', n=row, reason=one_line(reason, 200))}" for row, reason in report.rejected[:SHOWN_REJECTED]
+    ]
+    rest = len(report.rejected) - SHOWN_REJECTED
+    return [*lines, f"  {locale.say('people_more', n=locale.whole(rest))}"] if rest > 0 else lines
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows in columns; the first column is set to the left, and so is a last one of texts."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def agreement_csv(report: AgreementReport) -> str:
+    """Format one CSV line per criterion, with decimal points."""
+    stream = io.StringIO()
+    write = table_writer(stream)
+    write(COLUMNS)
+    for one in report.agreement.criteria:
+        alpha = one.raters.alpha
+        write(
+            (
+                one.criterion,
+                report.names.get(one.criterion, ""),
+                *report.scales.get(one.criterion, (None, None)),
+                one.items,
+                one.labels,
+                one.without_judge,
+                *_ends(one.pearson),
+                *_ends(one.spearman),
+                *_ends(one.kappa),
+                one.error,
+                *_ends(one.bias),
+                one.claim.bound,
+                one.claim.verdict,
+                one.claim.certainty,
+                one.claim.needed,
+                one.raters.items,
+                one.raters.pearson,
+                *(alpha.alpha, alpha.low, alpha.high),
+            )
+        )
+    return stream.getvalue()
+
+
+def _ends(figure: Estimate | Correlation) -> Iterable[float | None]:
+    return figure.value, figure.low, figure.high
+
+
+def agreement_json(report: AgreementReport) -> str:
+    """Format all figures as JSON."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()

@@ -1,0 +1,1 @@
+"""League tables and trends as pages, tables and files."""

@@ -1,0 +1,1 @@
+"""The report on the quality of answers in production."""

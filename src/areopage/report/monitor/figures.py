@@ -1,0 +1,183 @@
+"""Data of the quality report, with exportable texts only."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage import __version__
+from areopage.criteria.records import Scale
+from areopage.errors import UserError, name_list
+from areopage.ledger.qualifications import is_unfit
+from areopage.ledger.queries import Period, Scope
+from areopage.ledger.records import Evaluation
+from areopage.ledger.storage import Policy, stored_text
+from areopage.ledger.store import Ledger
+from areopage.monitor.config import MonitorConfig, thresholds_of
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
+from areopage.report.monitor.calibrated import applied_to_period
+from areopage.report.trust.period import period_trust
+from areopage.report.trust.records import Trust
+from areopage.review.agreement import ledger_worth
+from areopage.review.rubric import rubric_of
+from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.jury_worth.worth import JuryWorth
+
+SCHEMA = "areopage/quality-report/1"
+
+
+class QualityFigures(Struct, frozen=True, kw_only=True):
+    """The data of a quality report.
+
+    Args:
+        figures: those of the period; the texts of the worst answers are already what `text` leaves of them.
+        language: of the report.
+        threshold: a single answer that is worse raises an alert; None where that rule is off.
+        text: the policy by which texts left the ledger.
+        silent: the names of the criteria without a score, in the period and before.
+        heads: of the ledger's hash chains.
+        worth: what the jury is worth, over all labels of answers of any period; None without labels.
+        calibration: the corrected means beside the scores, by criterion's path; None unless a calibration was named.
+        trust: how far the scores can be trusted.
+    """
+
+    figures: PeriodFigures
+    suite: str
+    suite_version: str
+    scale: Scale
+    language: str
+    threshold: float | None
+    text: Policy
+    silent: tuple[str, ...]
+    made_at: datetime
+    heads: tuple[str, ...] = ()
+    worth: JuryWorth | None = None
+    calibration: AppliedCalibration | None = None
+    trust: Trust
+
+    @property
+    def empty(self) -> bool:
+        """Whether no criterion has a score."""
+        return not any(one.mean.answers for one in (self.figures.overall, *self.figures.criteria))
+
+    @property
+    def last_day(self) -> date:
+        """The last day of the period."""
+        return self.figures.period.end - timedelta(days=1)
+
+    @property
+    def criteria(self) -> Sequence[CriterionFigures]:
+        """The criteria with scores in this or the previous period."""
+        return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
+
+    @property
+    def quotes(self) -> bool:
+        """Whether it has texts of answers."""
+        return self.text != "none" and bool(self.figures.worst)
+
+    @property
+    def unfit(self) -> bool:
+        """Whether scores exist and a judge is unfit."""
+        return is_unfit(self.figures.qualification) and not self.empty
+
+
+def last_days(days: int, last: date) -> Period:
+    """Build a period from its length and last day."""
+    return Period(start=last - timedelta(days=days - 1), end=last + timedelta(days=1))
+
+
+def gather(
+    ledger: Ledger,
+    config: MonitorConfig,
+    period: Period,
+    *,
+    now: datetime,
+    language: str = "",
+    source: str | None = None,
+    variant: str | None = None,
+    baseline: str | None = None,
+    calibration: str = "",
+) -> QualityFigures:
+    """Read a report's data.
+
+    Args:
+        language: of the report; "" takes the configuration's, else the suite's own.
+        source, variant: only these answers.
+        baseline: the variant that the others are compared with; None: the first by name.
+        calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
+
+    Raises:
+        UserError: the baseline has no answers, or the calibration is not known or not for this period's panel.
+        ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
+        StorageError: the ledger cannot be read.
+    """
+    suite = config.load_suite()
+    section = config.section
+    spoken = language or section.language or suite.own_language
+    scope = Scope(suite=suite.name, source=source, variant=variant)
+    figures = measure(ledger, period, scope, suite.scale, criterion_labels(suite, spoken), baseline=baseline)
+    if baseline is not None and figures.baseline != baseline:
+        known = name_list([one.variant or '""' for one in figures.variants]) or "none"
+        raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {known}")
+    storage = config.storage
+    sources = () if source is None else (source,)
+    worth = ledger_worth(ledger, rubric_of(suite), sources)
+    applied = applied_to_period(ledger, period, scope, calibration)
+    worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
+    return QualityFigures(
+        figures=msgspec.structs.replace(figures, worst=worst),
+        suite=suite.name,
+        suite_version=suite.config.project.version,
+        scale=suite.scale,
+        language=spoken,
+        threshold=thresholds_of(config, suite.scale).answer,
+        text=storage.export_text,
+        silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
+        made_at=now,
+        heads=tuple(map(str, ledger.heads())),
+        calibration=applied,
+        worth=worth,
+        trust=period_trust(ledger, suite, figures, spoken, worth, sources, applied),
+    )
+
+
+def outward(score: Evaluation, policy: Policy, max_chars: int) -> Evaluation:
+    """Reduce an answer's score to its exportable texts."""
+
+    def kept(text: str) -> str:
+        return stored_text(text, policy, max_chars)
+
+    def all_kept(texts: Sequence[str]) -> tuple[str, ...]:
+        return () if policy == "none" else tuple(kept(text) for text in texts)
+
+    return msgspec.structs.replace(
+        score,
+        prompt=kept(score.prompt),
+        response=kept(score.response),
+        feedback=kept(score.feedback),
+        reason=kept(score.reason),
+        strengths=all_kept(score.strengths),
+        weaknesses=all_kept(score.weaknesses),
+        suggestions=all_kept(score.suggestions),
+    )
+
+
+def json_figures(found: QualityFigures) -> dict[str, Any]:
+    """The JSON form: the figures of the period as the API gives them, and what they are about."""
+    figures = found.figures
+    return {
+        "schema": SCHEMA,
+        "areopage": __version__,
+        "made_at": found.made_at,
+        "suite": {"name": found.suite, "version": found.suite_version, "scale": found.scale},
+        "text": found.text,
+        "ledger_heads": found.heads,
+        "jury_worth": found.worth,
+        "calibration": found.calibration,
+        "trust": found.trust,
+        "planned": figures.planned,
+        "received": figures.planned + figures.left_out,
+        **msgspec.structs.asdict(figures),
+    }

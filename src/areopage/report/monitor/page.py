@@ -1,0 +1,417 @@
+"""The report on the quality of answers in production."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from areopage import __version__
+from areopage.criteria.records import Scale
+from areopage.ledger.records import Evaluation
+from areopage.locales import MISSING, Locale, sentence_case
+from areopage.monitor.figures import Change, CriterionFigures, JudgeFigures, Mean, PeriodFigures
+from areopage.report.charts import Level
+from areopage.report.elements import (
+    bar_on,
+    columns,
+    count_cell,
+    excerpt,
+    head_facts,
+    report_locale,
+    rows,
+    ruler,
+    text_note,
+)
+from areopage.report.judges.jury_worth import worth_fact
+from areopage.report.judges.qualification import qualification_badge, qualification_text
+from areopage.report.model import (
+    Block,
+    Cell,
+    Column,
+    Details,
+    Entries,
+    Entry,
+    Facts,
+    Headline,
+    Line,
+    Listing,
+    Marks,
+    Notice,
+    Paragraph,
+    Report,
+    Row,
+    Section,
+    Span,
+    Stripe,
+    Table,
+    TrendChart,
+    line,
+)
+from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
+from areopage.report.monitor.charts import daily_series, score_histogram
+from areopage.report.monitor.figures import QualityFigures, json_figures
+from areopage.report.render import Form
+from areopage.report.results.calibrated import corrected_text
+from areopage.report.trust.page import trust_section
+from areopage.scoring.correction.applied import CorrectedScore
+from areopage.scoring.counts import grade_limits
+from areopage.scoring.outcome import OUTCOME_NAMES
+
+TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
+TITLE = 160
+WITHOUT_SCORE = tuple(name for name in OUTCOME_NAMES if name != "scored")
+
+
+def file_name(day: date, form: Form) -> str:
+    """The name of a report's file."""
+    return f"quality-report-{day.isoformat()}.{form}"
+
+
+def quality_report(found: QualityFigures) -> Report:
+    """Build the report from figures."""
+    locale, figures = report_locale(found.language), found.figures
+    period = sentence_case(locale.period(figures.period.start, found.last_day))
+    suite, scope = f"{found.suite} {found.suite_version}", figures.scope
+    facts = [
+        (locale.say("suite"), suite),
+        *([] if scope.source is None else [(locale.say("source"), scope.source or locale.say("variant_none"))]),
+        *([] if scope.variant is None else [(locale.say("variant_one"), _variant_name(scope.variant, locale))]),
+        (locale.say("answers_heading"), _answers_text(figures, locale)),
+        (locale.say("cost"), locale.costs(figures.cost) or locale.say("cost_unknown")),
+        (locale.say("made"), locale.date(found.made_at)),
+    ]
+    filled = (_criteria, _grades, _trend, _variants, _worst) if not found.empty else ()
+    sections = [
+        section for part in (*filled, _judges, _trust, _method) for section in [part(found, locale)] if section is not None
+    ]
+    return Report(
+        locale=locale,
+        kind=locale.say("quality_report"),
+        title=period,
+        window=f"{locale.say('quality_report')} · {found.suite} · {period}",
+        facts=tuple(facts),
+        notices=tuple(_notices(found, locale)),
+        headline=None if found.empty else _headline(found, locale),
+        sections=tuple(sections),
+        footer=(f"areopage {__version__}", found.suite, period),
+        figures=json_figures(found),
+    )
+
+
+def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
+    if found.unfit:
+        text = sentence_case(qualification_text(locale, found.figures.qualification))
+        yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
+    yield from _corrected(found, locale)
+    if found.empty:
+        yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(found, locale)))
+
+
+def _corrected(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
+    """What corrected the scores; nothing unless a calibration was named."""
+    calibration = found.calibration
+    if calibration is None:
+        return
+    left_out = [one.label for one in found.criteria if one.mean.answers and one.criterion not in calibration.criteria]
+    texts = period_calibration_texts(calibration, found.figures.overall.mean.answers, left_out, locale)
+    yield Notice(title=locale.say("corrected_title"), blocks=(Listing(items=tuple(texts)),))
+
+
+def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
+    figures = found.figures
+    counted = (
+        ("nothing_waiting", figures.waiting, "areopage monitor worker"),
+        ("nothing_failed", figures.failed, "areopage monitor retry"),
+        ("nothing_unscored", figures.unscored, ""),
+        ("nothing_sampled", figures.left_out, ""),
+    )
+    hints: list[Line] = [line(locale.count(key, count), Span(command, "code")) for key, count, command in counted if count]
+    wider = _command(found, max(30, figures.period.days * 4))
+    return hints or [line(locale.say("nothing_received"), Span(wider, "code"))]
+
+
+def _headline(found: QualityFigures, locale: Locale) -> Headline:
+    figures, overall, scale = found.figures, found.figures.overall, found.scale
+    over = locale.count("interval_answers", overall.mean.answers) if overall.mean.answers else ""
+    coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
+    scored, planned = locale.whole(figures.scored), locale.whole(figures.planned)
+    note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_left_out(figures, locale)])
+    examine = "" if found.unfit else f"– {locale.say('qualification_examine')}"
+    return Headline(
+        label=locale.say("global_mean"),
+        value=locale.number(overall.mean.mean),
+        unit=locale.say("out_of", max=locale.short(scale.max)),
+        missing=locale.say("unscored") if overall.mean.mean is None else "",
+        why=locale.say("no_global"),
+        badge=qualification_badge(locale, figures.qualification),
+        invalid=found.unfit,
+        ruler=ruler(locale, scale, overall.mean.mean, overall.mean.interval),
+        facts=(
+            (locale.say("interval"), line(_interval(overall.mean, locale), Span(f"– {over}" if over else "", "soft"))),
+            (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
+            (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
+            (locale.say("qualification"), line(qualification_text(locale, figures.qualification), Span(examine, "soft"))),
+            *([(locale.say("worth_fact"), worth_fact(found.worth, locale))] if found.worth is not None else []),
+        ),
+    )
+
+
+def _criteria(found: QualityFigures, locale: Locale) -> Section:
+    def row(one: CriterionFigures) -> Row:
+        cells = (
+            Cell(text=one.label or Span(locale.say("global_score"), "strong"), title=one.criterion),
+            Cell(bar=bar_on(found.scale, one.mean.mean, one.mean.low, one.mean.high)),
+            locale.number(one.mean.mean),
+            _interval(one.mean, locale),
+            locale.whole(one.mean.answers),
+            locale.number(one.previous.mean),
+            _change_cell(one.change, locale),
+            *((_corrected_cell(correction_of(found.calibration, one.criterion), locale),) if found.calibration else ()),
+        )
+        return Row(cells=cells, css="" if one.criterion else "all")
+
+    keys = ("mean", "interval", "answers_heading", "before", "change", *(("corrected",) if found.calibration else ()))
+    heads = columns(
+        None, *(locale.say(key) for key in keys), first=locale.say("criterion"), css={2: "score", 3: "span", 6: "change"}
+    )
+    blocks: list[Block] = [
+        Table(columns=heads, rows=tuple(row(one) for one in (found.figures.overall, *found.criteria)), css="means")
+    ]
+    if found.silent:
+        blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(found.silent)}", look="note"))
+    return _section("scores", locale.say("by_criterion"), blocks, found, locale)
+
+
+def _corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+    """A corrected mean, with the calibration's id as its title."""
+    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
+
+
+def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:
+    return Section(id=id, title=title, blocks=tuple(blocks), badge=qualification_badge(locale, found.figures.qualification))
+
+
+def _grades(found: QualityFigures, locale: Locale) -> Section | None:
+    overall = found.figures.overall
+    if not overall.mean.answers:
+        return None
+    total = sum(overall.grades)
+    shares = [(name, count, count / total if total else 0.0) for name, count in _named_grades(overall)]
+    names = _grade_names(found.scale, locale)
+    heads = columns(locale.say("answers_heading"), locale.say("share"), first=locale.say("grade"))
+    table = Table(
+        columns=heads,
+        rows=rows(
+            (Cell(text=names[name], key=name), locale.whole(count), locale.percent(share)) for name, count, share in shares
+        ),
+        css="gradelist",
+        stacked=False,
+    )
+    blocks = (
+        Stripe(parts=tuple((name, share) for name, _, share in shares)),
+        table,
+        score_histogram(overall, found.scale, locale),
+        Paragraph(text=locale.say("distribution_note"), look="note"),
+    )
+    return Section(id="grades", title=locale.say("grades"), blocks=blocks)
+
+
+def _named_grades(figures: CriterionFigures) -> list[tuple[str, int]]:
+    return list(zip(("excellent", "acceptable", "weak"), figures.grades, strict=True))
+
+
+def _grade_names(scale: Scale, locale: Locale) -> dict[str, str]:
+    good, excellent = (locale.short(round(limit, 4)) for limit in grade_limits(scale))
+    low, high = sorted(grade_limits(scale))
+    between = locale.say("from_to", **{"from": locale.short(round(low, 4)), "to": locale.short(round(high, 4))})
+    if scale.higher_is_better:
+        limits = (locale.say("over", **{"from": excellent}), between, locale.say("under", to=good))
+    else:
+        limits = (locale.say("under", to=excellent), between, locale.say("over", **{"from": good}))
+    names = ("excellent", "acceptable", "weak")
+    return {name: f"{locale.say(f'grade_{name}')} ({limit})" for name, limit in zip(names, limits, strict=True)}
+
+
+def _trend(found: QualityFigures, locale: Locale) -> Section | None:
+    days = found.figures.days
+    if len(days) < 2:
+        return None
+    named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
+    series = tuple(
+        daily_series(days, criterion, label, f"c{place}", locale, ranges=not place)
+        for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
+    )
+    alert = "threshold" if found.scale.higher_is_better else "threshold_over"
+    levels = [] if found.threshold is None else [found.threshold]
+    chart = TrendChart(
+        title=locale.say("trend_title"),
+        days=tuple(locale.short_date(day.day) for day in days),
+        series=series,
+        low=found.scale.min,
+        high=found.scale.max,
+        levels=tuple(Level(value=value, label=locale.say(alert, n=locale.short(value))) for value in levels),
+    )
+    none = Mean(answers=0)
+    cells = (
+        (
+            locale.short_date(day.day),
+            locale.whole(day.means.get("", none).answers),
+            *(locale.number(day.means.get(criterion, none).mean) for criterion, _ in named),
+            locale.whole(day.weak),
+        )
+        for day in days
+    )
+    heads = columns(
+        locale.say("answers_heading"), *(label for _, label in named), locale.say("weak_answers"), first=locale.say("day")
+    )
+    table = Table(columns=heads, rows=rows(cells), css="days", stacked=False)
+    note = Paragraph(text=locale.say("trend_ranges"), look="note")
+    blocks = (chart, note, Details(summary=locale.say("trend_table"), blocks=(table,)))
+    return _section("trend", locale.say("trend"), blocks, found, locale)
+
+
+def _variants(found: QualityFigures, locale: Locale) -> Section | None:
+    sides = found.figures.variants
+    if len(sides) < 2:
+        return None
+    none = Mean(answers=0)
+    cells: Iterator[tuple[Cell | str, ...]] = (
+        (
+            _variant_name(side.variant, locale),
+            Cell(bar=bar_on(found.scale, side.overall.mean, side.overall.low, side.overall.high)),
+            locale.number(side.overall.mean),
+            _interval(side.overall, locale),
+            locale.whole(side.overall.answers),
+            *(locale.number(side.criteria.get(one.criterion, none).mean) for one in found.criteria),
+            locale.whole(side.weak),
+            _change_cell(side.change, locale),
+        )
+        for side in sides
+    )
+    first = _variant_name(found.figures.baseline or "", locale)
+    heads = columns(
+        None,
+        *(locale.say(key) for key in ("global_score", "interval", "answers_heading")),
+        *(one.label for one in found.criteria),
+        locale.say("weak_answers"),
+        locale.say("against_first", name=first),
+        first=locale.say("variant_one"),
+        css={2: "score", 3: "span", 6 + len(found.criteria): "change"},
+    )
+    return _section("variants", locale.say("variants"), [Table(columns=heads, rows=rows(cells), css="means")], found, locale)
+
+
+def _worst(found: QualityFigures, locale: Locale) -> Section | None:
+    worst = found.figures.worst
+    if not worst:
+        return None
+    labels = {one.criterion: one.label for one in found.figures.criteria}
+    lead = f"{locale.count('worst_note', len(worst))} {text_note(found.text, locale)}".strip()
+    entries = Entries(items=tuple(_entry(score, labels, found.scale, locale) for score in worst))
+    return _section("worst", locale.say("worst_answers"), (Paragraph(text=lead, look="soft"), entries), found, locale)
+
+
+def _entry(score: Evaluation, labels: Mapping[str, str], scale: Scale, locale: Locale) -> Entry:
+    missing = locale.say("no_text")
+    marks = tuple(
+        (labels.get(one.criterion, one.criterion), bar_on(scale, one.score), locale.number(one.score)) for one in score.criteria
+    )
+    texts = (("question", score.prompt), ("answer", score.response), *([("feedback", score.feedback)] if score.feedback else []))
+    lists = (("weaknesses", score.weaknesses), ("suggestions", score.suggestions))
+    facts = (score.id, locale.moment(score.timestamp), score.source, score.variant)
+    return Entry(
+        score=locale.number(score.score_global),
+        title=score.prompt[:TITLE] or missing,
+        facts=tuple(fact for fact in facts if fact),
+        blocks=(
+            Marks(items=marks),
+            *(excerpt(locale, locale.say(key), text, missing) for key, text in texts),
+            *(Listing(title=locale.say(key), items=items) for key, items in lists if items),
+        ),
+    )
+
+
+def _judges(found: QualityFigures, locale: Locale) -> Section:
+    title, judges = locale.say("judge_health"), found.figures.judges
+    if not judges:
+        return Section(id="judges", title=title, blocks=(Paragraph(text=locale.say("no_judges")),))
+
+    def row(health: JudgeFigures) -> tuple[Cell | str, ...]:
+        use = health.use
+        return (
+            Cell(text=Span(use.judge, "strong"), under=(use.model,)),
+            locale.whole(use.calls),
+            MISSING if health.scored_share is None else locale.percent(health.scored_share),
+            *(count_cell(locale, use.outcomes.get(name, 0)) for name in WITHOUT_SCORE),
+            locale.seconds(health.seconds_per_call),
+            f"{locale.whole(use.prompt_tokens)} / {locale.whole(use.completion_tokens)}",
+            locale.costs(use.cost) or MISSING,
+        )
+
+    keys = ("calls", "scored_share", *(f"outcome_{name}" for name in WITHOUT_SCORE), "seconds_per_call", "tokens", "cost")
+    heads: tuple[Column, ...] = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
+    lead = Paragraph(text=locale.say("judge_health_note"), look="soft")
+    return Section(
+        id="judges", title=title, blocks=(lead, Table(columns=heads, rows=rows(row(health) for health in judges), css="jury"))
+    )
+
+
+def _trust(found: QualityFigures, locale: Locale) -> Section:
+    return trust_section(found.trust, locale)
+
+
+def _method(found: QualityFigures, locale: Locale) -> Section:
+    notes = () if found.empty else ("how_mean", "how_change", "how_grades")
+    version = f"areopage {__version__}, {found.suite} {found.suite_version}"
+    items: tuple[tuple[str, Line], ...] = (
+        (locale.say("made"), locale.moment(found.made_at)),
+        (locale.say("version"), version),
+        (locale.say("again"), Span(_command(found), "code")),
+        *head_facts(found.heads, locale),
+    )
+    told = tuple(Paragraph(text=locale.say(key), look="small") for key in notes)
+    return Section(id="how", title=locale.say("how"), blocks=(*told, Facts(items=items, small=True)))
+
+
+def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
+    counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
+    parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
+    return ", ".join([*parts, *_left_out(figures, locale)])
+
+
+def _left_out(figures: PeriodFigures, locale: Locale) -> list[str]:
+    share = locale.percent(figures.left_out_share)
+    return [locale.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
+
+
+def _interval(mean: Mean, locale: Locale) -> str:
+    return MISSING if mean.interval is None else locale.interval(*mean.interval)
+
+
+def _change_cell(change: Change, locale: Locale) -> Cell:
+    if change.certain is None:
+        return Cell(text=MISSING)
+    text = f"{locale.signed(change.difference)}, {locale.say('change_certain' if change.certain else 'change_uncertain')}"
+    return Cell(text=Span(text, "strong") if change.certain else text)
+
+
+def _change_sentence(change: Change, days: int, locale: Locale) -> str:
+    if change.certain is None or change.low is None or change.high is None:
+        return locale.say("change_none")
+    interval = locale.interval(change.low, change.high, sign=True)
+    worth = locale.say("change_certain_long" if change.certain else "change_uncertain_long")
+    return f"{locale.signed(change.difference)} {locale.count('days_before', days)} ({interval}) – {worth}"
+
+
+def _variant_name(variant: str, locale: Locale) -> str:
+    return variant or locale.say("variant_none")
+
+
+def _command(found: QualityFigures, days: int | None = None) -> str:
+    scope = found.figures.scope
+    parts = ["areopage", "monitor", "report", "--days", str(days or found.figures.period.days)]
+    parts += ["--until", found.last_day.isoformat()]
+    parts += ["--source", scope.source] if scope.source is not None else []
+    parts += ["--variant", scope.variant] if scope.variant is not None else []
+    shown = [one.variant for one in found.figures.variants]
+    parts += ["--baseline", found.figures.baseline or ""] if len(shown) > 1 and found.figures.baseline != shown[0] else []
+    return shlex.join(parts)

@@ -1,0 +1,1 @@
+"""`results.json`: its records, made from a run."""

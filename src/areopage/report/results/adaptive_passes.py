@@ -1,0 +1,123 @@
+"""How many passes a run made and why, as `results.json` holds it; only of runs with adaptive passes."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from areopage.bench.results.run_view import RunView
+from areopage.scoring.passes.allocation import REASONS, PassPlan
+from areopage.scoring.passes.stopping import StoppingShift, stopping_shift
+
+Stopped = Literal["settled", "budget", "open"]
+"""Why no more passes were added: none was worth its price; a budget was spent; calls of the last round are open."""
+
+
+class CriterionPasses(Struct, frozen=True, kw_only=True):
+    """The passes on one criterion.
+
+    Args:
+        passes: how many are planned; `reasons` counts them by why they were: `start`, every case has it; `pilot`, to learn how
+            noisy a judge is; `floor`, a release floor depended on the case; `decision`, it was not settled whether the score is a
+            failure; `precision`, the score's interval was wide.
+        cases: how many cases are judged; `cases_added`, how many of them have more than the first passes.
+        unsettled: the cases that would get another pass but for `most` and the budget.
+        stopping: the cases' scores by all passes beside those by the first passes alone, which averages rest on; null without a
+            case that has both.
+    """
+
+    passes: int
+    reasons: dict[str, int]
+    cases: int
+    cases_added: int
+    unsettled: int
+    stopping: StoppingShift | None
+
+
+class AdaptivePasses(Struct, frozen=True, kw_only=True):
+    """The adaptive passes of a run.
+
+    Args:
+        start, most, precision, reliability, risk, budget_calls, budget_cost, seed: as set; `precision` on the run's scale.
+        rounds: how many there were, the first passes included.
+        calls: planned judge calls.
+        cost: of those with a price, in the currency of their judges; calls that the ledger knew are counted too.
+        criteria: by the criterion's id.
+    """
+
+    start: int
+    most: int
+    precision: float
+    reliability: float | None
+    risk: float
+    budget_calls: int | None
+    budget_cost: float | None
+    seed: int
+    rounds: int
+    calls: int
+    cost: float
+    stopped: Stopped
+    criteria: dict[str, CriterionPasses]
+
+
+def adaptive_passes(view: RunView) -> AdaptivePasses | None:
+    """Build the record of a run's adaptive passes; None where every judge made all of its passes."""
+    settings, plan = view.spec.adaptive, view.passes.plan
+    if settings is None or plan is None:
+        return None
+    return AdaptivePasses(
+        start=settings.start,
+        most=settings.most,
+        precision=settings.precision,
+        reliability=settings.reliability,
+        risk=settings.risk,
+        budget_calls=settings.calls,
+        budget_cost=settings.cost,
+        seed=settings.seed,
+        rounds=plan.rounds,
+        calls=sum(view.passes.items.values()),
+        cost=sum({one.key: one.cost or 0.0 for one in view.judgments.values()}.values()),
+        stopped="open" if plan.waiting else "budget" if plan.spent else "settled",
+        criteria=dict(_by_criterion(view, plan)),
+    )
+
+
+def _by_criterion(view: RunView, plan: PassPlan) -> Iterator[tuple[str, CriterionPasses]]:
+    first = view.passes.first or 0
+    reasons: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
+    pairs: dict[tuple[str, str, int], int] = {}
+    unsettled: dict[str, set[str]] = {}
+    for row, ((case, criterion, _, turn), count) in enumerate(view.passes.items.items()):
+        reasons.setdefault(criterion, Counter()).update(REASONS[code] for code in plan.reasons[row, :count])
+        own = counts.setdefault(criterion, Counter())
+        own[case] = max(own[case], count)
+        if plan.unsettled[pairs.setdefault((case, criterion, turn), len(pairs))]:
+            unsettled.setdefault(criterion, set()).add(case)
+    shifts = _shifts(view)
+    for key in (one.id for one in view.spec.criteria):
+        if found := reasons.get(key):
+            yield (
+                key,
+                CriterionPasses(
+                    passes=found.total(),
+                    reasons={name: found[name] for name in REASONS},
+                    cases=len(counts[key]),
+                    cases_added=sum(count > first for count in counts[key].values()),
+                    unsettled=len(unsettled.get(key, ())),
+                    stopping=shifts.get(key),
+                ),
+            )
+
+
+def _shifts(view: RunView) -> dict[str, StoppingShift]:
+    """The scores by all passes beside those by the first ones, by criterion."""
+    every = {(one.case_id, one.criterion): one.score for one in view.scores.criteria}
+    found: dict[str, list[tuple[float, float]]] = {}
+    for one in view.scores.averaged:
+        late = every.get((one.case_id, one.criterion))
+        if one.score is not None and late is not None:
+            found.setdefault(one.criterion, []).append((one.score, late))
+    shifts = {criterion: stopping_shift(*map(list, zip(*pairs, strict=True))) for criterion, pairs in found.items()}
+    return {criterion: shift for criterion, shift in shifts.items() if shift is not None}

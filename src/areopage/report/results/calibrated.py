@@ -1,0 +1,150 @@
+"""A run with a calibration: what its jury said for fitting one, and the corrected means beside its scores."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+
+from msgspec import structs
+
+from areopage.bench.results.run_view import RunView
+from areopage.errors import UserError
+from areopage.ledger.calibrations import Calibrations
+from areopage.ledger.store import Ledger
+from areopage.locales import Locale
+from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids
+from areopage.report.results.run_results import criterion_label
+from areopage.review.agreement import ratings_of
+from areopage.review.rubric import OVERALL, panel_rubric
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
+from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.label_plan import CriterionPlan, plan_run
+from areopage.trust.run_calibration import Judged, apply_calibration, fit_calibration, mapped_scores
+
+
+def judged_run(view: RunView) -> Judged:
+    """The scores of a run's jury, by criterion and answer, and those of each judge."""
+    spec = view.spec
+    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    scores: dict[str, dict[str, float]] = {path: {} for path in (OVERALL, *paths.values())}
+    by_judge: dict[str, dict[str, tuple[float | None, ...]]] = {}
+    for id, given in scores_by_answer(view).items():
+        for path, score in given.items():
+            scores[path][id] = score
+    for record in view.scores.records:
+        id = view.answer_ids.get(record.case_id, "")
+        for one in record.criteria:
+            by_name = {judge.judge: judge.score for judge in one.judges}
+            own = tuple(by_name.get(judge.name) for judge in spec.judges)
+            by_judge.setdefault(paths[one.criterion], {})[id] = own
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    return Judged(
+        panel=spec,
+        run_id=view.run.id,
+        scores=scores,
+        by_judge=by_judge,
+        limits={paths[id]: limit for id, limit in limits.items()},
+    )
+
+
+def fit_run(view: RunView, now: datetime) -> Calibration:
+    """Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
+
+    Raises:
+        UserError: too few answers were drawn at random and labelled.
+    """
+    ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+    return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
+
+
+def planned_labels(view: RunView, precision: float) -> list[CriterionPlan]:
+    """How many random labels each criterion of a run takes, and the overall score; none where the jury has scored nothing.
+
+    Args:
+        precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
+    """
+    ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+    return plan_run(judged_run(view), ratings, drawn_ids(view), precision)
+
+
+def fitting_calibration(view: RunView) -> AppliedCalibration | None:
+    """The calibration that the run is shown with, else the newest that fits it, first of those from its own answers.
+
+    A calibration that cannot be read, or is for another panel, does not fit.
+    """
+    if view.calibration is not None:
+        return view.calibration
+    own = [one for one in view.calibrations if one.run_id == view.run.id]
+    newest = [*reversed(own), *(one for one in reversed(view.calibrations) if one.run_id != view.run.id)]
+    judged = judged_run(view) if newest else None
+    for stored in newest:
+        with suppress(UserError):
+            return apply_calibration(read_calibration(stored), judged) if judged is not None else None
+    return None
+
+
+def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
+    """The run with the corrected means and single scores of a stored calibration beside its scores.
+
+    Args:
+        id: of the calibration, the beginning of it, or `latest`; "" leaves the run as it is.
+
+    Raises:
+        UserError: there is no such calibration, or it was fitted for other judges, prompts, language or scale.
+    """
+    if not id:
+        return view
+    calibration = read_calibration(Calibrations(ledger).find(id))
+    judged = judged_run(view)
+    return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
+
+
+def _mapped(view: RunView, calibration: Calibration, judged: Judged) -> dict[tuple[str, str], MappedScore]:
+    """What single scores become, by case and criterion's id; "" is the overall score."""
+    by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
+    ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
+    for record in view.scores.records:
+        answer = view.answer_ids.get(record.case_id, "")
+        found |= {
+            (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
+        }
+    return found
+
+
+def corrected_text(one: CorrectedScore | None, locale: Locale) -> str:
+    """A corrected mean with its interval; "" where there is none."""
+    if one is None:
+        return ""
+    if one.low is None or one.high is None:
+        return locale.number(one.score)
+    around = locale.say("range", low=locale.number(one.low), high=locale.number(one.high))
+    return locale.say("corrected_around", score=locale.number(one.score), range=around)
+
+
+def calibration_texts(view: RunView, locale: Locale) -> Iterator[str]:
+    """What corrected the scores of a run and on what it rests, in lines of plain text; nothing without a calibration."""
+    found = view.calibration
+    if found is None:
+        return
+    answers = locale.count("corrected_answers", found.answers, raters=locale.count("people_raters", found.raters))
+    yield locale.say("corrected_by", id=found.id, date=found.fitted[:10], answers=answers)
+    if found.final is not None:
+        yield locale.say("corrected_final", score=corrected_text(found.final, locale), id=found.id)
+    every = (*found.criteria.values(), *([found.final] if found.final else []))
+    if not all(one.own for one in every):
+        yield locale.say("corrected_elsewhere", run=found.source)
+    if view.mapped:
+        yield locale.say("corrected_singles")
+    missing = [criterion_label(one) for one in view.spec.criteria if one.id not in found.criteria]
+    if missing:
+        yield locale.say("corrected_not", criteria=", ".join(missing))
+    shares = [(one, found.criteria[one.id].failures) for one in view.spec.criteria if one.id in found.criteria]
+    for criterion, failures in shares:
+        if failures is not None:
+            around = locale.say("people_range", low=locale.percent(failures.low, 0), high=locale.percent(failures.high, 0))
+            yield locale.say(
+                "corrected_failures",
+                criterion=criterion_label(criterion),
+                before=locale.percent(failures.uncorrected, 0),
+                after=locale.percent(failures.value, 0),
+                range=around,
+            )

@@ -1,0 +1,176 @@
+"""Calls at once to a server that says how much it takes; a simulated clock, so no test here takes time."""
+
+import asyncio
+import heapq
+import math
+import random
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.errors import CallUnreachable
+from areopage.models.flow import CUT, Flow, Window
+from areopage.models.retry import Calls
+
+
+def test_without_complaints_nothing_is_limited() -> None:
+    window = Window()
+    for _ in range(100):
+        window.answered(500, 0.1)
+    assert window.allowed == math.inf
+
+
+def test_a_complaint_cuts_the_calls_that_were_open_and_answers_let_them_grow_by_one_a_round() -> None:
+    window = Window()
+    window.answered(40, 0.1)
+    window.asked_too_much(40, now=1.0)
+    assert window.allowed == 28 == CUT * 40
+    for _ in range(29):  # a round: each of the calls is answered once
+        window.answered(28, 0.1)
+    assert window.allowed == 29
+
+
+def test_complaints_about_calls_of_one_round_cut_once() -> None:
+    window = Window()
+    window.answered(40, 0.1)
+    for late in range(10):
+        window.asked_too_much(40, now=1.0 + late / 100)
+    assert window.allowed == 28
+    window.asked_too_much(28, now=1.2)
+    assert window.allowed == 19
+
+
+def test_a_window_that_is_not_full_does_not_grow() -> None:
+    window = Window()
+    window.asked_too_much(40, now=1.0)
+    for _ in range(1000):
+        window.answered(3, 0.1)
+    assert window.allowed == 28
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 200)), max_size=300))
+def test_a_call_may_always_be_made(events: list[tuple[bool, int]]) -> None:
+    window = Window()
+    for moment, (complaint, open_calls) in enumerate(events):
+        if complaint:
+            window.asked_too_much(open_calls, now=float(moment))
+        else:
+            window.answered(open_calls, 0.5)
+        assert window.allowed >= 1
+
+
+def test_calls_made_again_go_before_those_that_wait() -> None:
+    async def order() -> list[str]:
+        flow, seen = Flow(), list[str]()
+        flow.window.asked_too_much(1, now=0.0)
+
+        async def call(name: str, *, again: bool) -> None:
+            await flow.enter(first=again)
+            seen.append(name)
+            flow.leave()
+
+        await flow.enter()
+        waiting = [asyncio.create_task(call(name, again=name == "again")) for name in ("one", "two", "again")]
+        await asyncio.sleep(0)
+        flow.leave()
+        await asyncio.gather(*waiting)
+        assert flow.open_calls == 0
+        return seen
+
+    assert asyncio.run(order()) == ["again", "one", "two"]
+
+
+def test_a_call_that_is_cancelled_in_its_turn_passes_the_turn_on() -> None:
+    async def go() -> int:
+        flow = Flow()
+        flow.window.asked_too_much(1, now=0.0)
+        await flow.enter()
+        first, second = asyncio.create_task(flow.enter()), asyncio.create_task(flow.enter())
+        await asyncio.sleep(0)
+        flow.leave()  # the first one has the turn now
+        first.cancel()
+        with suppress(asyncio.CancelledError):
+            await first
+        await asyncio.wait_for(second, 5)
+        return flow.open_calls
+
+    assert asyncio.run(go()) == 1
+
+
+def test_calls_of_a_loop_that_has_ended_block_nothing() -> None:
+    flow = Flow()
+    flow.window.asked_too_much(1, now=0.0)
+    asyncio.run(flow.enter())
+    asyncio.run(asyncio.wait_for(flow.enter(), 5))
+    assert flow.open_calls == 1
+
+
+class SimulatedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock jumps to the next moment at which something is due."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        scheduled = self._scheduled  # type: ignore[attr-defined]
+        while scheduled and scheduled[0].cancelled():
+            heapq.heappop(scheduled)._scheduled = False
+        if not self._ready and scheduled:  # type: ignore[attr-defined]
+            self.now = max(self.now, scheduled[0].when())
+        super()._run_once()  # type: ignore[misc]
+
+
+class LimitedServer:
+    """Lets `rate` calls a second through, at most a second's worth saved up; of those `failing` answer 500."""
+
+    def __init__(self, loop: SimulatedLoop, rate: float, *, failing: float = 0.0, says_when: bool = True) -> None:
+        self._loop, self._rate, self._failing, self._says_when = loop, rate, failing, says_when
+        self._random = random.Random(5)
+        self._tokens, self._since = rate, 0.0
+        self.let_through = self.turned_away = 0
+        self.last = 0.0
+
+    async def answer(self) -> str:
+        now = self._loop.time()
+        self._tokens = min(self._rate, self._tokens + (now - self._since) * self._rate)
+        self._since = now
+        if self._tokens < 1:
+            self.turned_away += 1
+            raise CallUnreachable("429", retry_after=(1 - self._tokens) / self._rate if self._says_when else 0.0)
+        self._tokens -= 1
+        self.let_through += 1
+        self.last = now
+        await asyncio.sleep(0.1)
+        if self._random.random() < self._failing:
+            raise CallUnreachable("500")
+        return "well"
+
+
+@pytest.mark.parametrize(("failing", "says_when"), [(0.0, True), (0.2, True), (0.0, False)])
+def test_a_server_that_allows_half_of_the_offered_rate_is_used_to_nine_tenths(failing: float, says_when: bool) -> None:
+    loop, rate = SimulatedLoop(), 320.0  # 64 callers at 0.1 s offer 640
+    server = LimitedServer(loop, rate, failing=failing, says_when=says_when)
+    calls = Calls(clock=loop.time, draw=random.Random(3).random)
+
+    work = iter(range(10_000))
+
+    async def caller() -> None:
+        for _ in work:
+            with suppress(CallUnreachable):  # the fifth failure of one call is raised
+                await calls.make(server.answer)
+
+    async def all_callers() -> None:
+        await asyncio.gather(*(caller() for _ in range(64)))
+
+    try:
+        loop.run_until_complete(all_callers())
+    finally:
+        loop.close()
+    assert server.let_through / server.last >= 0.9 * rate
+    assert server.turned_away < 0.1 * server.let_through
