@@ -55,7 +55,7 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
         request,
         "trust_period.html.j2",
         asked=asked,
-        spans=SPANS,
+        periods=SPANS,
         period=sentence_case(locale.period(period.start, asked.last_day or period.start)),
         suite=suite.name,
         sources=tuple(filter(reader.may_see, lists.sources())),
