@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from areopage.bench.blocks import RunBlocks
-from areopage.bench.run import DEAD_AFTER, PACE
+from areopage.bench.execution.blocks import RunBlocks
+from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown
 from areopage.work.worker import working
 from servers.new_ledger import ledger_at
