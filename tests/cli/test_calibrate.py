@@ -92,6 +92,16 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     assert results["metadata"]["calibration"]["raters"] == 1 and results["detailed_criteria"][DANGER]["score"] == pytest.approx(
         3.5
     )
+    (record,) = [
+        one for one in finished.results(finished.run_folders()[-1] / "rescore-1")["records"] if one["metadata"]["id"] == "c3"
+    ]
+    single = record["detailed_criteria"][DANGER]
+    assert single["score"] == 5 and single["mapped"]["calibration"] == id and 3 < single["mapped"]["score"] < 4.5
+    assert single["mapped"]["by"] in {"moved", "linear", "isotonic", "weights"}
+    cases = (finished.run_folders()[-1] / "rescore-1" / "cases.html").read_text(encoding="utf-8")
+    assert "expected of people: " in cases and f"calibration {id}" in cases
+    plain_record = finished.results()["records"][0]
+    assert plain_record["detailed_criteria"][DANGER]["mapped"] is None and plain_record["metadata"]["mapped_final"] is None
     page = (finished.run_folders()[-1] / "rescore-1" / "report.html").read_text(encoding="utf-8")
     assert "Corrected by people" in page and id in page and "Anne" not in page
 

@@ -94,9 +94,9 @@ def test_html_of_many_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
     "piece", ["<a ", "<a <b ", "<!--", "<", "</", "<a b='", "<a =\"' ", "<script>", "<![CDATA[", "&#", "<x/", "<p\t="]
 )
 def test_html_is_read_in_linear_time_whatever_is_repeated(piece: str) -> None:
-    began = time.process_time()
+    began = time.thread_time()
     read_html("<p>Start</p>" + piece * 50_000)
-    assert time.process_time() - began < 10
+    assert time.thread_time() - began < 10
 
 
 def test_html_that_ends_within_a_tag_keeps_its_text() -> None:

@@ -37,8 +37,8 @@ ledger_meta = Table(
 # --- counts by day (UTC)
 
 # How often each score was given: every mean, interval and histogram of a period is aggregated from these. The criterion "" is the
-# global score. `score` is rounded to two decimals, for grades and histograms; `total` and `squares` are the sums of scores and
-# of their squares as they were given. The key begins with what days are grouped by: nothing is sorted.
+# global score. `score` is rounded to two decimals, for grades and histograms; `total` is the sum of scores as they were given.
+# The key begins with what days are grouped by: nothing is sorted.
 score_days = Table(
     "score_days",
     metadata,
@@ -51,7 +51,6 @@ score_days = Table(
     Column("source", String(LONGEST_NAME), primary_key=True),
     Column("answers", Integer, nullable=False),
     Column("total", Float, nullable=False),
-    Column("squares", Float, nullable=False),
     sqlite_with_rowid=False,
 )
 

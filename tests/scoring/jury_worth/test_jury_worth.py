@@ -191,7 +191,7 @@ def test_intervals_of_leniency_and_noise_cover_the_truth_where_criteria_of_an_it
     for _ in range(400):
         items = np.repeat(np.arange(30), 3)
         values = 0.3 + random.normal(size=30)[items] + random.normal(size=90)
-        mean, spread = mean_estimate(values, items), spread_estimate(values, items, np.zeros(90, dtype=np.intp))
+        mean, spread = mean_estimate(values, items, SPAN), spread_estimate(values, items, np.zeros(90, dtype=np.intp))
         assert mean.low is not None
         assert mean.high is not None
         assert spread.low is not None

@@ -29,7 +29,7 @@ from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RunScores, fold
@@ -74,6 +74,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         standings: what exams say of its judges now, in their order.
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
+        mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
     """
 
     run: Run
@@ -96,6 +97,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
+    mapped: Mapping[tuple[str, str], MappedScore] = {}
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 

@@ -1,6 +1,6 @@
 """`areopage bench compare`: runs against a first one, on the console and as files; the exit code can stop a release."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -75,16 +75,26 @@ def compare(
     reports = {run.id: own_report(run, places.out) for run in runs}
     write_comparison(found, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
     if markdown == STDOUT:
-        typer.echo(pull_request_text(found, folder, language), nl=False)
+        typer.echo(pull_request_text(found, language), nl=False)
     else:
         print_comparison(found)
         typer.echo(f"comparison: {folder / PAGE}")
-    if markdown not in ("", STDOUT):
-        with replacing(Path(markdown)) as place:
-            place.write_text(pull_request_text(found, folder, language), encoding="utf-8")
-    if found.outcome == "regression":
-        return FAILED if fail_on_regression else DONE
-    return INCONCLUSIVE if found.outcome == "too_little" else DONE
+        write_markdown(markdown, lambda: pull_request_text(found, language))
+    return exit_code(found.outcome, fails=fail_on_regression)
+
+
+def write_markdown(file: str, text: Callable[[], str]) -> None:
+    """Write the Markdown of a comparison; nothing where the file is ""."""
+    if file:
+        with replacing(Path(file)) as place:
+            place.write_text(text(), encoding="utf-8")
+
+
+def exit_code(outcome: Outcome, *, fails: bool) -> int:
+    """1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0."""
+    if outcome == "regression":
+        return FAILED if fails else DONE
+    return INCONCLUSIVE if outcome == "too_little" else DONE
 
 
 def find_run(ledger: Ledger, name: str) -> Run:
@@ -100,7 +110,11 @@ def find_run(ledger: Ledger, name: str) -> Run:
             with suppress(StorageError):  # another version of areopage wrote it
                 if run.finished_at is not None and spec_of(run).answered_by == name:
                     return run
-        raise UnknownRun(f"{fault}; and no complete run of a target {name!r}") from fault
+        advice = f" ({_FLAG} compares a run with production)" if name == _FLAG.lstrip("-") else ""
+        raise UnknownRun(f"{fault}; and no complete run of a target {name!r}{advice}") from fault
+
+
+_FLAG = "--production"
 
 
 def print_comparison(comparison: Comparison) -> None:
