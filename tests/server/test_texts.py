@@ -75,12 +75,12 @@ WITHOUT = {
     "/metrics",
     "/monitor/charts.css",
     "/monitor/golden",
+    "/monitor/variants",
     "/chat",
-    "/runs",
-    "/runs/{id:path}",
     "/compare",
     "/compare/report.css",
-    "/monitor/variants",
+    "/runs",
+    "/runs/{id:path}",
 }
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),
@@ -121,7 +121,7 @@ OTHER_COMMANDS = {
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
     *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),
     # figures, ids of answers and names of raters; no text of an answer
-    *(f"calibrate {name}" for name in ("plan", "fit", "list", "show")),
+    *(f"calibrate {name}" for name in ("plan", "fit", "monitored", "list", "show")),
     # what the user gives, and texts of the user's documents
     *("gate check", "gate replay", "rag ask", "rag ingest", "rag search", "rag collections"),
     # copies of the ledger as it is: texts by `storage.text`

@@ -8,7 +8,7 @@ from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.days import Days
 from areopage.ledger.labels import Labels
-from areopage.ledger.queries import DaySums, Period, Scope
+from areopage.ledger.queries import DayScore, Period, Scope
 from areopage.ledger.reviewed import period_panels, reviewed_answers
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
@@ -16,12 +16,11 @@ from areopage.report.results.calibrated import corrected_text
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
-from areopage.suites.loader import Suite
 from areopage.trust.calibration import Calibration, LabelledDays, read_calibration
 from areopage.trust.monitor_calibration import DayScores, MonitoredPeriod, apply_monitored, fit_monitored
 
 
-def fit_period(ledger: Ledger, suite: Suite, period: Period, scope: Scope, now: datetime) -> Calibration:
+def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> Calibration:
     """Fit a calibration to the blind labels of a monitored period's random sample.
 
     Raises:
@@ -40,7 +39,7 @@ def fit_period(ledger: Ledger, suite: Suite, period: Period, scope: Scope, now: 
         panel=panel,
         run_id=run_id,
         period=_labelled_days(period, scope),
-        judged=_judged(Days(ledger).sums(period, scope, suite.scale)),
+        judged=_judged(Days(ledger).scores(period, scope)),
         days={one.id: one.day for one in reviewed},
         scores=scores,
         drawn=frozenset(one.id for one in reviewed if one.drawn),
@@ -48,7 +47,7 @@ def fit_period(ledger: Ledger, suite: Suite, period: Period, scope: Scope, now: 
     return fit_monitored(found, ratings, now, unblind=len(store.current_of(ids)) - len(labels))
 
 
-def applied_to_period(ledger: Ledger, suite: Suite, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
+def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
     """The corrected means of a monitored period by a stored calibration; None where no calibration is named.
 
     Args:
@@ -61,7 +60,7 @@ def applied_to_period(ledger: Ledger, suite: Suite, period: Period, scope: Scope
         return None
     calibration = read_calibration(Calibrations(ledger).find(id))
     panel, run_id = _panel(ledger, period, scope)
-    judged = _judged(Days(ledger).sums(period, scope, suite.scale))
+    judged = _judged(Days(ledger).scores(period, scope))
     return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
 
 
@@ -84,9 +83,9 @@ def _labelled_days(period: Period, scope: Scope) -> LabelledDays:
     return LabelledDays(start=period.start, end=period.end, source=scope.source, variant=scope.variant)
 
 
-def _judged(sums: Sequence[DaySums]) -> dict[str, dict[date, DayScores]]:
+def _judged(scores: Sequence[DayScore]) -> dict[str, dict[date, DayScores]]:
     found: dict[str, dict[date, DayScores]] = {}
-    for one in sums:
+    for one in scores:
         if one.answers:
             days = found.setdefault(one.criterion, {})
             known = days.get(one.day, DayScores(answers=0, total=0.0))

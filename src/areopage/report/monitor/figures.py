@@ -16,7 +16,7 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
 from areopage.report.monitor.calibrated import applied_to_period
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
@@ -130,7 +130,7 @@ def gather(
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
-        calibration=applied_to_period(ledger, suite, period, scope, calibration),
+        calibration=applied_to_period(ledger, period, scope, calibration),
         worth=ledger_worth(ledger, rubric_of(suite), () if source is None else (source,)),
     )
 
@@ -172,10 +172,3 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),
     }
-
-
-def interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    """The interval of a mean, cut at the ends of its scale."""
-    if mean.low is None or mean.high is None:
-        return None
-    return max(mean.low, scale.min), min(mean.high, scale.max)

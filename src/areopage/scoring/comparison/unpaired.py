@@ -1,11 +1,7 @@
 """Comparison of two sets of different cases: how far their means and their shares of failures lie apart.
 
-Each mean has an interval that needs no shape (`intervals.means`, with its guaranteed weight of the unseen value: scores lie
-between two known ends, most are high and a few are very low). The interval of the difference joins both: the distance of an end
-to the difference is the root of the summed squares of the distances of the two means to those ends that lie towards each other.
-The p-value is 1 − the level of the interval that ends at 0. Sources: R. G. Newcombe, "Interval estimation for the difference
-between independent proportions: comparison of eleven methods" (Statistics in Medicine 17, 1998); G. Y. Zou, A. Donner,
-"Construction of confidence limits about effect measures: a general approach" (Statistics in Medicine 27, 2008).
+The interval needs no shape (`intervals.differences`, with the guaranteed weight of the unseen value: scores lie between two known
+ends, most are high and a few are very low).
 
 A mean may be weighted, for answers that sampling took with unequal chances, or standardised: a weighted mean of the means of
 strata. To first order it is a mean of one value for each group of cases that belong together (the infinitesimal jackknife, as for
@@ -14,24 +10,19 @@ strata. To first order it is a mean of one value for each group of cases that be
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import hypot
-from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.scoring.intervals.means import GUARANTEED, LEVEL, Column, mean_intervals
+from areopage.scoring.intervals.differences import Counted, difference_interval
+from areopage.scoring.intervals.means import GUARANTEED, LEVEL
+from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import cluster_numbers
 
 _DIGITS = 9
 """Scores may differ by the last bit: values are counted after rounding to so many decimals."""
 
-_NORMAL = NormalDist()
-_NEAREST, _FARTHEST = 0.5, 8.0
-"""The quantiles between which p-values are computed: those over 0.61 are given as 1, those under 10⁻¹⁵ as 10⁻¹⁵."""
-
-_STEPS, _CLOSE = 40, 1e-4
 _MOST_KINDS, _PARTS = 400, 500
 """Where there are more kinds of values, the interval rounds them to this many steps of the scale."""
 
@@ -85,10 +76,7 @@ class _Mean(Struct, frozen=True, kw_only=True):
 
     mean: float
     cases: int
-    values: Column
-    counts: Column
-    low: float
-    high: float
+    counted: Counted
 
 
 def unpaired_difference(
@@ -108,16 +96,16 @@ def unpaired_difference(
     means = _mean(sides[0]), _mean(sides[1])
     if len(known) < 2:
         return UnpairedDifference(cases=cases, clusters=clusters, means=means, difference=None, low=None, high=None, p_value=None)
-    joined = _Joined(known[0], known[1], unseen)
-    below, above = joined.distances(_NORMAL.inv_cdf((1.0 + level) / 2.0))
+    low, high, p_value = difference_interval(known[0].counted, known[1].counted, level=level, unseen=unseen)
+    difference = float(np.round(known[0].mean - known[1].mean, _DIGITS)) + 0.0
     return UnpairedDifference(
         cases=cases,
         clusters=clusters,
         means=means,
-        difference=joined.difference,
-        low=joined.difference - below,
-        high=joined.difference + above,
-        p_value=joined.p_value(),
+        difference=difference,
+        low=min(low, difference),
+        high=max(high, difference),
+        p_value=p_value,
         changed=_changed(known),
     )
 
@@ -131,7 +119,7 @@ def _mean(one: _Mean | None) -> float | None:
 
 
 def _size(one: _Mean | None) -> int:
-    return 0 if one is None else int(one.counts.sum())
+    return 0 if one is None else int(one.counted.counts.sum())
 
 
 def _mean_of(sample: Sample, ends: tuple[float, float]) -> _Mean | None:
@@ -175,62 +163,14 @@ def _linear(values: Column, weights: Column, centres: Column, numbers: NDArray[n
     if len(kinds) > _MOST_KINDS:
         step = (ends[1] - ends[0]) / _PARTS
         kinds, counts = np.unique(((mean + moved) / step).round() * step, return_counts=True)
-    return _Mean(
-        mean=mean,
-        cases=len(values),
-        values=kinds,
-        counts=counts.astype(np.float64),
-        low=min(mean + float(worst.min()), float(kinds[0])),
-        high=max(mean + float(best.max()), float(kinds[-1])),
-    )
+    low, high = min(mean + float(worst.min()), float(kinds[0])), max(mean + float(best.max()), float(kinds[-1]))
+    return _Mean(mean=mean, cases=len(values), counted=Counted(kinds, counts.astype(np.float64), low, high))
 
 
 def _changed(sides: Sequence[_Mean]) -> int:
     """How many groups have another value than the commonest of both sides."""
     found: Counter[float] = Counter()
     for one in sides:
-        for value, count in zip(one.values.tolist(), one.counts.tolist(), strict=True):
+        for value, count in zip(one.counted.values.tolist(), one.counted.counts.tolist(), strict=True):
             found[value] += int(count)
     return found.total() - max(found.values())
-
-
-class _Joined:
-    """The difference of two means."""
-
-    def __init__(self, first: _Mean, second: _Mean, unseen: float | None) -> None:
-        self._sides, self._unseen = (first, second), unseen
-        width = max(len(first.values), len(second.values))
-        self._values, self._counts = (np.zeros((2, width)) for _ in range(2))
-        for row, one in enumerate(self._sides):
-            self._values[row, : len(one.values)] = one.values
-            self._counts[row, : len(one.counts)] = one.counts
-        self.difference = float(np.round(first.mean - second.mean, _DIGITS)) + 0.0
-
-    def distances(self, quantile: float) -> tuple[float, float]:
-        """How far the ends of the interval lie below and above the difference.
-
-        Args:
-            quantile: of the normal distribution at the upper end, > 0.
-        """
-        first, second = self._sides
-        level = 2.0 * _NORMAL.cdf(quantile) - 1.0
-        ends = (np.array([first.low, second.low]), np.array([first.high, second.high]))
-        lows, highs = mean_intervals(self._values, self._counts, *ends, level=level, unseen=self._unseen)
-        below = [max(0.0, one.mean - float(low)) for one, low in zip(self._sides, lows, strict=True)]
-        above = [max(0.0, float(high) - one.mean) for one, high in zip(self._sides, highs, strict=True)]
-        return hypot(below[0], above[1]), hypot(above[0], below[1])
-
-    def p_value(self) -> float:
-        """1 − the level of the interval that ends at 0: by false position, the distance grows with the quantile."""
-        side, wanted = (0, self.difference) if self.difference > 0 else (1, -self.difference)
-        if self.distances(_NEAREST)[side] >= wanted:
-            return 1.0
-        low, high, at = _NEAREST, _FARTHEST, 2.0
-        for _ in range(_STEPS):
-            reached = self.distances(at)[side]
-            if abs(reached - wanted) <= _CLOSE * wanted or high - low < _CLOSE:
-                break
-            low, high = (at, high) if reached < wanted else (low, at)
-            guess = at * wanted / reached if reached > 0 else high
-            at = guess if low < guess < high else (low + high) / 2.0
-        return min(1.0, 2.0 * _NORMAL.cdf(-at))
