@@ -72,7 +72,7 @@ BENCH = LazyGroup(
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
             "bench.commands:compare",
-            "Compare runs with a first one: what got worse, what got better, and what drives it.",
+            "Compare runs with a first one, or a run with production: what got worse, and what drives it.",
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),

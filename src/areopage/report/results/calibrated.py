@@ -15,7 +15,8 @@ from areopage.review.agreement import ratings_of
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.correction.applied import CorrectedScore, MappedScore
 from areopage.trust.calibration import Calibration, read_calibration
-from areopage.trust.run_calibration import Judged, apply_calibration, fit_calibration, mapped_scores
+from areopage.trust.judged import Judged
+from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 
 def judged_run(view: RunView) -> Judged:
