@@ -113,6 +113,8 @@ def test_labels_of_a_periods_sample_correct_its_mean_weighed_by_the_days(monitor
     assert "Corrected by people" in page and "weighed by the traffic of its day" in page
     assert f"are of {len(covered)} of {sum(traffic(n) for n in range(DAYS))} answers" in page
     assert "Corrected by people" not in monitor(*REPORT).out
+    html = monitor(*REPORT, "--calibration", "latest", "--format", "html", "--out", "-").out
+    assert f'title="{told["calibration"]["id"]}"' in html and "Anne" not in html
 
 
 def test_another_period_assumes_the_relation_and_says_so(monitor: Command) -> None:

@@ -15,8 +15,9 @@ from areopage.models.reference import ModelReference
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.reduce import DEFAULT
 from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.judged import Judged
 from areopage.trust.label_plan import plan_run, teaching_answers
-from areopage.trust.run_calibration import Judged, apply_calibration, fit_calibration, mapped_scores
+from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PATH = "quality.answer.exactness"
@@ -154,6 +155,23 @@ def test_single_scores_are_mapped_beside_the_jurys_and_stay_on_the_scale() -> No
     assert mapped < raw / 2
     without = mapped_scores(calibration, structs.replace(jury, by_judge={}))[PATH]
     assert {one.by for one in without.values()} == {calibration.criteria[0].map.kind}
+
+
+def test_judges_errors_about_failures_are_learned_and_tell_the_chance_of_single_ones() -> None:
+    calibration, jury, people = fitted(count=120)
+    errors = calibration.criteria[0].errors
+    assert errors is not None
+    assert errors.missed[0] > 0.5  # a judge that is lenient by 1.5 points passes what people fail at 4
+    assert max(errors.alarms) < 0.15
+    found = mapped_scores(calibration, jury)[PATH]
+    chances = np.array([found[item].failing for item in ANSWERS], dtype=float)
+    failing = np.array([people[item] <= 4 for item in ANSWERS])
+    judged_failing = np.array([jury.scores[PATH][item] <= 4 for item in ANSWERS])
+    assert ((chances - failing) ** 2).mean() < (judged_failing != failing).mean()
+    assert abs(chances.mean() - failing.mean()) < 0.12
+    few = fit_calibration(jury, ratings(dict.fromkeys(ANSWERS, 8.0), ANSWERS[:20]), ANSWERS[:20], NOW)
+    assert few.criteria[0].errors is None
+    assert {one.failing for one in mapped_scores(few, jury)[PATH].values()} == {None}
 
 
 def test_on_another_run_the_relation_is_assumed_and_its_uncertainty_carried_over() -> None:

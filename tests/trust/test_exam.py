@@ -139,6 +139,13 @@ def test_an_exam_on_a_part_of_the_gold_set_gives_no_standing(suite: Suite, ledge
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
 
 
+def test_an_exam_on_a_part_of_one_criterions_rows_takes_as_many_of_them() -> None:
+    suite = load_suite("child_safety")
+    wishes = ExamWishes(judges=("rules:readability",), criteria="age.readability", languages=("en",), limit=12)
+    (part,) = prepare_exam(suite, wishes).parts
+    assert len(part.rows) == 12
+
+
 def test_a_salted_exam_asks_anew(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     oracle, watching = recorded(tmp_path / "oracle.jsonl"), Watching()
     run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching())

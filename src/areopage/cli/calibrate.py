@@ -215,6 +215,10 @@ def _print_calibration(found: Calibration) -> None:
         if fit.agreement:
             weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
             console.print(Text(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}")), soft_wrap=True)
+        if fit.errors is not None:
+            by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
+            told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
+            console.print(Text(visible(f"failures of {fit.criterion}: {told}")), soft_wrap=True)
     for path, answers in found.left_out.items():
         console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
 

@@ -11,11 +11,12 @@ from rich.text import Text
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
 from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.canary import canary_rounds
 from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
-from areopage.errors import UnknownRun, counted
+from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger.qualifications import Qualification
 from areopage.locales import MISSING
 from areopage.report.elements import report_locale
@@ -23,6 +24,7 @@ from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import contacts
+from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import ExamResult, run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, agreed_exam, check_exam, exam_size, prepare_exam
 
@@ -53,6 +55,12 @@ def qualify(
     limit: Annotated[
         int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
     ] = 0,
+    canary: Annotated[
+        bool,
+        typer.Option(
+            "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
+        ),
+    ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
@@ -65,9 +73,11 @@ def qualify(
 ) -> None:
     """Examine judges on a suite's gold set, and store which are qualified on which criteria.
 
-    The same command resumes an interrupted exam: the ledger keeps every call.
+    The same command resumes an interrupted exam or round: the ledger keeps every call.
     """
     one_of("--format", form, FORMATS)
+    if canary and (criteria is not None or lang or passes is not None or limit):
+        raise UserError("--canary asks the rows of exam.canary of the suite: leave out --criteria, --lang, --passes and --limit")
     places = Places(out=out, config=config, ledger=ledger)
     wishes = ExamWishes(
         judges=tuple(judge or ()),
@@ -81,13 +91,26 @@ def qualify(
     )
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    prepared = prepare_exam(load_suite(suite).with_shared(configured(places).section), wishes)
-    exam = check_exam(agreed_exam(prepared, None if yes else ask_to_send))
-    _print_plan(exam)
+    loaded = load_suite(suite).with_shared(configured(places).section)
+    prepared = agreed_exam(prepare_exam(loaded, wishes), None if yes else ask_to_send)
+    if canary:
+        raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
+    exams = _after_drift(check_exam(prepared), places)
+    for one in exams:
+        _print_plan(one)
     if plan:
         return
-    confirm([exam.parts[0].asking], yes=yes)
-    raise typer.Exit(_carry_out(exam, places, form))
+    confirm([one.parts[0].asking for one in exams], yes=yes)
+    raise typer.Exit(_carry_out(exams, places, form))
+
+
+def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
+    """The exam, with the judges apart that are to be asked anew."""
+    try:
+        with opened_ledger(places) as ledger:
+            return exams_after_drift(exam, ledger)
+    except UnknownRun:  # the first exam makes the ledger
+        return (exam,)
 
 
 def _print_plan(exam: Exam) -> None:
@@ -102,25 +125,31 @@ def _print_plan(exam: Exam) -> None:
         tell(f"  {judge.name} ({judge.reference}): {counted(size.by_judge[judge.name], 'call')}, {passes}{unfit}")
     for line in contacts(exam.parts[0].asking):
         tell(line)
+    if exam.parts[0].panel.salt:
+        tell("note: the scores moved since the last exam: all rows are asked about anew")
     if not exam.whole:
         tell("note: this is a part of the gold set: the result gives no standing")
     told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
     tell(f"plan: at most {counted(size.calls, 'call')}, {told}")
 
 
-def _carry_out(exam: Exam, places: Places, form: str) -> int:
-    """Run the exam and print what it shows; returns the exit code."""
-    asking = exam.parts[0].asking
-    with opened_ledger(places, create=True) as ledger, resumed_by_the_same_command(), progress(asking) as display:
-        result = run_exam(exam, ledger, display)
-    if result.open_calls:
-        tell(f"{counted(result.open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
+def _carry_out(exams: Sequence[Exam], places: Places, form: str) -> int:
+    """Run the exams and print what they show; returns the exit code."""
+    results: list[ExamResult] = []
+    with opened_ledger(places, create=True) as ledger, resumed_by_the_same_command():
+        for exam in exams:
+            with progress(exam.parts[0].asking) as display:
+                results.append(run_exam(exam, ledger, display))
+    if open_calls := sum(result.open_calls for result in results):
+        tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
+    found = [one for result in results for one in result.found]
     if form == "json":
-        typer.echo(msgspec.json.format(msgspec.json.encode(result.found)).decode())
+        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
-        _print_result(exam, result)
-    return FAILED if any(one.state == "not_qualified" for one in result.found) else DONE
+        for exam, result in zip(exams, results, strict=True):
+            _print_result(exam, result)
+    return FAILED if any(one.state == "not_qualified" for one in found) else DONE
 
 
 def _print_result(exam: Exam, result: ExamResult) -> None:

@@ -64,6 +64,24 @@ class LabelsUsed(Struct, frozen=True, kw_only=True):
     digest: str
 
 
+class FailureErrors(Struct, frozen=True, kw_only=True):
+    """How judges err about failures of one criterion: their confusion matrices, started at the labels.
+
+    Args:
+        missed: of each judge the share of people's failures that it passes.
+        alarms: of each judge the share of the answers which people pass that it fails.
+        weights: of each judge's vote; 1 would be an independent judge's.
+        share: of failures among all answers, by the model. The corrected share of failures does not rest on it.
+        effective: how many independent judges the jury is worth.
+    """
+
+    missed: tuple[float, ...]
+    alarms: tuple[float, ...]
+    weights: tuple[float, ...]
+    share: float
+    effective: float
+
+
 class CriterionFit(Struct, frozen=True, kw_only=True):
     """What labels correct on one criterion; "" is the overall score.
 
@@ -78,6 +96,7 @@ class CriterionFit(Struct, frozen=True, kw_only=True):
         failures: the share of failing answers, before and after; None for the overall score.
         map: from single scores of the jury to people's.
         weights: of the judges, where several judged and enough is labelled. `map` and `weights` tell what single scores err by.
+        errors: of the judges about failures; None under two labelled failures, or two answers that people pass.
         days: of a monitored period, those with labels of the random sample: `mean` is of their answers. () for a run.
     """
 
@@ -91,6 +110,7 @@ class CriterionFit(Struct, frozen=True, kw_only=True):
     failures: CorrectedShare | None
     map: ScaleMap
     weights: JuryWeights | None
+    errors: FailureErrors | None = None
     days: tuple[date, ...] = ()
 
     @property

@@ -26,7 +26,7 @@ from areopage.trust.attacks import Attack
 from areopage.trust.probes import BASE, VARIANTS, Probe
 from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
 
-_LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.3, 0.6, 0.3
+_LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.25, 0.6, 0.3
 _DIGITS = 9
 """Means of the same scores may differ by the last bit: differences are rounded to so many decimals."""
 
@@ -222,9 +222,9 @@ def _effect(probe: Probe, variant: str, against: str, without: str, changed: Sco
 def effect_interval(differences: Sequence[float], span: float) -> tuple[float, float]:
     """The 95 % interval of the mean of paired differences; see `scoring.intervals.means`.
 
-    What was not seen has the shape 0.3 + 0.3 / (1 + (s √n / (0.3 span))²), where s is the differences' standard deviation: 0.6
+    What was not seen has the shape 0.25 + 0.35 / (1 + (s √n / (0.3 span))²), where s is the differences' standard deviation: 0.6
     where all differences are equal, less the more they differ. The constants were chosen with `benchmarks/judge_audit.py
-    intervals`. With less, intervals leave out the truth in over 7 of 100 audits where 1 answer in 8 changes by the whole scale.
+    intervals`. With less, intervals leave out the truth in over 7 of 100 audits where 1 answer in 5 changes by the whole scale.
 
     Args:
         differences: one for each case, at least one.

@@ -44,7 +44,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
         ServerDown, ModelError, StorageError: the exam stops; what arrived is kept, and running it again goes on from there.
     """
     stored = tuple(Qualifications(ledger).list(exam=exam.id))
-    held = asyncio.run(_asked(exam, ledger, observer))
+    held = asyncio.run(ask_judges(exam, ledger, observer))
     planned = [one for part in exam.parts for judge in part.panel.judges for one in exam_calls(exam, part, judge)]
     open_calls = sum(one.call.key not in held or is_open(held[one.call.key]) for one in planned)
     if open_calls or stored:
@@ -53,8 +53,12 @@ def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None)
     return ExamResult(exam=exam.id, open_calls=0, found=Qualifications(ledger).add(found))
 
 
-async def _asked(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:
-    """Judge by judge, so that a server keeps one model in memory."""
+async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:
+    """Make the calls of an exam that the ledger lacks, judge by judge, so that a server keeps one model in memory.
+
+    Raises:
+        ServerDown, ModelError, StorageError: what arrived is kept.
+    """
     held: dict[str, Judgment] = {}
     for place, judge in enumerate(exam.judges):
         for part in exam.parts:
@@ -99,6 +103,7 @@ def qualifications_of(exam: Exam, held: Mapping[str, Judgment], at: datetime) ->
                 keys=tuple(keys[id].values()),
                 gold=exam.gold,
                 whole=exam.whole,
+                salt=exam.parts[0].panel.salt,
                 result=examine(id, said, criteria[id].scale, exam.marks, repeats=judge.kind != "code"),
                 items=tuple(said),
             )
@@ -113,7 +118,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
     variants: dict[tuple[str, str], dict[str, Said]] = {}
     for one in exam_calls(exam, part, judge):
         for criterion in one.call.criteria:
-            said, place = _said(held[one.call.key], criterion.id), (one.row, criterion.id)
+            said, place = said_of(held[one.call.key], criterion.id), (one.row, criterion.id)
             if one.variant:
                 variants.setdefault(place, {})[one.variant] = said
             else:
@@ -136,7 +141,12 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
         )
 
 
-def _said(judgment: Judgment, criterion: str) -> Said:
+def said_of(judgment: Judgment, criterion: str) -> Said:
+    """What a judgment says on a criterion.
+
+    Raises:
+        StorageError: it has no verdict on it.
+    """
     outcome = outcome_on(judgment, criterion)
     if isinstance(outcome, Scored):
         return float(outcome.score)

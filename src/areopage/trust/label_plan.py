@@ -10,7 +10,8 @@ from areopage.scoring.correction.means import fit_line
 from areopage.scoring.correction.planning import LabelPlan, plan_labels, teaching_items
 from areopage.scoring.human_agreement import Rating
 from areopage.trust.calibration import FEWEST_LABELS, OVERALL
-from areopage.trust.run_calibration import Judged, predictions
+from areopage.trust.judged import Judged
+from areopage.trust.run_calibration import predictions
 
 ASSUMED_CORRELATION = 0.5
 """Of people with the jury where nothing is labelled: juries reach .5 to .6 on recorded sets (docs/accuracy.md)."""

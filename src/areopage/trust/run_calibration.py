@@ -12,10 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
-from msgspec import Struct
 
 from areopage.errors import UserError, counted
-from areopage.jury.panel import Panel
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.scoring.correction.factor import FEWEST_JUDGES, agreement_weights
 from areopage.scoring.correction.maps import choose_map
@@ -35,31 +33,14 @@ from areopage.trust.calibration import (
     prompt_digests,
     refuse_other_panel,
 )
+from areopage.trust.failure_errors import failing_chances, fit_errors
+from areopage.trust.judged import Judged
 
 FEWEST_FOR_WEIGHTS = 30
 _ALIKE = 1e-9
 
-Scores = Mapping[str, Mapping[str, float]]
-"""Criterion's path ("" is the overall score) -> answer -> score on the panel's scale."""
-
 Labelled = Mapping[str, Sequence[float]]
 """Answer -> people's scores of it on one criterion."""
-
-
-class Judged(Struct, frozen=True, kw_only=True):
-    """What the jury of a run said.
-
-    Args:
-        scores: of the jury.
-        by_judge: criterion's path -> answer -> score of each judge, in the panel's order; None where one gave none.
-        limits: of failures, by a criterion's path.
-    """
-
-    panel: Panel
-    run_id: str
-    scores: Scores
-    by_judge: Mapping[str, Mapping[str, Sequence[float | None]]]
-    limits: Mapping[str, float]
 
 
 def fit_calibration(
@@ -152,18 +133,13 @@ def _fit(judged: Judged, path: str, labelled: Labelled, teaching: Labelled, prom
         failures=failures,
         map=choose_map(told, np.array([scores[item] for item in learned])),
         weights=_weights(told, _table(judged, path, learned), agreement),
+        errors=fit_errors(judged, path, dict(zip(learned, told.tolist(), strict=True))),
     )
 
 
 def _people(labelled: Labelled, items: Sequence[str]) -> Column:
     """People's mean score of each answer, shape (n,)."""
     return np.array([sum(labelled[item]) / len(labelled[item]) for item in items], dtype=np.float64)
-
-
-def _known(judged: Judged, path: str) -> list[str]:
-    """The judged answers with a score of at least one judge."""
-    given = judged.by_judge.get(path, {})
-    return [item for item in judged.scores[path] if any(one is not None for one in given.get(item, ()))]
 
 
 def _table(judged: Judged, path: str, items: Sequence[str]) -> Matrix | None:
@@ -176,7 +152,7 @@ def _table(judged: Judged, path: str, items: Sequence[str]) -> Matrix | None:
 
 def _agreement(judged: Judged, path: str) -> tuple[float, ...]:
     """The judges' weights by their agreement over all judged answers; () where the jury's score is the prediction."""
-    table = _table(judged, path, _known(judged, path))
+    table = _table(judged, path, judged.voted(path))
     if table is None or table.shape[1] < FEWEST_JUDGES:
         return ()
     found = agreement_weights(table)
@@ -194,7 +170,7 @@ def _predictions(judged: Judged, path: str, agreement: Sequence[float]) -> dict[
     if not agreement:
         return dict(scores)
     weights, found = np.array(agreement), dict(scores)
-    known = _known(judged, path)
+    known = judged.voted(path)
     table = _table(judged, path, known)
     if table is not None:
         found |= zip(known, (filled(table) @ weights).tolist(), strict=True)
@@ -276,13 +252,13 @@ def mapped_scores(calibration: Calibration, judged: Judged) -> dict[str, dict[st
     """What single scores become, by criterion's path and answer; "" is the overall score.
 
     The judges' weights predict them where these err less on labels left out, else the map of the jury's score does. An answer
-    without a judge's score gets the map.
+    without a judge's score gets the map. The chance of a failure is that of the judges' confusion matrices.
 
     Raises:
         UserError: the run has another panel.
     """
     refuse_other_panel(calibration, judged.panel)
-    scale, found = calibration.scale, {}
+    scale, found = calibration.scale, dict[str, dict[str, MappedScore]]()
     for fit in calibration.criteria:
         scores = judged.scores.get(fit.criterion, {})
         items = list(scores)
@@ -290,13 +266,19 @@ def mapped_scores(calibration: Calibration, judged: Judged) -> dict[str, dict[st
             continue
         told = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
         by = dict.fromkeys(items, str(fit.map.kind))
-        known = _known(judged, fit.criterion)
+        known = judged.voted(fit.criterion)
         table = _table(judged, fit.criterion, known)
         if table is not None and fit.weights is not None and fit.by_weights:
             told |= zip(known, fit.weights.predict(table).tolist(), strict=True)
             by |= dict.fromkeys(known, "weights")
+        failing = failing_chances(judged, fit)
         found[fit.criterion] = {
-            item: MappedScore(calibration=calibration.id, score=min(scale.max, max(scale.min, told[item])), by=by[item])
+            item: MappedScore(
+                calibration=calibration.id,
+                score=min(scale.max, max(scale.min, told[item])),
+                by=by[item],
+                failing=failing.get(item),
+            )
             for item in items
         }
     return found

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
 
 from areopage.scoring.correction.means import (
     corrected_difference,
@@ -176,14 +176,14 @@ def test_a_corrected_mean_and_its_interval_are_those_of_ppi_python() -> None:
 def test_labels_alone_are_students_interval() -> None:
     people, _ = population(10)
     found = labels_alone(people[:30], 10**9)
-    inner = stats.ttest_1samp(people[:30], 0).confidence_interval(0.95)
+    inner = scipy.stats.ttest_1samp(people[:30], 0).confidence_interval(0.95)
     assert [found.low, found.high] == pytest.approx([inner.low, inner.high])
 
 
 def test_a_transported_line_is_the_textbooks_prediction_of_a_mean() -> None:
     people, judge = population(11)
     line = fit_line(people[:50], judge[:50])
-    reference = stats.linregress(judge[:50], people[:50])
+    reference = scipy.stats.linregress(judge[:50], people[:50])
     assert line.slope == pytest.approx(reference.slope)
     assert line.at(0.0) == pytest.approx(reference.intercept)
     far, near = transported_mean(line, line.predicted + 2, 10**9), transported_mean(line, line.predicted, 10**9)
@@ -196,7 +196,7 @@ def test_a_difference_of_independent_means_is_welchs_where_no_judge_helps() -> N
     means = [corrected_mean(side, RANDOM(14).normal(size=side.size), np.zeros(10**6), of="future") for side in (first, second)]
     found = corrected_difference(*means)
     assert found.value == pytest.approx(means[0].value - means[1].value)
-    assert found.p_value == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, abs=0.1)
+    assert found.p_value == pytest.approx(scipy.stats.ttest_ind(first, second, equal_var=False).pvalue, abs=0.1)
 
 
 def test_differences_hold_their_level() -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.scoring.correction.shares import corrected_share, finite_share, share_difference
 
@@ -15,9 +15,9 @@ def test_the_limits_of_a_share_are_the_outermost_ones_that_the_exact_chances_do_
     hits = data.draw(st.integers(0, labels))
     found = finite_share(hits, labels, of)
     counted = np.arange(hits, of - labels + hits + 1)
-    half = stats.hypergeom.pmf(hits, of, counted, labels) / 2
-    up = counted[stats.hypergeom.cdf(hits, of, counted, labels) - half > 0.025]
-    down = counted[stats.hypergeom.sf(hits - 1, of, counted, labels) - half > 0.025]
+    half = scipy.stats.hypergeom.pmf(hits, of, counted, labels) / 2
+    up = counted[scipy.stats.hypergeom.cdf(hits, of, counted, labels) - half > 0.025]
+    down = counted[scipy.stats.hypergeom.sf(hits - 1, of, counted, labels) - half > 0.025]
     assert found.high == pytest.approx(max(up.max() / of if up.size else 0, hits / labels))
     assert found.low == pytest.approx(min(down.min() / of if down.size else 1, hits / labels))
 
@@ -29,7 +29,7 @@ def test_the_interval_of_a_rare_share_covers_it_by_exact_chances(of: int, labels
     hits = np.arange(min(labels, counted) + 1)
     limits = [finite_share(int(one), labels, of) for one in hits]
     inside = np.array([one.low <= counted / of <= one.high for one in limits])
-    assert 0.935 <= float(stats.hypergeom.pmf(hits, of, counted, labels) @ inside) <= 0.998
+    assert 0.935 <= float(scipy.stats.hypergeom.pmf(hits, of, counted, labels) @ inside) <= 0.998
 
 
 @pytest.mark.parametrize("share", [0.04, 0.2, 0.5])
@@ -70,8 +70,9 @@ def test_labelling_all_items_leaves_the_share_of_people() -> None:
 
 def test_a_share_of_a_large_population_has_the_binomial_mid_p_interval() -> None:
     found = finite_share(3, 40, 10**9)
-    for limit, tail in ((found.low, stats.binom.sf(2, 40, found.low)), (found.high, stats.binom.cdf(3, 40, found.high))):
-        assert tail - stats.binom.pmf(3, 40, limit) / 2 == pytest.approx(0.025, abs=1e-4)
+    ends = ((found.low, scipy.stats.binom.sf(2, 40, found.low)), (found.high, scipy.stats.binom.cdf(3, 40, found.high)))
+    for limit, tail in ends:
+        assert tail - scipy.stats.binom.pmf(3, 40, limit) / 2 == pytest.approx(0.025, abs=1e-4)
 
 
 def test_a_difference_of_shares_lies_around_its_value() -> None:

@@ -13,7 +13,7 @@ from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
 from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.bench.spec import spec_of
-from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_markdown
+from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.console import print_table, text_console
@@ -82,13 +82,13 @@ def compare(
     named = digest_of([run.id, wanted.suite, source, str(period.start), str(period.end)])[:8]
     folder = places.out / f"production-{Path(found.run.spec.suite).name}-{named}"
     report = own_report(run, places.out)
-    write_production(found, folder, report if report.is_file() else None, language)
+    own = report if report.is_file() else None
+    write_both(markdown, lambda: production_pull_request(found, language), lambda: write_production(found, folder, own, language))
     if markdown == STDOUT:
         typer.echo(production_pull_request(found, language), nl=False)
     else:
         print_production(found)
         typer.echo(f"comparison: {folder / PAGE}")
-        write_markdown(markdown, lambda: production_pull_request(found, language))
     return exit_code(found.outcome, fails=fail_on_regression)
 
 

@@ -97,7 +97,10 @@ def _named(view: RunView, score: CriterionScore, name: str, locale: Locale) -> s
 def _mapped(view: RunView, score: CriterionScore, locale: Locale) -> str:
     """What people are expected to say where the jury gave this score, with the calibration's id; "" without a calibration."""
     found = view.mapped.get((score.case_id, score.criterion))
-    return locale.say("mapped", score=locale.number(found.score), id=found.calibration) if found else ""
+    if found is None:
+        return ""
+    told = locale.say("mapped", score=locale.number(found.score), id=found.calibration)
+    return told if found.failing is None else locale.say("mapped_failing", told=told, chance=locale.percent(found.failing, 0))
 
 
 def _shown(score: CriterionScore, locale: Locale) -> str:

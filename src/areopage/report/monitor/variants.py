@@ -27,17 +27,17 @@ def variant_cells(test: VariantTest, labels: Mapping[str, str], locale: Locale) 
     Args:
         labels: of criteria, by path.
     """
-    found, share = test.difference, test.kind == "weak"
+    found, (times, decimals) = test.difference, (100.0, 1) if test.kind == "weak" else (1.0, _DECIMALS)
 
     def shown(value: float | None) -> str:
-        return locale.percent(value, 1) if share and value is not None else locale.number(value)
+        return locale.number(None if value is None else value * times, decimals)
 
-    low, high = (locale.signed(end, _DECIMALS) for end in (found.low, found.high))
+    low, high = (locale.signed(end * times, decimals) for end in (found.low, found.high))
     return (
         measure_name(test, labels, locale),
         " / ".join(map(locale.whole, test.answers)),
         " / ".join(map(shown, test.means)),
-        MISSING if found.difference is None else locale.signed(found.difference, _DECIMALS),
+        MISSING if found.difference is None else locale.signed(found.difference * times, decimals),
         locale.say("interval_text", low=low, high=high),
         p_text(test.corrected, locale),
         locale.say(f"conclusion_{test.direction}"),

@@ -17,8 +17,9 @@ from areopage.review.agreement import ratings_of
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.judged import Judged
 from areopage.trust.label_plan import CriterionPlan, plan_run
-from areopage.trust.run_calibration import Judged, apply_calibration, fit_calibration, mapped_scores
+from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 
 def judged_run(view: RunView) -> Judged:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.qualifications import JudgeStanding, Qualifications
+from areopage.ledger.panel_standings import standings_of_panel
+from areopage.ledger.qualifications import JudgeStanding
 from areopage.ledger.queries import Filters
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import Mean, PeriodFigures
@@ -86,7 +87,7 @@ def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, .
     """What exams say of the judges of the newest answer; () without one."""
     scope = figures.scope
     newest = EvaluationLists(ledger).page(Filters(period=figures.period, source=scope.source, variant=scope.variant), limit=1)
-    return Qualifications(ledger).of_panel(newest[0].run_id) if newest else ()
+    return standings_of_panel(ledger, newest[0].run_id) if newest else ()
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:

@@ -39,12 +39,15 @@ class MappedScore(Struct, frozen=True, kw_only=True):
     Args:
         calibration: the id of the calibration.
         score: on the run's scale.
+        failing: the chance that people fail the answer, in [0, 1], by the errors of its judges; null where too few failures are
+            labelled, and of the final score.
         by: what maps it: `weights` of the judges, or the map of the jury's score: `same`, `moved`, `linear` or `isotonic`.
     """
 
     calibration: str
     score: float
     by: str
+    failing: float | None = None
 
 
 class AppliedCalibration(Struct, frozen=True, kw_only=True):

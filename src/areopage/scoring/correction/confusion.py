@@ -117,6 +117,16 @@ def anchored_confusion(
     )
 
 
+def category_chances(votes: Codes, matrices: Table, weights: Column, shares: Column) -> Table:
+    """The probability of each category by votes of judges whose confusion matrices are known, shape (N, K); rows sum to 1.
+
+    Args:
+        votes: the judges' categories, shape (N, m); `UNKNOWN` without a vote.
+        matrices, weights, shares: as in `Confusion`.
+    """
+    return _posterior(_ballots(votes, shares.size), matrices, weights, np.log(shares)[None, :])
+
+
 def dawid_skene(votes: Codes, categories: int, *, rounds: int = 100, tolerance: float = 1e-5) -> Confusion:
     """Dawid's and Skene's algorithm without any label, started at the shares of the votes.
 

@@ -34,8 +34,14 @@ def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     if view is None:
         return render(request, "missing.html.j2", 404)
     locale, trust = report_locale(language_code(request)), run_trust(view)
-    values = {"title": trust_title(trust, locale), "sections": trust_sections(trust, locale), "report_styles": REPORT_STYLES}
-    return render(request, "trust_run.html.j2", view=view, **values)
+    return render(
+        request,
+        "trust_run.html.j2",
+        view=view,
+        title=trust_title(trust, locale),
+        sections=trust_sections(trust, locale),
+        report_styles=REPORT_STYLES,
+    )
 
 
 @router.get("/trust")
