@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
@@ -164,10 +165,27 @@ def test_variants_are_compared_from_the_day_the_test_began(tmp_path: Path, clien
     address = "/monitor/variants?baseline=a&from=2026-11-14&to=2026-11-21"
     shown = html.unescape(client.get(address).text)
     assert "b against a" in shown and "b is worse: overall score" in shown and "42 / 42" in shown
-    assert 'areopage monitor compare "a" --since 2026-11-14' in shown and "8.00 / 3.00" in shown
+    assert "areopage monitor compare a --since 2026-11-14 --until 2026-11-21" in shown and "8.00 / 3.00" in shown
+    assert "--until 2026-11-21 --source chat" in html.unescape(client.get(f"{address}&source=chat").text)
     french = html.unescape(client.get(f"{address}&by_question=1&lang=fr").text)
     assert "b face à a" in french and "question par question" in french and "Filtre" not in french
     assert "b against a" not in client.get(address.replace("=a", "=b") + "&lang=en").text
+
+
+def test_the_command_of_a_page_quotes_names_for_the_shell(client: TestClient, context: ServerContext) -> None:
+    hostile = 'a"; $(touch x) #'
+    answers = [answered(number, 8.0, variant=("b", hostile)[number % 2], source=hostile) for number in range(4)]
+    filled(Path(str(context.ledger.place)), answers).close()
+    asked = urlencode({"baseline": hostile, "source": hostile, "from": "2026-11-14"})
+    shown = html.unescape(client.get(f"/monitor/variants?{asked}").text)
+    assert f"areopage monitor compare '{hostile}' --since 2026-11-14" in shown and f"--source '{hostile}'" in shown
+
+
+def test_the_command_of_a_comparison_names_all_that_was_asked(client: TestClient, context: ServerContext) -> None:
+    put_answers(context.ledger, panel_like(spec(context)), [GOOD] * 20, source="the site", days_ago=1)
+    address = "/compare?a=production&b=run-new&from=2026-11-15&to=2026-11-21&source=the+site&anyway=1"
+    shown = html.unescape(client.get(address).text)
+    assert "--since 2026-11-15 --until 2026-11-21 --source 'the site' --anyway" in shown
 
 
 def test_the_page_of_variants_keeps_to_the_sources_of_a_key(tmp_path: Path, client: TestClient, context: ServerContext) -> None:

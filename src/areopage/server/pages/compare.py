@@ -1,5 +1,6 @@
 """The page that compares two runs, or a run with production: the same report as `areopage bench compare` writes."""
 
+import shlex
 from collections.abc import Sequence
 from functools import cache
 
@@ -173,7 +174,9 @@ def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs:
 
 def _command(asked: ComparisonAsked) -> str:
     """The command that writes the same as files."""
+    anyway = ("--anyway",) if asked.anyway else ()
     if asked.first != PRODUCTION:
-        return f"areopage bench compare {asked.first} {asked.other}"
-    days = f" --since {asked.period.start} --until {asked.last_day}" if asked.period else ""
-    return f"areopage bench compare {asked.other} --production{days}"
+        return shlex.join(("areopage", "bench", "compare", asked.first, asked.other, *anyway))
+    days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
+    source = () if asked.source is None else ("--source", asked.source)
+    return shlex.join(("areopage", "bench", "compare", asked.other, "--production", *days, *source, *anyway))

@@ -1,5 +1,7 @@
 """The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
 
+import shlex
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -71,5 +73,8 @@ def _answers(context: ServerContext, asked: Chosen) -> int:
 
 
 def _command(asked: Chosen, baseline: str, *, by_question: bool) -> str:
-    since = f" --since {asked.period.start}" if asked.period else ""
-    return f'areopage monitor compare "{baseline}"{since}{" --by-question" if by_question else ""}'
+    """The command that prints the same."""
+    days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
+    source = () if asked.source is None else ("--source", asked.source)
+    how = ("--by-question",) if by_question else ()
+    return shlex.join(("areopage", "monitor", "compare", baseline, *days, *source, *how))
