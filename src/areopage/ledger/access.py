@@ -11,7 +11,7 @@ from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UserError
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import ApiKey, AuditEntry, Role
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable
@@ -143,8 +143,7 @@ class Audit:
         texts["key_id"] = key_id
         row = texts | {"at": naive(datetime.now(UTC))}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            number = connection.execute(insert(audit).returning(audit.c.number), [row]).scalar_one()
-            seal(connection, "added", "audit", [row | {"number": number}])
+            append_sealed(connection, audit, [row])
 
     def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
         """Append that an actor reads an answer with the judges' scores of it."""

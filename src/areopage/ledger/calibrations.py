@@ -6,9 +6,9 @@ from msgspec import Struct, structs
 from sqlalchemy import select
 
 from areopage.errors import UserError, name_list
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.rows import aware, insert_numbered, naive, storable
+from areopage.ledger.rows import aware, naive, storable
 from areopage.ledger.schema import calibrations
 from areopage.ledger.store import Ledger
 
@@ -43,8 +43,7 @@ class Calibrations:
             return False
         row = structs.asdict(one) | {"created_at": naive(one.created_at)}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            (number,) = insert_numbered(connection, calibrations, [row])
-            seal(connection, "added", "calibrations", [row | {"number": number}])
+            append_sealed(connection, calibrations, [row])
         return True
 
     def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:

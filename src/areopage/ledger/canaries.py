@@ -12,9 +12,9 @@ from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import IntegrityError
 
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.rows import aware, chunks, insert_numbered, json_text, naive, storable, storable_json
+from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import canary_rounds
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.drift import Look, Shift
@@ -91,9 +91,7 @@ class CanaryRounds:
         with storage_errors(self._ledger.place):
             try:
                 with self._ledger.engine.begin() as connection:
-                    numbers = insert_numbered(connection, canary_rounds, rows)
-                    numbered = [row | {"number": at} for row, at in zip(rows, numbers, strict=True)]
-                    seal(connection, "added", "canary_rounds", numbered)
+                    numbers = append_sealed(connection, canary_rounds, rows)
             except IntegrityError:
                 known = self.list(round=found[0].round)
                 if not known:

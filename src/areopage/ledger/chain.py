@@ -23,7 +23,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
-from areopage.ledger.rows import RowValues, insert_rows, values_in
+from areopage.ledger.rows import RowValues, insert_numbered, insert_rows, values_in
 from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, signoffs
 
 Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
@@ -216,6 +216,14 @@ def seal(connection: Connection, change: Change, table: str, rows: Sequence[Mapp
         digests = b"".join([row_digests(table, row) for row in rows])
         group = Group(change, table, [row[evidence.key] for row in rows], digests)
         connection.info.setdefault(_UNSEALED, []).append(group)
+
+
+def append_sealed(connection: Connection, table: Table, rows: Sequence[RowValues]) -> list[int]:
+    """Append at least one row to a table of evidence that numbers its rows, and seal them; return their numbers."""
+    numbers, name = insert_numbered(connection, table, rows), str(table.name)  # SQLAlchemy's own kind of text is no JSON
+    key = EVIDENCE[name].key
+    seal(connection, "added", name, [row | {key: number} for row, number in zip(rows, numbers, strict=True)])
+    return numbers
 
 
 def seal_commits(engine: Engine) -> None:

@@ -22,10 +22,10 @@ from areopage.ledger.answer_tables import (
     verdicts,
 )
 from areopage.ledger.answers import prompt_key, text_key
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, insert_into, insert_numbered, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
 from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
@@ -321,8 +321,7 @@ def _append_labels(connection: Connection, given: Sequence[Label]) -> None:
     rows = [_label_row(label) for label in given]
     for row in rows:
         row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
-    numbers = insert_numbered(connection, labels, rows)
-    seal(connection, "added", "labels", [row | {"number": number} for number, row in zip(numbers, rows, strict=True)])
+    append_sealed(connection, labels, rows)
 
 
 def _text_keys(connection: Connection, answer_ids: Sequence[str]) -> dict[str, str]:

@@ -18,10 +18,10 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.ledger.canaries import CanaryRound, drifts_by_path
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Standing, StandingState
-from areopage.ledger.rows import aware, chunks, insert_numbered, json_text, naive, storable, storable_json
+from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -162,8 +162,7 @@ class Qualifications:
             for one in found
         ]
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            numbers = insert_numbered(connection, qualifications, rows)
-            seal(connection, "added", "qualifications", [row | {"number": at} for row, at in zip(rows, numbers, strict=True)])
+            numbers = append_sealed(connection, qualifications, rows)
         return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
 
     def list(self, suite: str | None = None, exam: str | None = None) -> list[Qualification]:

@@ -8,11 +8,11 @@ from msgspec import Struct
 from sqlalchemy import Row, select
 
 from areopage.digest import digest_of
-from areopage.ledger.chain import seal
+from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Label, ReviewItem, SignedState, SignOff
-from areopage.ledger.rows import aware, insert_numbered, json_text, naive, storable
+from areopage.ledger.rows import aware, json_text, naive, storable
 from areopage.ledger.schema import signoffs
 from areopage.ledger.store import Ledger
 
@@ -32,8 +32,7 @@ class SignOffs:
         stored = msgspec.structs.replace(stored, digest=digest_of_signoff(stored))
         row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            (number,) = insert_numbered(connection, signoffs, [row])
-            seal(connection, "added", "signoffs", [row | {"number": number}])
+            append_sealed(connection, signoffs, [row])
         return stored
 
     def of(self, run_id: str | None = None) -> tuple[SignOff, ...]:
