@@ -15,12 +15,13 @@ from msgspec.structs import replace
 
 from areopage.app.monitor import report_job, write_scheduled_reports
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.queries import last_days
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES, locale_for
 from areopage.monitor.config import AlertsSection, MonitorConfig, ReportSection
 from areopage.monitor.submit import submission_of
-from areopage.report.monitor.figures import QualityFigures, gather, last_days
+from areopage.report.monitor.figures import QualityFigures, gather
 from areopage.report.monitor.page import quality_report
 from areopage.report.render import FORMS, Form, item, plain_words, render, write_report
 from areopage.scoring.human_agreement import Rating

@@ -8,6 +8,7 @@ from areopage.app.config import AppConfig
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.access import Audit
 from areopage.ledger.connection import make_folder
+from areopage.ledger.queries import last_days
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import alert_jobs
 from areopage.monitor.config import MonitorConfig, thresholds_of
@@ -16,7 +17,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.retention import retention_job
 from areopage.monitor.worker import MonitorWorker
 from areopage.rag.trace_export import trace_export
-from areopage.report.monitor.figures import gather, last_days
+from areopage.report.monitor.figures import gather
 from areopage.report.monitor.page import file_name, quality_report
 from areopage.report.render import write_report
 from areopage.review.fill import FillSettings, fill_queue

@@ -14,17 +14,17 @@ from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.console import print_table, text_console
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, day_of, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.labels import TEACHING, ReviewQueue
-from areopage.ledger.queries import Scope
+from areopage.ledger.queries import Scope, last_days
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
 from areopage.report.monitor.calibrated import fit_period
-from areopage.report.monitor.figures import last_days
 from areopage.report.results.calibrated import fit_run, judged_run, planned_labels
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
 from areopage.trust.label_plan import CriterionPlan, teaching_answers
@@ -141,7 +141,7 @@ def monitored(
     day.
     """
     now, found = datetime.now(UTC), find_config(config)
-    last = day_of("--until", until) if until else now.date()
+    last = last_day(until, now)
     suite = found.monitor.load_suite()
     with open_ledger(found) as ledger:
         scope = Scope(suite=suite.name, source=source, variant=variant)

@@ -46,6 +46,11 @@ class Period(Struct, frozen=True, kw_only=True):
         return self.end - timedelta(days=1)
 
 
+def last_days(days: int, last: date) -> Period:
+    """The period of a number of days, with its last day."""
+    return Period(start=last - timedelta(days=days - 1), end=last + timedelta(days=1))
+
+
 class Filters(Struct, frozen=True, kw_only=True):
     """Which answers a list shows. `criterion` "" means that `grade` is that of the global score; `text` is free text."""
 

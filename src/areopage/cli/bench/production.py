@@ -1,7 +1,7 @@
 """`areopage bench compare RUN --production`: a run against the answers that the monitor evaluated."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
@@ -17,10 +17,11 @@ from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.console import print_table, text_console
-from areopage.cli.options import STDOUT, day_of, visible
+from areopage.cli.options import STDOUT, visible
+from areopage.cli.periods import last_day, period_since
 from areopage.digest import digest_of
 from areopage.errors import UserError
-from areopage.ledger.queries import Period
+from areopage.ledger.queries import last_days
 from areopage.locales import Locale
 from areopage.report.comparison.production import (
     failed_texts,
@@ -39,7 +40,7 @@ from areopage.report.league.text import column_name, score_difference
 from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
 
 DAYS = 30
-"""So many days are compared where no first one is given."""
+"""The days that are compared without --since."""
 
 
 def compare(
@@ -67,14 +68,15 @@ def compare(
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
 
     Returns:
-        As `bench_compare.exit_code`.
+        As `areopage.cli.bench.compare.exit_code`.
 
     Raises:
         UserError: several runs are named; the run is not known; its panel differs; or there is nothing to compare.
     """
     if len(names) != 1:
         raise UserError(f"--production compares one run with production: give one run, not {len(names)}")
-    period = period_of(since, until)
+    last = last_day(until, datetime.now(UTC))
+    period = period_since(since, last) if since else last_days(DAYS, last)
     with opened_ledger(places) as ledger:
         run = find_run(ledger, names[0])
         wanted = Wanted(period=period, suite=suite or spec_of(run).suite, source=source)
@@ -90,22 +92,6 @@ def compare(
         print_production(found)
         typer.echo(f"comparison: {folder / PAGE}")
     return exit_code(found.outcome, fails=fail_on_regression)
-
-
-def period_of(since: str | None, until: str | None, today: date | None = None) -> Period:
-    """The days that are meant.
-
-    Args:
-        today: None: by the clock, UTC.
-
-    Raises:
-        UserError: a day is not one, or the first is after the last.
-    """
-    last = day_of("--until", until) if until else today or datetime.now(UTC).date()
-    first = day_of("--since", since) if since else last - timedelta(days=DAYS - 1)
-    if first > last:
-        raise UserError(f"--since {first} is after the last day, {last}")
-    return Period(start=first, end=last + timedelta(days=1))
 
 
 def print_production(found: ProductionComparison) -> None:

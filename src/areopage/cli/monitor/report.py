@@ -9,13 +9,14 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, day_of, harmless, one_of, tell
+from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell
+from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import Filters, Period
+from areopage.ledger.queries import Filters, Period, last_days
 from areopage.ledger.records import Grade
 from areopage.ledger.storage import Policy
 from areopage.ledger.store import Ledger
@@ -24,7 +25,7 @@ from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
 from areopage.rag.trace_export import trace_export
 from areopage.report.export import ExportForm, export_answers, print_answers
-from areopage.report.monitor.figures import gather, last_days
+from areopage.report.monitor.figures import gather
 from areopage.report.monitor.page import file_name, quality_report
 from areopage.report.render import FORMS, form_of_file, render, write_report
 
@@ -69,7 +70,7 @@ def report(
     The report shows means with 95% intervals, grades, trend, change, the weakest answers, the health of the judges and the cost.
     """
     now = datetime.now(UTC)
-    last = day_of("--until", until) if until else now.date()
+    last = last_day(until, now)
     chosen = one_of("--format", form, FORMS) or form_of_file(out or "")
     language = one_of("--lang", lang or None, LANGUAGES) or ""
     found = find_config(config)
@@ -208,7 +209,7 @@ def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> ExportFo
 def _filters_of(
     days: int | None, until: str | None, source: str | None, variant: str | None, grade: str | None, find: str
 ) -> Filters:
-    last = day_of("--until", until) if until else datetime.now(UTC).date()
+    last = last_day(until, datetime.now(UTC))
     period: Period | None = None
     if days is not None:
         period = last_days(days, last)
@@ -219,7 +220,7 @@ def _filters_of(
 
 def _described(filters: Filters) -> str:
     """What an export was about, for the audit log; the words of a search may name a person, and stay out of it."""
-    parts = [f"{filters.period.start} to {filters.period.end - timedelta(days=1)}" if filters.period else "all days"]
+    parts = [f"{filters.period.start} to {filters.period.last}" if filters.period else "all days"]
     parts += [
         f"{name} {value!r}"
         for name, value in (("grade", filters.grade), ("source", filters.source), ("variant", filters.variant))

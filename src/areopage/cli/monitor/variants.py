@@ -1,7 +1,7 @@
 """`areopage monitor compare`: the variants of an A/B test against one of them, on any day."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -13,7 +13,8 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.console import print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, day_of, one_of, tell, visible
+from areopage.cli.options import ConfigOption, one_of, tell, visible
+from areopage.cli.periods import last_day, period_since
 from areopage.errors import UserError, name_list
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Period
@@ -41,10 +42,7 @@ def compare(
 ) -> None:
     """Compare the variants of an A/B test with one of them. Looking every day raises no false alarms."""
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
-    first, last = day_of("--since", since), day_of("--until", until) if until else datetime.now(UTC).date()
-    if first > last:
-        raise UserError(f"--since {since} is after the last day, {last}")
-    period = Period(start=first, end=last + timedelta(days=1))
+    period = period_since(since, last_day(until, datetime.now(UTC)))
     found = find_config(config)
     suite = found.monitor.load_suite()
     with open_ledger(found, or_empty=tell) as ledger:

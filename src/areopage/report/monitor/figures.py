@@ -1,7 +1,7 @@
 """Data of the quality report, with exportable texts only."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -63,11 +63,6 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         return not any(one.mean.answers for one in (self.figures.overall, *self.figures.criteria))
 
     @property
-    def last_day(self) -> date:
-        """The last day of the period."""
-        return self.figures.period.end - timedelta(days=1)
-
-    @property
     def criteria(self) -> Sequence[CriterionFigures]:
         """The criteria with scores in this or the previous period."""
         return [one for one in self.figures.criteria if one.mean.answers or one.previous.answers]
@@ -81,11 +76,6 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     def unfit(self) -> bool:
         """Whether scores exist and a judge is unfit."""
         return is_unfit(self.figures.qualification) and not self.empty
-
-
-def last_days(days: int, last: date) -> Period:
-    """Build a period from its length and last day."""
-    return Period(start=last - timedelta(days=days - 1), end=last + timedelta(days=1))
 
 
 def gather(

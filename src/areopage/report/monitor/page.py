@@ -69,7 +69,7 @@ def file_name(day: date, form: Form) -> str:
 def quality_report(found: QualityFigures) -> Report:
     """Build the report from figures."""
     locale, figures = report_locale(found.language), found.figures
-    period = sentence_case(locale.period(figures.period.start, found.last_day))
+    period = sentence_case(locale.period(figures.period.start, found.figures.period.last))
     suite, scope = f"{found.suite} {found.suite_version}", figures.scope
     facts = [
         (locale.say("suite"), suite),
@@ -409,7 +409,7 @@ def _variant_name(variant: str, locale: Locale) -> str:
 def _command(found: QualityFigures, days: int | None = None) -> str:
     scope = found.figures.scope
     parts = ["areopage", "monitor", "report", "--days", str(days or found.figures.period.days)]
-    parts += ["--until", found.last_day.isoformat()]
+    parts += ["--until", found.figures.period.last.isoformat()]
     parts += ["--source", scope.source] if scope.source is not None else []
     parts += ["--variant", scope.variant] if scope.variant is not None else []
     shown = [one.variant for one in found.figures.variants]

@@ -1,7 +1,6 @@
 """How far the scores of a period of production can be trusted, from all that the ledger knows of it."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.panel_standings import standings_of_panel
@@ -69,8 +68,7 @@ def period_trust(
 
 def _fit(figures: PeriodFigures) -> tuple[str, ...]:
     period, scope = figures.period, figures.scope
-    last = period.end - timedelta(days=1)
-    days = ("--days", str(period.days), "--until", last.isoformat())
+    days = ("--days", str(period.days), "--until", period.last.isoformat())
     source = () if scope.source is None else ("--source", scope.source)
     variant = () if scope.variant is None else ("--variant", scope.variant)
     return ("areopage", "calibrate", "monitored", *days, *source, *variant)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from starlette.requests import Request
 
-from areopage.ledger.queries import Filters, Period, Scope
+from areopage.ledger.queries import Filters, Period, Scope, last_days
 from areopage.ledger.records import Grade
 from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
 
@@ -64,7 +64,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     @property
     def last_day(self) -> date | None:
         """The last day of the period, included; None for all."""
-        return self.period.end - timedelta(days=1) if self.period else None
+        return self.period.last if self.period else None
 
     def parts(self) -> dict[str, str | None]:
         """The other parts of the address; None where one is not given."""
@@ -208,12 +208,7 @@ def period_of(
     elif last and not query.get("from"):
         ignored.append(Ignored(why="filter_needs_first"))
     name = default if name == CUSTOM else name
-    return name, None if name == ALL else last_days(today, SPANS[name])
-
-
-def last_days(today: date, days: int) -> Period:
-    """So many days, today included."""
-    return Period(start=today - timedelta(days=days - 1), end=today + timedelta(days=1))
+    return name, None if name == ALL else last_days(SPANS[name], today)
 
 
 def _day_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored]) -> date | None:

@@ -14,7 +14,7 @@ from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import Workers, state_of
-from areopage.ledger.queries import Backlog, Filters, Period
+from areopage.ledger.queries import Backlog, Filters, Period, last_days
 from areopage.locales import Locale
 from areopage.monitor.figures import DayFigures, PeriodFigures, daily_figures, measure
 from areopage.report.charts import Level
@@ -24,7 +24,7 @@ from areopage.report.render import draw
 from areopage.server.access import Actor
 from areopage.server.api.figures import figures_for
 from areopage.server.context import context_of
-from areopage.server.pages.filters import Chosen, last_days
+from areopage.server.pages.filters import Chosen
 
 SHORTEST_TREND = 7
 
@@ -71,7 +71,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     """
     context = context_of(request)
     now, ledger, suite = context.now(), context.ledger, context.suite
-    period = asked.period or last_days(now.date(), 1)
+    period = asked.period or last_days(1, now.date())
     scope = asked.scope(suite.name)
     measured = measure(ledger, period, scope, suite.scale, labels, baseline=asked.baseline)
     figures = figures_for(request, reader, measured, live=live)

@@ -5,6 +5,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import last_days
 from areopage.locales import sentence_case
 from areopage.monitor.figures import criterion_labels, measure
 from areopage.report.elements import report_locale
@@ -15,7 +16,7 @@ from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.server.access import Reader
 from areopage.server.context import context_of
-from areopage.server.pages.filters import chosen, last_days
+from areopage.server.pages.filters import chosen
 from areopage.server.pages.rendering import REPORT_STYLES, language_code, render
 from areopage.server.pages.runs import view_of
 
@@ -50,7 +51,7 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
     context, locale = context_of(request), report_locale(language_code(request))
     ledger, suite = context.ledger, context.suite
     asked = chosen(request, context.now().date(), DEFAULT_PERIOD, reader.collections)
-    period = asked.period or last_days(context.now().date(), 30)
+    period = asked.period or last_days(30, context.now().date())
     figures = measure(ledger, period, asked.scope(suite.name), suite.scale, criterion_labels(suite, locale.code))
     sources = () if asked.source is None else (asked.source,)
     worth = ledger_worth(ledger, rubric_of(suite), sources)
@@ -61,7 +62,7 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
         "trust_period.html.j2",
         asked=asked,
         periods=SPANS,
-        period=sentence_case(locale.period(period.start, asked.last_day or period.start)),
+        period=sentence_case(locale.period(period.start, period.last)),
         suite=suite.name,
         sources=tuple(filter(reader.may_see, lists.sources())),
         variants=tuple(lists.variants(reader.collections)),
