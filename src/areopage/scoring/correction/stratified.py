@@ -51,7 +51,6 @@ def stratified_mean(people: Column, predicted: Column, days: Days, sizes: Column
         low=found.value - reach,
         high=found.value + reach,
         error=sqrt(spread),
-        freedom=freedom,
         labels_alone=Estimate(value=line.people, low=line.people - alone_reach, high=line.people + alone_reach),
         saved=1 - spread / alone if alone > TINY else None,
     )
