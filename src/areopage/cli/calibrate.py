@@ -13,7 +13,7 @@ from areopage.app.ledger import open_ledger
 from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
 from areopage.cli.periods import last_day
 from areopage.cli.run_options import RunArgument
@@ -84,10 +84,9 @@ def _print_plan(view: RunView, planned: list[CriterionPlan]) -> None:
     console, scale = text_console(), view.spec.scale
     half = planned[0].plan.precision
     console.print(Text(f"labels for ±{half:g} points of {scale.min:g} to {scale.max:g} at 95 %, run {view.run.id}", style="bold"))
-    table = Table(box=None, pad_edge=False)
-    table.add_column("score of", overflow="fold")
-    for heading in ("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table(
+        "score of", figures=("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury")
+    )
     for one in planned:
         cells = (
             f"{one.plan.judged:,}",
@@ -229,19 +228,19 @@ def _labelled(found: Calibration) -> str:
 
 
 def _before_and_after(found: Calibration) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("score of", overflow="fold")
-    for heading in (
-        "answers",
-        "labelled",
-        "before",
-        "after",
-        "95 % interval",
-        "labels alone",
-        "labels saved",
-        "single scores by",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table(
+        "score of",
+        figures=(
+            "answers",
+            "labelled",
+            "before",
+            "after",
+            "95 % interval",
+            "labels alone",
+            "labels saved",
+            "single scores by",
+        ),
+    )
     for fit in found.criteria:
         table.add_row(Text(fit.criterion or ("all" if fit.criterion == OVERALL else "")), *_cells(fit))
     return table

@@ -1,5 +1,7 @@
 """Texts and tables on the console."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.table import Table
@@ -14,6 +16,21 @@ def text_console() -> Console:
     if not console.is_terminal:
         console.width = UNSEEN_WIDTH
     return console
+
+
+def plain_table(*headings: str, figures: Sequence[str] = ()) -> Table:
+    """A table without lines.
+
+    Args:
+        headings: of columns whose cells are broken where the console is narrow.
+        figures: of further columns, on the right, whose cells are never broken.
+    """
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for heading in figures:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
 from areopage.cli.bench.run import Places, configured, opened_ledger
 from areopage.cli.canary import canary_rounds
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
@@ -173,9 +173,7 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
 
 
 def _figures(found: Sequence[Qualification]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in HEADINGS:
-        table.add_column(heading, overflow="fold")
+    table = plain_table(*HEADINGS)
     for one in found:
         result = one.result
         apart = result.separation

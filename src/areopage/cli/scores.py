@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.table import Table
 from rich.text import Text
 
 from areopage.app.config import find_config
@@ -15,7 +14,7 @@ from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
 from areopage.bench.results.run_view import changed_readings, view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.gate.report import scope_of
 from areopage.cli.options import (
     CollectionOption,
@@ -164,10 +163,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
         raise UserError(f"no {what} with judgments there: name other days, or none")
     console = text_console()
     console.print(Text(f"scored again: {change.describe() or 'no change'}", style="bold"))
-    table = Table(box=None, pad_edge=False)
-    table.add_column("score of", overflow="fold")
-    for heading in ("scored before", "mean before", "scored after", "mean after"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table("score of", figures=("scored before", "mean before", "scored after", "mean after"))
     for criterion, shift in done.criteria.items():
         before, after = shift.means
         cells = (f"{shift.before:,}", shown_score(before), f"{shift.after:,}", shown_score(after))

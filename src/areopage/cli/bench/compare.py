@@ -13,7 +13,7 @@ from areopage.bench.comparison.records import Compared, Comparison, Outcome
 from areopage.bench.spec import spec_of
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible
 from areopage.digest import digest_of
@@ -158,9 +158,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "verdict", "failed", "score", "coverage"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("run", "verdict", "failed", "score", "coverage")
     for run in (comparison.first, found.other):
         cells = (run.run.id, verdict_text(run, locale), failed_text(run.failures, locale), locale.number(run.score))
         table.add_row(*map(Text, (*cells, locale.percent(run.coverage))))
@@ -169,9 +167,7 @@ def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:
 
 def _levels(comparison: Comparison, found: Compared, locale: Locale) -> Table:
     """The whole run, the categories, and all that changed beyond chance."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("level", "cases", "score, difference", "new / fixed", "failures, difference", "corrected p", "conclusion"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("level", "cases", "score, difference", "new / fixed", "failures, difference", "corrected p", "conclusion")
     for one in found.levels:
         own = one.difference
         if one.level not in ("final", "category") and not own.is_telling:

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from areopage.bench.league.table import Entry, League, Pair, Standing
 from areopage.bench.league.trend import Trend, TrendGroup
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.elements import report_locale
@@ -40,9 +40,7 @@ def print_trend(trend: Trend) -> None:
 
 
 def _trend_table(group: TrendGroup, locale: Locale) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "begun (UTC)", "verdict", "failed", "up to", "score", "interval", "coverage", "version"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("run", "begun (UTC)", "verdict", "failed", "up to", "score", "interval", "coverage", "version")
     for entry in group.entries:
         cells = (
             entry.run.id,
@@ -67,9 +65,7 @@ def print_league(league: League) -> None:
     for pair in league.pairs:
         console.print(Text(_told(pair, names, locale), style="bold" if pair.better else ""), soft_wrap=True)
     for slices in league.slices:
-        table = Table(box=None, pad_edge=False)
-        for heading in (f"by {visible(slices.column)}", "cases", *(names[entry.run.id] for entry in league.entries)):
-            table.add_column(heading, overflow="fold")
+        table = plain_table(f"by {visible(slices.column)}", "cases", *(names[entry.run.id] for entry in league.entries))
         for row in slices.rows[:SHOWN_VALUES]:
             cells = (f"{failed_text(one.failures, locale)}{' (few)' if one.is_small else ''}" for one in row.cells)
             table.add_row(
@@ -86,11 +82,21 @@ def print_league(league: League) -> None:
 
 
 def _ranking(league: League, names: dict[str, str], locale: Locale) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("rank", "target", "verdict", "failed", "up to", "score", "interval", "coverage"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("weakest criterion", "answers", "s/answer", "tokens", "cost"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table(
+        "rank",
+        "target",
+        "verdict",
+        "failed",
+        "up to",
+        "score",
+        "interval",
+        "coverage",
+        "weakest criterion",
+        "answers",
+        "s/answer",
+        "tokens",
+        "cost",
+    )
     for place, entry in enumerate(league.entries, 1):
         whole, asked = entry.answer_states.get("answered", 0), sum(entry.answer_states.values())
         others = "".join(f", {n} {state}" for state, n in entry.answer_states.items() if state != "answered")

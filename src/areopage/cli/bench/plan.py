@@ -74,26 +74,20 @@ def plan(
 
 def _print_plan(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
     """Show a plan on the console."""
-    from rich.table import Table
     from rich.text import Text
 
-    from areopage.cli.console import print_table, text_console
+    from areopage.cli.console import plain_table, print_table, text_console
 
     console = text_console()
     rests = f"{source}, {counted(found.from_cases, 'case')}" if found.from_cases else source
     told = f"95 % interval of ± {found.precision:g} points, planned from {rests}; for other cases like these, by the same judges"
     console.print(Text(told, style="bold"), soft_wrap=True)
-    scores = Table(box=None, pad_edge=False)
-    scores.add_column("score of", overflow="fold")
-    for heading in ("now", "cases needed"):
-        scores.add_column(heading, justify="right")
+    scores = plain_table("score of", figures=("now", "cases needed"))
     for one in found.scores:
         now = "" if one.half_width is None else f"± {one.half_width:.2f}"
         scores.add_row(f"{'  ' * max(0, len(one.path) - 1)}{_name(one.path, spec)}", now, _cases(one.cases))
     print_table(console, scores)
-    plans = Table(box=None, pad_edge=False)
-    for heading in ("passes", "cases", "calls", "prompt tokens", "answer tokens", "cost"):
-        plans.add_column(heading, justify="right")
+    plans = plain_table(figures=("passes", "cases", "calls", "prompt tokens", "answer tokens", "cost"))
     for row in found.passes:
         style = "bold" if row is found.cheapest else ""
         plans.add_row(*(Text(cell, style=style) for cell in _cells(row)))

@@ -16,7 +16,7 @@ from areopage.bench.spec import spec_of
 from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import STDOUT, visible
 from areopage.cli.periods import last_day, period_since
 from areopage.digest import digest_of
@@ -123,19 +123,12 @@ def _say(console: Console, line: str, style: str = "") -> None:
     console.print(Text(f"  {visible(line)}", style=style), soft_wrap=True)
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
-
-
 _HEADINGS = ("run", "production", "score, difference", "failures, difference", "corrected p", "conclusion")
 
 
 def _levels(found: ProductionComparison, locale: Locale) -> Table:
     """The whole run, the categories, and what differs beyond chance."""
-    table = _table("level", *_HEADINGS)
+    table = plain_table("level", *_HEADINGS)
     for one in found.levels:
         if one.level in ("final", "category") or one.difference.is_telling:
             name = visible(node_name(one, found.run.spec, locale))
@@ -144,7 +137,7 @@ def _levels(found: ProductionComparison, locale: Locale) -> Table:
 
 
 def _standardised(found: ProductionComparison, locale: Locale) -> Table:
-    table = _table("standardised to production’s mix", *_HEADINGS)
+    table = plain_table("standardised to production’s mix", *_HEADINGS)
     for one in found.standardised:
         name = f"{visible(column_name(one.column, locale))}, {locale.percent(one.covered, 0)} covered"
         table.add_row(*_cells(name, one.difference, locale, counted=False))
@@ -168,7 +161,7 @@ def _cells(name: str, own: UnpairedOutcomes, locale: Locale, *, counted: bool = 
 
 
 def _mixes(found: ProductionComparison, locale: Locale) -> Table:
-    table = _table("mix", "value", "run", "production")
+    table = plain_table("mix", "value", "run", "production")
     for mix in found.mixes:
         for place, one in enumerate(mix.values[:_SHOWN_VALUES]):
             shares = [

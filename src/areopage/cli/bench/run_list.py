@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.results.run_view import RunView
 from areopage.bench.results.summaries import run_summaries
 from areopage.bench.spec import RunSpec
-from areopage.cli.console import UNSEEN_WIDTH, print_table, text_console
+from areopage.cli.console import UNSEEN_WIDTH, plain_table, print_table, text_console
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING
@@ -21,9 +20,7 @@ def print_runs(ledger: Ledger) -> None:
     if not summaries:
         typer.echo(f"no runs in {ledger.place}")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset")
     for heading in ("state", "cases", "coverage", "judgments"):
         table.add_column(heading, no_wrap=True)
     for one in summaries:

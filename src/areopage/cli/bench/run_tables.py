@@ -13,7 +13,7 @@ from rich.text import Text
 from areopage.bench.passes import outcome_for
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
 from areopage.ledger.records import StandingState
@@ -292,11 +292,11 @@ def _kind_of(reason: str, *names: str) -> str:
 
 def _scores_table(view: RunView) -> Table:
     failures, waived = view.failures.by_criterion, any(one.not_applicable for one in view.failures.by_criterion.values())
-    table = Table(box=None, pad_edge=False)
-    table.add_column("score of", overflow="fold")
     named = [f"corrected by {view.calibration.id}"] if view.calibration else []
-    for heading in ("score", "interval", *named, "failed", *(["n/a"] if waived else []), "weight", "coverage", "alpha", "AC2"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table(
+        "score of",
+        figures=("score", "interval", *named, "failed", *(["n/a"] if waived else []), "weight", "coverage", "alpha", "AC2"),
+    )
     criteria, shares = view.spec.criteria_by_id(), final_shares(view.scores.tree)
     for path, node in paths(view.scores.tree):
         criterion, found = criteria.get(node.name), failures.get(node.name)
@@ -335,11 +335,9 @@ def _coefficients(view: RunView, criterion: str) -> tuple[str, str]:
 
 
 def _health_table(view: RunView) -> Table:
-    table = Table(box=None, pad_edge=False)
     some_waived = any(health.outcomes["not_applicable"] for health in view.health)
     waived = ("n/a",) if some_waived else ()
-    for heading in ("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("judge", "qualification", "scored", *waived, "failed", "repaired", "s/call", "tokens", "cost")
     standings = {standing.judge: standing.state for standing in view.standings}
     for health in view.health:
         failed = ", ".join(f"{count} {name}" for name, count in health.outcomes.items() if count and name not in GIVEN_NAMES)

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.console import print_table, text_console
+from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, one_of, tell, visible
 from areopage.cli.periods import last_day, period_since
@@ -76,9 +75,7 @@ def _print(baseline: str, period: Period, compared: Sequence[VariantComparison],
         told = {"name": variant_name(one.variant, locale), "baseline": variant_name(baseline, locale)}
         title = f"{visible(locale.say('variants_against', **told))}, from {period.start} on"
         console.print(Text(title, style="bold"), soft_wrap=True)
-        table = Table(box=None, pad_edge=False)
-        for heading in variant_headings(locale):
-            table.add_column(heading.lower(), overflow="fold")
+        table = plain_table(*(heading.lower() for heading in variant_headings(locale)))
         for test in one.tests:
             style = {"worse": "red", "better": "green"}.get(test.direction, "")
             table.add_row(*(Text(visible(cell), style=style) for cell in variant_cells(test, labels, locale)))
