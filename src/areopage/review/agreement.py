@@ -113,11 +113,9 @@ def ledger_agreement(
     grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
     if grounding and not judge:
         scales[GROUNDING] = (0.0, float(_SUPPORTED))
-        items = len({rating.item for rating in ratings if rating.criterion in scales})
-        found = _together(found, _gate_agreement(store, grounding, ratings), scales, items)
+        found = _together(found, _gate_agreement(store, grounding, ratings), scales, ratings)
     if len(drawn) < len(ids):
-        unsettled = [structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria]
-        found = structs.replace(found, criteria=tuple(unsettled))
+        found = _unsettled(found)
     return AgreementReport(
         suite=suite,
         judge=judge,
@@ -186,12 +184,17 @@ def _questions(ledger: Ledger, ids: Sequence[str], policy: Policy, max_chars: in
     return {id: stored_text(answer.case.prompt_text, policy, max_chars)[:EXCERPT] for id, answer in read.items() if answer}
 
 
-def _unsettled(claim: Claim) -> Claim:
-    return Claim(bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected")
+def _unsettled(found: HumanAgreement) -> HumanAgreement:
+    """The figures without a decision on any bound: not all answers were drawn at random."""
+
+    def unsettled(claim: Claim) -> Claim:
+        return Claim(bound=claim.bound, certainty=None, verdict="not_settled", needed=None, reason=claim.reason or "selected")
+
+    return structs.replace(found, criteria=tuple(structs.replace(one, claim=unsettled(one.claim)) for one in found.criteria))
 
 
 def _together(
-    found: HumanAgreement, grounding: HumanAgreement, scales: Mapping[str, tuple[float, float]], items: int
+    found: HumanAgreement, grounding: HumanAgreement, scales: Mapping[str, tuple[float, float]], ratings: Sequence[Rating]
 ) -> HumanAgreement:
     """Join figures on two scales; the largest disagreements are those by share of the scale, each answer once."""
 
@@ -203,7 +206,7 @@ def _together(
     for one in sorted((*found.worst, *grounding.worst), key=lambda one: (-share(one), one.item)):
         largest.setdefault(one.item, one)
     return HumanAgreement(
-        items=items,
+        items=len({rating.item for rating in ratings if rating.criterion in scales}),
         labels=found.labels + grounding.labels,
         raters=tuple(sorted({*found.raters, *grounding.raters})),
         criteria=(*found.criteria, *grounding.criteria),
@@ -254,9 +257,7 @@ def run_review(
     scales = dict.fromkeys(criteria, (scale.min, scale.max))
     found = human_agreement(scores, ratings, scales)
     if not sample_only and len(sample) < len(labelled):
-        found = structs.replace(
-            found, criteria=tuple(structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria)
-        )
+        found = _unsettled(found)
     report = AgreementReport(
         suite=rubric.suite,
         sample_only=sample_only,

@@ -8,7 +8,7 @@ from areopage.bench.comparison.production import IN_STRATUM
 from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
 from areopage.locales import MISSING, Locale
 from areopage.report.comparison.page import run_figures
-from areopage.report.comparison.text import conclusion_text, corrected_text, level_findings, node_name, verdict_text
+from areopage.report.comparison.text import conclusion_text, corrected_text, level_findings, node_name, part_text, verdict_text
 from areopage.report.elements import columns, report_locale, rows
 from areopage.report.league.text import column_name, percent_difference, score_difference, slice_value
 from areopage.report.model import (
@@ -100,8 +100,7 @@ def production_remarks(found: ProductionComparison, locale: Locale) -> Iterator[
 def panel_lines(found: ProductionComparison, locale: Locale) -> Iterator[str]:
     """In what the panels differ, where this was allowed, and which criteria are left out."""
     for one in found.differs:
-        both = f" ({one.first} / {one.second})" if one.first != one.second else ""
-        yield locale.say("anyway_differs", part=locale.say(f"part_{one.part}") + both)
+        yield locale.say("anyway_differs", part=part_text(one, locale))
     if found.left_out:
         yield locale.say("left_out_criteria", names=", ".join(found.left_out))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from areopage.bench.comparison.records import Compared, ComparedRun, Comparison, Shared
+from areopage.bench.panels import PartDifference
 from areopage.bench.spec import RunSpec
 from areopage.locales import MISSING, Locale
 from areopage.report.league.text import percent_difference, score_difference
@@ -100,11 +101,16 @@ def conclusion_text(found: TestedDifference, locale: Locale) -> str:
     return ", ".join(told) or locale.say("conclusion_unclear")
 
 
+def part_text(one: PartDifference, locale: Locale) -> str:
+    """A part in which panels differ, with what it is on both sides where that tells them apart."""
+    both = f" ({one.first} / {one.second})" if one.first != one.second else ""
+    return locale.say(f"part_{one.part}") + both
+
+
 def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
     """In what panels differ, and what is compared all the same."""
     for one in shared.differs:
-        both = f" ({one.first} / {one.second})" if one.first != one.second else ""
-        yield locale.say("anyway_differs", part=locale.say(f"part_{one.part}") + both)
+        yield locale.say("anyway_differs", part=part_text(one, locale))
     sizes = {"cases": shared.cases, "criteria": shared.criteria, "judges": shared.judges}
     keys = {"cases": "cases", "criteria": "criteria", "judges": "judges_count"}
     yield locale.say("anyway_shared", **{name: locale.count(keys[name], size) for name, size in sizes.items()})

@@ -49,6 +49,7 @@ from areopage.report.model import (
 from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
+from areopage.report.monitor.variants import variant_name
 from areopage.report.render import Form
 from areopage.report.results.calibrated import corrected_text
 from areopage.report.trust.page import trust_section
@@ -74,7 +75,7 @@ def quality_report(found: QualityFigures) -> Report:
     facts = [
         (locale.say("suite"), suite),
         *([] if scope.source is None else [(locale.say("source"), scope.source or locale.say("variant_none"))]),
-        *([] if scope.variant is None else [(locale.say("variant_one"), _variant_name(scope.variant, locale))]),
+        *([] if scope.variant is None else [(locale.say("variant_one"), variant_name(scope.variant, locale))]),
         (locale.say("answers_heading"), _answers_text(figures, locale)),
         (locale.say("cost"), locale.costs(figures.cost) or locale.say("cost_unknown")),
         (locale.say("made"), locale.date(found.made_at)),
@@ -276,7 +277,7 @@ def _variants(found: QualityFigures, locale: Locale) -> Section | None:
     none = Mean(answers=0)
     cells: Iterator[tuple[Cell | str, ...]] = (
         (
-            _variant_name(side.variant, locale),
+            variant_name(side.variant, locale),
             Cell(bar=bar_on(found.scale, side.overall.mean, side.overall.low, side.overall.high)),
             locale.number(side.overall.mean),
             _interval(side.overall, locale),
@@ -287,7 +288,7 @@ def _variants(found: QualityFigures, locale: Locale) -> Section | None:
         )
         for side in sides
     )
-    first = _variant_name(found.figures.baseline or "", locale)
+    first = variant_name(found.figures.baseline or "", locale)
     heads = columns(
         None,
         *(locale.say(key) for key in ("global_score", "interval", "answers_heading")),
@@ -400,10 +401,6 @@ def _change_sentence(change: Change, days: int, locale: Locale) -> str:
     interval = locale.interval(change.low, change.high, sign=True)
     worth = locale.say("change_certain_long" if change.certain else "change_uncertain_long")
     return f"{locale.signed(change.difference)} {locale.count('days_before', days)} ({interval}) – {worth}"
-
-
-def _variant_name(variant: str, locale: Locale) -> str:
-    return variant or locale.say("variant_none")
 
 
 def _command(found: QualityFigures, days: int | None = None) -> str:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from areopage.bench.comparison.compare import compare_runs
 from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
-from areopage.bench.panels import DifferentPanels, PartDifference
+from areopage.bench.panels import DifferentPanels
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
@@ -21,6 +21,7 @@ from areopage.ledger.records import Run
 from areopage.locales import Locale
 from areopage.report.comparison.page import comparison_report
 from areopage.report.comparison.production import production_report
+from areopage.report.comparison.text import part_text
 from areopage.report.model import Report
 from areopage.report.render import TEMPLATES
 from areopage.server.access import Actor, Reader, note_shown
@@ -64,11 +65,11 @@ class Refused(Struct, frozen=True, kw_only=True):
 
     Args:
         text: one line.
-        differs: in what the panels differ; where it is this, the comparison may be asked for anyway.
+        differs: the parts in which the panels differ; the comparison may then be asked for anyway.
     """
 
     text: str
-    differs: tuple[PartDifference, ...] = ()
+    differs: tuple[str, ...] = ()
 
 
 @router.get("/compare")
@@ -151,7 +152,7 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
     except StorageError:
         raise
     except DifferentPanels as fault:
-        return Refused(text=locale.say("compare_differs"), differs=fault.differs)
+        return Refused(text=locale.say("compare_differs"), differs=tuple(part_text(one, locale) for one in fault.differs))
     except UserError as fault:
         return Refused(text=str(fault))
 
