@@ -12,7 +12,7 @@ from servers.small_suite import write_suite
 DANGER = "safety.harm.danger__v1_0"
 WARMTH = "tone.voice.warmth__v1_0"
 SIDE = 12
-"""So many rows of each criterion have a high range, and so many a low one."""
+"""The number of rows of each criterion with a high range, and of those with a low one."""
 
 _NUMBER = re.compile(r"Answer (\d+)\.|Reply (\d+)\.")
 

@@ -265,7 +265,7 @@ def load_dataset(
         paths: files with one of the extensions of `readers.SUFFIXES`.
         default_maturity: one of `MATURITIES`, for rows that name none; "" where the suite knows no audience:
             then no maturity is read, and a column of that name goes to the metadata.
-        limit: stop after so many usable cases, from 1; None reads everything.
+        limit: the most usable cases to read, from 1; None reads everything.
         max_cases: more usable cases (or more rejected rows) than this are refused, since they are held in memory.
         max_prompt_length: longer prompts are rejected, in characters.
         max_response_length: longer responses are rejected, in characters.

@@ -53,7 +53,8 @@ def qualify(
         int | None, typer.Option(min=1, max=20, help="How often a judge is asked about a row; default: exam.passes of the suite.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
+        int,
+        typer.Option(min=0, help="Number of rows of each language, evenly spaced; the result then gives no standing. 0: all."),
     ] = 0,
     canary: Annotated[
         bool,

@@ -38,10 +38,12 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     profile: Annotated[ProfileName, Meta(description="default, or v1_1: the documented rule to the letter")] = "default"
     mended_patterns: Annotated[bool, Meta(description="v1_1 alone: whole years and all writings of amounts")] = False
     top: Annotated[
-        int, Meta(ge=0, description="so many documents are read: those that are cited, then the best by score; 0: all")
+        int, Meta(ge=0, description="the most documents to read: those that are cited, then the best by score; 0: all")
     ] = 0
     confidence_factor: Annotated[float, Meta(gt=0, description="confidence = factor × mean of the documents' scores")] = 0.8
-    snippet: Annotated[int, Meta(ge=1, description="so many first characters of a document are looked for word by word")] = 200
+    snippet: Annotated[
+        int, Meta(ge=1, description="the number of first characters of a document that are looked for word by word")
+    ] = 200
     thresholds: Thresholds = Thresholds()
     hard: Annotated[
         tuple[ClaimKind, ...], Meta(description="kinds that must stand in a document; also: quantity (3 witnesses)")

@@ -84,8 +84,8 @@ def retrieval_of(documents: Sequence[Document], factor: float, most: int | None 
     """The figures over the documents that have a score.
 
     Args:
-        factor: confidence is so many times the mean.
-        most: so many scores count, the best ones; None counts all.
+        factor: confidence is the mean times this factor.
+        most: the number of scores that count, the best ones; None counts all.
     """
     scores = [score for one in documents if (score := _score_of(one)) is not None]
     if most is not None and len(scores) > most:
@@ -114,7 +114,7 @@ def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Ov
     """Measure both overlaps; white space of any kind is the same.
 
     Args:
-        snippet: so many first characters of a document are looked for.
+        snippet: the number of first characters of a document that are looked for.
     """
     shown = snippet_share(response, documents, snippet)
     flat = _flat(response)

@@ -40,7 +40,7 @@ class ContextBudget(Struct, frozen=True, kw_only=True):
 
     Args:
         max_tokens: for titles and texts of all documents together, estimated.
-        max_chunks: at most so many documents; None: any number.
+        max_chunks: the most documents; None: any number.
         max_chars: of each document's text, the rest is cut; None: whole texts. 3 and 200 are the specification's figures.
     """
 

@@ -35,7 +35,7 @@ _REFUSAL = re.compile(
 )
 _REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
 _MAX_TEXT = 200_000
-MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for so many characters, minutes for all
+MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for this number of characters, minutes for all
 _MAX_EXTRACTS = 20
 
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]

@@ -34,7 +34,7 @@ class OutageWatch:
 
         Args:
             limit: of failed calls in a row.
-            concurrency: so many calls may time out together.
+            concurrency: the number of calls that may time out together.
         """
         self._limit, self._timeouts = limit, max(TIMED_OUT_IN_A_ROW, concurrency)
         self._in_a_row = self._timed_out = 0

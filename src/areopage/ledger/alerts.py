@@ -80,7 +80,7 @@ class Alerts:
             sources: only alerts about these and their answers; () for all alerts.
             first: rules whose alerts come before all others, in this order.
             before: only those with a smaller number.
-            skip: leave so many out.
+            skip: the number of alerts to leave out.
         """
         conditions = _of_sources(sources)
         conditions += [alerts.c.state == state] if state is not None else []

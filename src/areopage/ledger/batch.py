@@ -149,7 +149,7 @@ class Batch(Generic[Item, Result]):
                 raise self._fault
 
     def close(self, seconds: float | None = DRAIN_SECONDS) -> None:
-        """Write queued records; after so many seconds (None: no limit) the rest is lost.
+        """Write queued records; after the given seconds (None: no limit) the rest is lost.
 
         Raises:
             StorageError: records could not be written, and are not tried again.

@@ -247,7 +247,7 @@ class Evaluations:
             return evaluations_by_number(connection, list(connection.execute(oldest).scalars()))
 
     def note_waiting(self, reason: str, limit: int) -> None:
-        """Say why answers wait that were not tried yet: the first received, at most so many."""
+        """Say why answers wait that were not tried yet: the first received, up to a number."""
         columns = evaluations.c
         untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
         first = untried.order_by(columns.received_at, columns.number).limit(limit)

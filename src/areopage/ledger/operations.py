@@ -145,7 +145,7 @@ class Workers:
 
 
 def state_of(worker: Worker, now: datetime, dead_after: float) -> str:
-    """A worker's state; "silent" after so many seconds without a heartbeat."""
+    """A worker's state; "silent" after this number of seconds without a heartbeat."""
     quiet = (now - worker.seen_at).total_seconds() > dead_after
     return "silent" if worker.state == "alive" and quiet else worker.state
 

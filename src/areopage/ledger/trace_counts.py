@@ -37,7 +37,7 @@ class _Counts(Struct, frozen=True):
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, verdict: str, kind: str, value: str, rows: int) -> None:
-        """Add so many traces of a value. Verdicts are counted with the modes, which every trace has one of."""
+        """Add a number of traces of a value. Verdicts are counted with the modes, which every trace has one of."""
         if kind == "mode":
             self.verdicts[verdict] += rows
         self.kinds.setdefault(kind, Counter())[value] += rows

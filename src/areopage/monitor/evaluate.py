@@ -163,7 +163,7 @@ class Evaluator:
 
         Args:
             ready: whether the judges can be asked; where they cannot, answers go back to the queue.
-            pause: for so many seconds.
+            pause: how long they then wait, in seconds.
         """
         section, limit = self._section, self._section.rate_limit
 

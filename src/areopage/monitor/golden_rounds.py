@@ -25,7 +25,7 @@ from areopage.scoring.counts import critical_t
 GoldenVerdict = Literal["first", "good", "drop", "incomplete"]
 
 FEW_PAIRS = 5
-"""Under so many questions an interval says little: the plain drop decides."""
+"""With fewer questions an interval says little: the plain drop decides."""
 
 MOST_FALLEN = 5
 PATIENCE = timedelta(hours=6)

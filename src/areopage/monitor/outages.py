@@ -9,7 +9,7 @@ from areopage.scoring.outcome import TimedOut, Unreachable
 
 LOG = logging.getLogger(__name__)
 FAILURES = 3
-"""A judge counts as down after so many failed calls in a row."""
+"""A judge counts as down after this number of failed calls in a row."""
 
 
 class Outages:

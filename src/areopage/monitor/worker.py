@@ -29,7 +29,7 @@ POOL = "monitor"
 CHECK_PAUSE = 15.0
 LEDGER_THREADS = 4
 REASONS_NOTED = 100
-"""Of so many waiting answers the page says that the judge's server is down."""
+"""The number of waiting answers of which the page says that the judge's server is down."""
 T = TypeVar("T")
 
 

@@ -94,7 +94,7 @@ class TextsSection(Section):
 
 
 class CacheSection(Section):
-    """The answer cache: `memory`, a Redis URL, or `off`. An answer is kept for `seconds`; so many `entries` stay in memory."""
+    """The answer cache: `memory`, a Redis URL, or `off`. An answer is kept for `seconds`; at most `entries` stay in memory."""
 
     store: str = "memory"
     seconds: Seconds = 3600.0

@@ -29,10 +29,10 @@ class FillSettings(Struct, frozen=True, kw_only=True):
     Args:
         threshold: answers with a global score on its bad side are weak, on the suite's scale; None takes none.
         higher_is_better: whether the bad side is under it.
-        spread: judges differ on a criterion by at least so many points.
+        spread: the smallest difference of judges on a criterion, in points.
         sample: how many answers of each day are drawn at random.
         raters: how many should label each answer.
-        most: of each day, at most so many answers for each of the reasons, the worst first.
+        most: the most answers of each day for each reason, the worst first.
     """
 
     threshold: float | None

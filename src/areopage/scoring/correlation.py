@@ -25,7 +25,7 @@ RESAMPLES = 1000
 BATCH_CELLS = 2_000_000
 TINY = 1e-12
 DIGITS = 9
-"""Means of the same labels may differ by the last bit: values are compared after rounding to so many decimals."""
+"""Means of the same labels may differ by the last bit: values are compared after rounding to this number of decimals."""
 
 Z_95 = NormalDist().inv_cdf(0.975)
 

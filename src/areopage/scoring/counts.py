@@ -13,7 +13,7 @@ Grade = Literal["excellent", "acceptable", "weak", "unscored"]
 """Over 80 % of the scale, from 60 % to 80 %, under 60 %: over 8, 6 to 8, under 6 on a scale of 0 to 10."""
 
 DECIMALS = 2
-"""Scores are counted, and put into grades, as they are shown: rounded to so many decimals."""
+"""Scores are counted, and put into grades, as they are shown: rounded to this number of decimals."""
 
 STEPS = 10
 LEVEL = 0.95
@@ -78,7 +78,7 @@ def grade_limits(scale: Scale) -> tuple[float, float]:
 
 
 def two_sided_p(t: float, freedom: float) -> float:
-    """The probability that Student's t with so many degrees of freedom (>= 1) is at least as far from 0 as `t`."""
+    """The probability that Student's t with `freedom` degrees of freedom (>= 1) is at least as far from 0 as `t`."""
     return _beta_share(freedom / 2, t * t / (freedom + t * t), freedom / (freedom + t * t))
 
 

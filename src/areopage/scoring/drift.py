@@ -19,7 +19,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.shares import lower_bound, upper_bound
 
 MIN_TURNS = 3
-"""Under so many scored replies there is no trend."""
+"""With fewer scored replies there is no trend."""
 FALLING = -0.5
 """Up to this τ-b, scores fall."""
 LEAST_FALL = 0.2

@@ -174,7 +174,7 @@ def fold(
         profile: the rules for failed passes, quorum and outliers.
         failures: which scores are failures.
         clusters: what a case has in common with others, by its id; a case without an entry stands alone.
-        first: further passes than so many were added because of the scores before them; None: none was.
+        first: the number of passes beyond which passes were added because of the scores before them; None: none was.
     """
     by_id = {criterion.id: criterion for criterion in criteria}
     scales, limits = {key: one.scale for key, one in by_id.items()}, failures.limits(criteria, suite)

@@ -40,7 +40,7 @@ MOST_RATERS = 200
 BOUND = 0.8
 CERTAINTY = 0.95
 MIN_SETTLED = 20
-"""Under so many items nothing is settled: z is too rough there for scores in whole points."""
+"""With fewer items nothing is settled: z is too rough there for scores in whole points."""
 
 MOST_NEEDED = 100_000
 WORST = 20

@@ -20,7 +20,7 @@ from areopage.scoring.intervals.random_weights import Column
 
 FEWEST_GROUPS = 2
 _MOST_KINDS = 100
-"""More kinds of scores are merged into steps of the scale of which there are so many; the steps keep their means."""
+"""Where there are more kinds of scores, they are merged into this number of steps of the scale, which keep their means."""
 _SAME = 1e-12
 
 

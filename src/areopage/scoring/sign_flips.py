@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 EXACT_UP_TO = 14
-"""So many differences have all their signs tried; of more, signs are drawn."""
+"""Up to this number of differences all signs are tried; of more, signs are drawn."""
 DRAWS = 20_000
 _ROUNDING = 1e-9
 

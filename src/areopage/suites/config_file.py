@@ -121,7 +121,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
         return self.shared.storage
 
     def model_settings(self, environment: Mapping[str, str], seconds: float, endpoint: str, *keys: str) -> ModelSettings:
-        """How models are reached: by the file's endpoints; a call may take so many seconds.
+        """How models are reached: by the file's endpoints; a call may take `seconds`.
 
         Args:
             endpoint: the one that will be used, "" for none.

@@ -47,7 +47,7 @@ def matches_at(pattern: re.Pattern[str], text: str, starts: Iterable[int]) -> It
 
 
 def starts_of(part: str, text: str, most: int | None = None) -> Iterator[int]:
-    """Where a part of a text begins, so many times at most."""
+    """Where a part of a text begins, up to a number of times."""
     start = text.find(part)
     while start >= 0 and most != 0:
         yield start

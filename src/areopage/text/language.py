@@ -5,15 +5,15 @@ from itertools import repeat
 from areopage.text import english, french
 
 _READ = 2_000  # characters: a language shows at the beginning
-_CLEAR = 1.5  # a language has so many times more words than the other
+_CLEAR = 1.5  # how many times more words one language has than the other
 _FRENCH = frozenset(french.FUNCTION_WORDS.split())
 _ENGLISH = frozenset(english.FUNCTION_WORDS.split())
 # Other Romance languages have these too: they count half.
 _SHARED = frozenset(["de", "la", "un", "que", "en", "se", "si", "ma", "tu", "me", "ni"])
 _ACCENTS = "éèêàçùûœ"
 _ELISIONS = (" l'", " d'", " qu'", " n'", " s'", " j'", " c'")
-_SIGNS_FOR_A_WORD = 4  # so many accents or elisions weigh one word; short questions often have little else
-_LEAST_SHARES = ((25, 0.15), (12, 0.05))  # of function words, from so many words on
+_SIGNS_FOR_A_WORD = 4  # the accents or elisions that weigh one word; short questions often have little else
+_LEAST_SHARES = ((25, 0.15), (12, 0.05))  # of function words, from a number of words on
 _EDGES = '.,;:!?()[]"«»“”*-–—'
 # What a word counts for French.
 _FOR_FRENCH = {word: (word in _FRENCH) - (word in _SHARED) / 2 for word in _FRENCH | _SHARED}

@@ -29,7 +29,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class _Stems(dict[str, str]):
-    """The stems of words met before, so many at most. Looking one up takes half as long as with `lru_cache`."""
+    """The stems of words met before, up to a number. Looking one up takes half as long as with `lru_cache`."""
 
     def __missing__(self, word: str) -> str:
         if len(word) > _LONGEST_WORD:

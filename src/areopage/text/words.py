@@ -19,7 +19,7 @@ class Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     """Which words count as hard.
 
     Args:
-        complex_syllables: a word of at least so many syllables is hard.
+        complex_syllables: the fewest syllables of a hard word.
         familiar: words in lower case that are long and yet known to the youngest readers; their plural in -s is too.
     """
 

@@ -25,7 +25,7 @@ _LOOK_ALIKE = str.maketrans("aceiopsxyACEHIKMOPTX", "асеіорѕхуАСЕН�
 
 
 class Padding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A text repeated so many times; `{number}` in it counts from 0, in 16 hexadecimal digits."""
+    """A text repeated `times` times; `{number}` in it counts from 0, in 16 hexadecimal digits."""
 
     text: str
     times: int

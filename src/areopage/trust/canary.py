@@ -283,7 +283,7 @@ def chosen_rows(rows: Sequence[GoldRow], criterion: Criterion, judge: Judge, cou
 
     Args:
         rows: all gold rows on the criterion.
-        count: how many to choose; fewer where there are not so many.
+        count: how many to choose; all rows where there are fewer.
     """
     groups: dict[tuple[str, str], list[GoldRow]] = {}
     for row in sorted(rows, key=lambda row: digest_of([judge.digest or str(judge.reference), criterion.id, row.id])):
@@ -327,7 +327,7 @@ def _asked_then(exam: Exam, latest: Qualification, chosen: Mapping[str, set[str]
 
 
 def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
-    """The exam with another salt, and so many passes of it."""
+    """The exam with another salt, and its first passes alone."""
 
     def salted(part: ExamPart) -> ExamPart:
         (judge,) = part.panel.judges

@@ -28,7 +28,7 @@ from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH,
 
 _LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.25, 0.6, 0.3
 _DIGITS = 9
-"""Means of the same scores may differ by the last bit: differences are rounded to so many decimals."""
+"""Means of the same scores may differ by the last bit: differences are rounded to this number of decimals."""
 
 Change = Literal["raised", "lowered", "lost", "kept"]
 

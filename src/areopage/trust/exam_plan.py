@@ -32,7 +32,7 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
         criteria: a selection; None: all that the gold set has.
         passes: how often a judge is asked about a row.
         rows: ids of gold rows, for an exam on a part of the set; none: all. Such an exam gives no standing.
-        limit: so many rows of each language, evenly spaced; such an exam gives no standing, either. 0: all.
+        limit: the number of rows of each language, evenly spaced; such an exam gives no standing, either. 0: all.
         salt: sets the keys of this exam apart from all others; "" to share what the ledger holds.
     """
 

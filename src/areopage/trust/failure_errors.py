@@ -9,7 +9,7 @@ from areopage.trust.calibration import CriterionFit, FailureErrors
 from areopage.trust.judged import Judged
 
 FEWEST_OF_EACH = 2
-"""Under so many labelled failures, or labelled answers that pass, the matrices are the prior's."""
+"""With fewer labelled failures, or labelled answers that pass, there are no matrices."""
 
 _PASSES, _FAILS = 0, 1
 

@@ -58,7 +58,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
     draw: Callable[[], float] = random.random
 
     def pause(self, failures: int) -> float:
-        """The pause in seconds after so many failures."""
+        """The pause in seconds after a number of failures."""
         seconds = min(self.longest, self.first * 2.0 ** min(failures - 1, 60))
         return seconds * (1 - SPREAD + 2 * SPREAD * self.draw())
 
@@ -70,13 +70,13 @@ class Handler(Struct, frozen=True, kw_only=True):
         name: without a colon; the same in all processes.
         run: runs an item in the event loop; is given the number of failed attempts before.
         gave_up: records that no run follows, with the reason; called in a thread.
-        pending: the items to be done whose number is greater than the first argument, in order, at most so many; called in a
+        pending: the items to be done whose number is greater than the first argument, in order, at most that number; called in a
             thread. An item that is being run counts as pending.
         queue: the queue's name; "": the handler's. Processes share the work of a queue.
         concurrency: how many items this process runs at once.
         ahead: how many more this process claims, so that no run waits for the next look at the queue.
         rate_limit: over all processes.
-        attempts: an item is given up after so many failed ones.
+        attempts: the failed attempts after which an item is given up.
         backoff: the pauses between them.
         polling: how often this process looks at the queue, in seconds.
         woken: whether items that pause after a failed run are to be run now; asked again and again.

@@ -28,13 +28,13 @@ JOBS = "scheduled_jobs"
 JOB_RUNS = 3
 """How often one occurrence of a job is begun where workers die of it."""
 SUSPECT_AFTER = 2
-"""An item at which so many workers died in a row is run alone: it may be what ends them."""
+"""After this number of workers died in a row at an item, it is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
 JOBS_POLLING = 0.5
 SUSPECTS_POLLING = 1.0
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0
-"""The clocks of the computers of a pool may differ by so many seconds."""
+"""The most seconds by which the clocks of the computers of a pool may differ."""
 JOBS_KEPT = 86_400.0
 IDS_AT_ONCE = 500
 DELETED_AT_ONCE = 2_000

@@ -17,7 +17,7 @@ PAGE = 500
 AT_ONCE = 256
 PER_RUN = 4
 SCAN_SHARE = 20
-"""Of the time, at most one part in so many goes into scans."""
+"""Of the time, at most one part in this number goes into scans."""
 
 
 class Recovery:

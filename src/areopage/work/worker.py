@@ -83,7 +83,7 @@ class Worker:
             work: what it does.
             pool: the worker pool: workers with the same handlers and jobs.
             folder: where the lock files of the pool's workers lie.
-            dead_after: a worker without a heartbeat for so many seconds counts as dead.
+            dead_after: a worker without a heartbeat for this number of seconds counts as dead.
             pace: how often it looks.
         """
         self._ledger, self._work, self._pool, self._folder = ledger, work, pool, folder
@@ -111,7 +111,7 @@ class Worker:
             self.stop()
 
     def stop(self, seconds: float = GRACE) -> None:
-        """Begin nothing more, finish what is begun within so many seconds, and end. What cannot be finished is put back.
+        """Begin nothing more, finish what is begun within the given seconds, and end. What cannot be finished is put back.
 
         May be called again meanwhile, from another thread: then the shorter wait counts, and the second call returns at once.
 

@@ -53,7 +53,7 @@ _FEWEST = 8
 """With fewer independent cases on a side, nothing is concluded."""
 
 IN_STRATUM = 10
-"""So many scored cases a value needs on both sides to take part in a slice or a standardised comparison."""
+"""The fewest scored cases on both sides of a value that takes part in a slice or a standardised comparison."""
 
 _NOT_COMPARED = "mode"  # answers of users have none
 

@@ -182,7 +182,7 @@ def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
 
 
 def _told_characters(turns: int) -> int:
-    """What a conversation of so many turns adds to its first prompt, the last reply included."""
+    """What the turns of a conversation add to its first prompt, the last reply included."""
     return turns * ASSUMED_RESPONSE_CHARACTERS + (turns - 1) * ASSUMED_TURN_CHARACTERS
 
 

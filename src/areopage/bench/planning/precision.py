@@ -159,7 +159,7 @@ def _scaled(number: float, factor: float) -> int:
 
 
 def _with_passes(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: int | None, factor: float) -> PassesPlan:
-    """What a run of so many passes asks for.
+    """What a run with a number of passes asks for.
 
     Args:
         needed: clusters of cases; `factor` cases of the dataset each.

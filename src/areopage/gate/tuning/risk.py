@@ -185,7 +185,7 @@ def _bet(groups: Groups, risk: float, control: Control) -> float:
 
 
 def starting_counts(rows: int, risk: float, level: float) -> list[int]:
-    """From how many delivered answers on testing starts: as many starts as so many rows leave room for."""
+    """From how many delivered answers on testing starts: as many starts as the rows leave room for."""
     for starts in range(STARTS, 1, -1):
         first = least_answers(risk, level / starts)
         if first * APART ** (starts - 1) <= rows:

@@ -91,7 +91,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     Args:
         rows, ungrounded: the labelled answers.
-        groups: so many independent witnesses they are.
+        groups: the number of independent witnesses that they are.
         ruled_out, ruled_out_ungrounded: of the answers, those that other rules hold at any threshold.
         chosen: for the risk that was asked for; `alternatives` for others, each at the same confidence.
         now: what the thresholds do that hold without tuning; its `risk` is the one asked for, which nothing promises.

@@ -101,7 +101,7 @@ def refit_half(
     """Fit a model on half of the groups.
 
     Args:
-        top: so many documents are read, as in the gate.
+        top: the most documents to read, as in the gate.
         base: the model until now, whose weights for answers that rest on other documents altogether are kept: labels of real
             answers seldom show one.
         provenance: what the weights' file says of the labels; how they were used is added.

@@ -10,7 +10,7 @@
         languages:
           en:
             vocabulary:
-              complex_syllables: 3     a word of so many syllables is hard ...
+              complex_syllables: 3     the fewest syllables of a hard word ...
               familiar: [animal]       ... unless it is one of these
             maturities:
               Child:

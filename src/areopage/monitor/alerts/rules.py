@@ -291,7 +291,7 @@ def failing_of(
     """The figures of some answers, and of those that judges failed on and that have no row yet.
 
     Args:
-        calls: by judge whether its latest calls were answered, newest first; so many (`minimum`) are looked at, no fewer.
+        calls: by judge whether its latest calls were answered, newest first; `minimum` of them are looked at, no fewer.
     """
     latest = [list(one)[:minimum] for one in (calls or {}).values() if len(one) >= minimum]
     return Failing(

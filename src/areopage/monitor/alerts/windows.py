@@ -25,7 +25,7 @@ from areopage.scoring.scored_answers import ScoredAnswers, compare, scored
 MOST_PARTS = 3
 WORST = 3
 FEW = 5
-"""Under so many answers a part is not named as the worst."""
+"""A part with fewer answers is not named as the worst."""
 
 GLOBAL = ""
 IsOpen = Callable[[str, str], bool]

@@ -90,7 +90,7 @@ class RagState(TypedDict, total=False):
 
 
 def trace_of(state: RagState, seconds: float) -> Trace:
-    """Build the trace of a complete graph run of so many seconds."""
+    """Build the trace of a complete graph run, with its length in seconds."""
     asked, decision, generated = state["asked"], state["decision"], state.get("generated")
     mode, language = state["mode"], state["language"]
     answer = Answer(

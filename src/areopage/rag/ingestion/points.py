@@ -56,7 +56,7 @@ class Points:
         first: Callable[[], Awaitable[None]],
     ) -> None:
         """Args:
-        batch: so many texts are embedded at once.
+        batch: the number of texts that are embedded at once.
         first: awaited before anything is changed.
         """
         self._first = first

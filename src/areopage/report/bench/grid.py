@@ -12,7 +12,7 @@ from areopage.report.results.run_results import criterion_label
 from areopage.scoring.failures import FailureCount, GroupFailures
 
 FEW = 10
-"""Under so many cases a count says little: with no failure among nine, a third of other cases could still fail."""
+"""With fewer cases a count says little: with no failure among nine, a third of other cases could still fail."""
 
 _GROUPED: tuple[Dimension, ...] = ("category", "language", "mode")
 _SHADES = ((0.3, "h3"), (0.1, "h2"), (0.0, "h1"))

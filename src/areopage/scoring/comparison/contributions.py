@@ -16,7 +16,7 @@ from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, leaves_of
 
 _DIGITS = 12
-"""Sums of the same parts may differ by the last bit: shares are rounded to so many decimals, so that all of it is 1."""
+"""Sums of the same parts may differ by the last bit: shares are rounded to this number of decimals, so that they add up to 1."""
 
 ONE_SIDED = ""
 """The name of the part that comes from scores, or judges, that only one side has."""

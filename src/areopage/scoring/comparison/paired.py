@@ -19,7 +19,7 @@ from areopage.scoring.intervals.scores import cluster_numbers
 from areopage.scoring.shares import at_most
 
 _DIGITS = 9
-"""Means of the same scores may differ by the last bit: differences are counted after rounding to so many decimals."""
+"""Means of the same scores may differ by the last bit: differences are counted after rounding to this number of decimals."""
 
 
 class PairedDifference(Struct, frozen=True, kw_only=True):

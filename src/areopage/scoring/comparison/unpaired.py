@@ -21,7 +21,7 @@ from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import cluster_numbers
 
 _DIGITS = 9
-"""Scores may differ by the last bit: values are counted after rounding to so many decimals."""
+"""Scores may differ by the last bit: values are counted after rounding to this number of decimals."""
 
 _MOST_KINDS, _PARTS = 400, 500
 """Where there are more kinds of values, the interval rounds them to this many steps of the scale."""

@@ -34,10 +34,10 @@ from areopage.scoring.correlation import TINY, Column, Estimate
 from areopage.scoring.counts import critical_t
 
 FEWEST = 4
-"""Under so many labels there is no interval."""
+"""With fewer labels there is no interval."""
 
 FEW = 30
-"""Up to so many labels the variance is HC3's alone."""
+"""Up to this number of labels the variance is HC3's alone."""
 
 Population = Literal["judged", "future"]
 """What a mean is of: the items that were judged, or the larger population that they were drawn from."""

@@ -16,7 +16,7 @@ from areopage.scoring.correlation import TINY, Matrix
 from areopage.scoring.counts import critical_t
 
 _FEWEST = 10
-"""A plan never asks for fewer labels: under so many the estimated weight is arbitrary."""
+"""A plan never asks for fewer labels: with fewer the estimated weight is arbitrary."""
 
 
 class LabelPlan(Struct, frozen=True, kw_only=True):

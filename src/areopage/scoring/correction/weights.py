@@ -29,7 +29,7 @@ Groups = NDArray[np.int64]
 _JUDGE_PENALTIES = (0.1, 0.3, 1.0, 3.0, 1e6)
 _MEAN_PENALTIES = (1e-3, 0.05)
 _GROUP_PENALTIES = (1.0, 4.0, 16.0, 1e6)
-"""In labels' worth: a group of so many labels keeps half of its distance from the others. 1e6 leaves groups, or judges, alike."""
+"""In labels' worth: a group of this size keeps half of its distance from the others. 1e6 leaves groups, or judges, alike."""
 _FEWEST = 8
 
 

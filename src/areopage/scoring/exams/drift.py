@@ -2,7 +2,7 @@
 
 If the judge is unchanged, every call about a row with the same options is a draw from one distribution of that row: which of
 a row's calls belong to the exam, to earlier rounds and to later ones is then chance. A statistic S of the later calls is
-compared with its mean over all ways to choose so many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 for
+compared with its mean over all ways to choose as many calls of each row: exp(λS) / E exp(λS). Its expectation is exactly 1 for
 any noise of the judge, so that it is an e-value. Nothing is estimated of the noise, and the exam's own noise is part of the
 comparison.
 
@@ -44,7 +44,7 @@ _BOTH = np.concatenate([_TILTS, -_TILTS])
 _SUM_OF_WEIGHTS = 2.11
 """Σ 1/(m ln² m) from m = 2 on is 2.1097."""
 _EXACT = 12
-"""Up to so many calls the mean over all choices is computed, beyond it is bounded by that of draws with replacement."""
+"""Up to this number of calls the mean over all choices is computed; beyond it the mean of draws with replacement bounds it."""
 _MOST = 1e12
 _CLOSE = 1e-3
 
@@ -210,7 +210,7 @@ def _least_mean(name: str, evidence: Mapping[str, float]) -> float:
 
 
 def windows(count: int) -> list[int]:
-    """How many latest rounds are compared with all calls before them, where there are so many rounds."""
+    """The numbers of latest rounds that are compared with all calls before them, of `count` rounds."""
     return sorted({size for size in (1, 2, 4, 8, 16, _LONGEST) if size < count} | {count})
 
 

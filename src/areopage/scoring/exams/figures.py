@@ -138,7 +138,7 @@ def _change(item: ExamItem, scale: Scale) -> float | None:
 
 
 def _widest(passes: int) -> float:
-    """The greatest mean difference that two of so many passes can have."""
+    """The greatest mean difference that two of `passes` passes can have."""
     pairs = passes * (passes - 1) / 2
     return (passes // 2) * (passes - passes // 2) / pairs if pairs else 1.0
 

@@ -139,7 +139,7 @@ def _spread(said: Chances, passes: int) -> Chances:
 
 
 def _changed(said: Chances, changes: int) -> Chances:
-    """The mean change against the first pass, by so many variants that each differ by noise alone."""
+    """The mean change against the first pass, by `changes` variants that each differ by noise alone."""
     found: Chances = {}
     for first, chance in said.items():
         apart = _mean_of(_mapped(said, partial(_outside, first, first)), changes)

@@ -1,7 +1,7 @@
 """How many independent judges a jury is worth.
 
 N judges whose errors correlate by ρ on average are worth N / (1 + (N − 1) ρ) judges whose errors do not: the mean of their scores
-has the variance of the mean of so many. Source: L. Kish, "Survey Sampling" (1965), the design effect; of language models as
+has the variance of their mean. Source: L. Kish, "Survey Sampling" (1965), the design effect; of language models as
 judges: G. Kohli, "Nine Judges, Two Effective Votes" (arXiv:2605.29800, 2026).
 
 An error is judge − people, and correlations are taken within criteria: a constant difference is not an error in common. People's
@@ -26,7 +26,7 @@ from areopage.scoring.jury_worth.tables import JuryTable, summed
 
 RESAMPLES = 500
 FEWEST_ITEMS = 20
-"""Under so many items the number of independent judges is not computed."""
+"""With fewer items the number of independent judges is not computed."""
 
 FEWEST_DIFFERENT = 4
 """Nor where fewer items than these have other errors than most items have."""

@@ -242,6 +242,6 @@ def _slug(text: str) -> str:
 
 
 def turn_counts(rows: Mapping[str, dict[str, Any]]) -> Iterator[tuple[int, int]]:
-    """How many scenarios have a child of so many turns."""
+    """How many scenarios have a child of this number of turns."""
     lengths = [row["child"]["turns"] for row in rows.values()]
     return ((turns, lengths.count(turns)) for turns in sorted(set(lengths)))
