@@ -11,14 +11,13 @@ Everything is computed by `areopage.trust.exam` and `areopage.scoring.exams`; no
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from areopage.bench.execution.context import Silent
 from areopage.criteria.records import Scale
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.power import Oracle, predicted
@@ -39,16 +38,6 @@ ORACLES = (
     Oracle(noise=0.1, bias=-0.3),
     Oracle(noise=0.05, lapses=0.03),
 )
-
-
-class Silent:
-    """An observer that ignores all events."""
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Ignore it."""
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Ignore it."""
 
 
 def rounded(figure: Figure) -> list[float | None]:

@@ -95,7 +95,7 @@ def broken() -> CallError:
 
 
 def refused() -> CallError:
-    return CallUnreachable("nothing listens", refused=True)
+    return CallUnreachable("nothing listens", unconnected=True)
 
 
 def paced(seconds: float) -> Callable[[], CallError]:
@@ -264,7 +264,7 @@ def test_a_refused_connection_is_tried_for_as_long_as_the_outage_and_then_raised
     inner = Scripted(time, many(refused))
     with pytest.raises(CallUnreachable) as caught:
         ask(retrying(inner, time))
-    assert caught.value.refused
+    assert caught.value.unconnected
     assert inner.asked_at[-1] == 110.0
     assert ask(retrying(Scripted(time, [refused()] * 3), time)).text == "hello"
 

@@ -37,6 +37,12 @@ class Watching:
     def phase(self, name: str, total: int, kept: int) -> None:
         self.phases.append((name, total, kept))
 
+    def server_gone(self, address: str, seconds: float) -> None:
+        pass
+
+    def server_back(self, address: str, seconds: float) -> None:
+        pass
+
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         self.calls += 1
         if self._most is not None and self.calls >= self._most:

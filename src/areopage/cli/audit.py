@@ -13,7 +13,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cli.bench.run import Places, ask_to_send, configured, ended_like_ctrl_c
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
-from areopage.cli.progress import Pace
+from areopage.cli.progress import OutageLines, Pace
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import ServerDown, UserError, counted, name_list
 from areopage.ledger.connection import make_folder
@@ -72,7 +72,7 @@ def audit(
     prepared = prepare_audit(load_suite(suite).with_shared(app.section), wishes)
     prepared = _agreed(prepared, yes=yes)
     with open_ledger(app, create=True) as opened:
-        one = Audit(prepared, opened)
+        one = Audit(prepared, opened, OutageLines(tell))
         try:
             with ended_like_ctrl_c():
                 found = asyncio.run(_carried_out(one, prepared, only_plan=plan, yes=yes))

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import TypedDict, TypeVar, Unpack
 
 from areopage.cases.records import Case
-from areopage.errors import CallTimedOut, CallUnreachable
+from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
+from areopage.models.breaker import Breaker, backed_off
 from areopage.models.flow import Flow
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 
 TIMEOUTS_BORNE = 1
-LONGEST_DOUBLING = 30
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Faults:
     """What one call has met so far; moments are of the instance's clock."""
 
@@ -28,13 +28,10 @@ class _Faults:
     failed: int = 0
     timed_out: int = 0
     first_at: float = math.inf
-    refused_in_a_row: int = 0
-    refused_at: float = math.inf
 
     def waited(self, seconds: float) -> None:
-        """Leave out a wait for a free place: every moment comes later by it."""
+        """Leave out a wait for a free place or for a server that is gone: the first fault comes later by it."""
         self.first_at += seconds
-        self.refused_at += seconds
 
 
 class Patience(TypedDict, total=False):
@@ -43,6 +40,7 @@ class Patience(TypedDict, total=False):
     attempts: int
     patience: float
     outage: float
+    breaker: Breaker
     base: float
     cap: float
     clock: Callable[[], float]
@@ -57,7 +55,7 @@ class Calls:
       exponential back-off with full jitter.
     - Where the server asks for a pause (429, maybe 503), no call of this instance begins before its end, and fewer are open at
       once from then on (`areopage.models.flow`). Such calls do not use up the attempts, only `patience`.
-    - Where nothing listens, calls are tried again for as long as `outage`.
+    - Where no server is, all calls wait for it together, for as long as `outage` (`areopage.models.breaker`).
 
     The last error is then raised unchanged.
     """
@@ -68,6 +66,7 @@ class Calls:
         attempts: int = 5,
         patience: float = 120.0,
         outage: float = 10.0,
+        breaker: Breaker | None = None,
         base: float = 0.5,
         cap: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
@@ -77,9 +76,10 @@ class Calls:
         """Set the limits.
 
         Args:
-            attempts: how many calls may fail before the fault is raised, those told to pause and those refused apart.
-            patience: seconds from a call's first fault within which another try may begin.
-            outage: the same from its first refused connection.
+            attempts: how many calls may fail before the fault is raised, those told to pause and those without a server apart.
+            patience: seconds from a call's first fault within which another try may begin; waits for a server are left out.
+            outage: seconds that calls wait for a server that is gone.
+            breaker: says whether the server is there, in place of one for these calls alone; `outage` is then its own.
             base: the longest first back-off in seconds; it doubles from fault to fault.
             cap: the longest back-off in seconds.
             clock: seconds that only grow.
@@ -88,11 +88,12 @@ class Calls:
 
         `retries` counts the tries made beyond the first ones, over all calls.
         """
-        self._attempts, self._patience, self._outage = attempts, patience, outage
+        self._attempts, self._patience = attempts, patience
         self._base, self._cap = base, cap
         self._clock, self._sleep, self._draw = clock, sleep, draw
         self._closed_until = -math.inf
         self._flow = Flow()
+        self._breaker = breaker or Breaker("", outage, base=base, cap=cap, clock=clock, sleep=sleep, draw=draw)
         self.retries = 0
 
     async def make(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -109,50 +110,65 @@ class Calls:
             try:
                 result = await call()
             except (CallTimedOut, CallUnreachable) as fault:
-                if isinstance(fault, CallTimedOut) or fault.retry_after is not None:
-                    self._flow.window.asked_too_much(self._flow.open_calls, self._clock())
-                following = self._pause_after(fault, faults)
-                if following is None:
-                    raise
-                pause = following
+                pause = self._pause_before_another(fault, faults)
+            except CallRejected:
+                self._breaker.answered()
+                raise
             else:
+                self._breaker.answered()
                 self._flow.window.answered(self._flow.open_calls, self._clock() - began)
                 return result
             finally:
+                self._breaker.done(faults)
                 self._flow.leave()
             self.retries += 1
 
     async def _turn(self, pause: float, faults: _Faults) -> None:
-        """Wait for this call's own pause, for a free place, and for the pause that the server asked of all calls.
+        """Wait for this call's own pause, for a free place, for the server, and for the pause that it asked of all calls.
 
-        The wait for a free place is not taken from the call's patience.
+        The wait for a free place and for the server is not taken from the call's patience.
         """
         if pause > 0:
             await self._sleep(pause)
         waits_since = self._clock()
         await self._flow.enter(first=faults.seen > 0)
         try:
+            await self._breaker.wait(faults)
             while (shut := self._closed_until - self._clock()) > 0:
                 await self._sleep(shut + min(shut, self._base) * (1.0 - self._draw()))  # not all at the same moment
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, CallUnreachable):
+            self._breaker.done(faults)
             self._flow.leave()
             raise
         faults.waited(self._clock() - waits_since)
 
+    def _pause_before_another(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float:
+        """Seconds until another try; raises the fault where there should be none."""
+        if isinstance(fault, CallTimedOut) or fault.retry_after is not None:
+            self._flow.window.asked_too_much(self._flow.open_calls, self._clock())
+        if self._breaker.failed(fault, faults):
+            faults.seen += 1
+            return 0.0  # the breaker says when
+        if self._breaker.given_up:
+            raise fault if fault.hopeless else self._breaker.last_fault()
+        pause = self._pause_after(fault, faults)
+        if pause is None:
+            raise fault
+        return pause
+
     def _pause_after(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float | None:
         """Seconds until another try, or None when there should be none."""
+        if fault.hopeless:
+            return None
         now = self._clock()
-        refused = isinstance(fault, CallUnreachable) and fault.refused
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         faults.seen += 1
         faults.first_at = min(faults.first_at, now)
-        faults.refused_in_a_row = faults.refused_in_a_row + 1 if refused else 0
-        faults.refused_at = min(faults.refused_at, now) if refused else math.inf
         faults.timed_out += isinstance(fault, CallTimedOut)
-        faults.failed += asked is None and not refused
+        faults.failed += asked is None
         if faults.timed_out > TIMEOUTS_BORNE or faults.failed >= self._attempts:
             return None
-        end = faults.refused_at + self._outage if refused else faults.first_at + self._patience
+        end = faults.first_at + self._patience
         left = end - now - (asked or 0.0)
         # A pause longer than this call may wait is not shared, so that it does not delay other calls.
         if left < 0 or end <= now:
@@ -160,12 +176,7 @@ class Calls:
         if asked:
             self._closed_until = max(self._closed_until, now + asked)
             return asked + min(asked, self._base, left) * (1.0 - self._draw())
-        return min(self._back_off(faults.refused_in_a_row or faults.failed or faults.seen), left)
-
-    def _back_off(self, faults: int) -> float:
-        """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""
-        limit = min(self._cap, self._base * 2.0 ** min(faults - 1, LONGEST_DOUBLING))
-        return limit * (1.0 - self._draw())
+        return min(backed_off(faults.failed or faults.seen, self._base, self._cap, self._draw), left)
 
 
 class Retrying:

@@ -231,7 +231,7 @@ class ExecutionSection(Section):
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
     call_timeout: Annotated[float, Field(gt=0)] = 300.0
-    outage_seconds: Annotated[float, Field(ge=0)] = 10.0
+    outage_seconds: Annotated[float, Field(ge=0)] = 600.0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
 
 

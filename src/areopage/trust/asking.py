@@ -19,9 +19,11 @@ from areopage.jury.panel import Panel
 from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.records import Judgment, RunKind
 from areopage.ledger.store import Ledger
+from areopage.models.breaker import OutageObserver
 from areopage.models.contacts import Contact, contact_lines, contacts_of
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite
 
@@ -134,14 +136,14 @@ def contacts(asking: Asking) -> list[str]:
 class Asker:
     """Asks the judges of a panel, and keeps what they say in a ledger."""
 
-    def __init__(self, asking: Asking, ledger: Ledger, kind: RunKind) -> None:
+    def __init__(self, asking: Asking, ledger: Ledger, kind: RunKind, observer: OutageObserver | None = None) -> None:
         self._ledger = ledger
         self._session = Session(
             asking.panel,
             asking.settings,
             LedgerJudgments(ledger),
             kind=kind,
-            outage_seconds=asking.outage_seconds,
+            traffic=Traffic(asking.outage_seconds, observer),
             stops_at_outage=True,
             concurrency=asking.concurrency,
         )

@@ -16,6 +16,7 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.models.breaker import OutageObserver
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
 from areopage.trust.asking import Asker, Asking, Size, asking_of, criteria_named, size_of
@@ -123,9 +124,14 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
 class Audit:
     """One audit: `plan` says what is left to ask, `carry_out` asks it."""
 
-    def __init__(self, prepared: PreparedAudit, ledger: Ledger) -> None:
+    def __init__(self, prepared: PreparedAudit, ledger: Ledger, observer: OutageObserver | None = None) -> None:
+        """Prepare it.
+
+        Args:
+            observer: is told of outages.
+        """
         self._prepared = prepared
-        self._asker = Asker(prepared.asking, ledger, "audit")
+        self._asker = Asker(prepared.asking, ledger, "audit", observer)
         self._panel = prepared.asking.panel
         self._questions: tuple[Question, ...] = ()
         self._calls: dict[int, tuple[PlannedCall, ...]] = {}

@@ -20,13 +20,15 @@ from areopage.jury.session import LedgerJudgments, Session, is_open
 from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.models.breaker import OutageObserver
+from areopage.models.traffic import Traffic
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import NOT_APPLICABLE, ExamItem, Said
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
 
 
-class ExamObserver(Protocol):
+class ExamObserver(OutageObserver, Protocol):
     """Receives progress of an exam."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
@@ -70,6 +72,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: ExamObserver) -> ExamResult:
 async def _asked(exam: Exam, ledger: Ledger, observer: ExamObserver) -> dict[str, Judgment]:
     """Judge by judge, so that a server keeps one model in memory."""
     held: dict[str, Judgment] = {}
+    traffic = Traffic(exam.outage_seconds, observer)
     for judge in exam.judges:
         for part in exam.parts:
             run = panel_run(part.panel, "exam")
@@ -80,7 +83,7 @@ async def _asked(exam: Exam, ledger: Ledger, observer: ExamObserver) -> dict[str
                 LedgerJudgments(ledger),
                 kind="exam",
                 run_id=run.id,
-                outage_seconds=exam.outage_seconds,
+                traffic=traffic,
                 stops_at_outage=True,
                 concurrency=exam.concurrency,
             )

@@ -36,6 +36,7 @@ from areopage.locales import Note
 from areopage.models.contacts import Contact, contact_lines, contacts_of
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
 
@@ -170,6 +171,7 @@ def carry_on_part(
         run_id=run.id,
         spec=spec,
         settings=_with_environment(spec.settings),
+        traffic=Traffic(spec.outage_seconds, observer),
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
