@@ -19,6 +19,7 @@ import aiohttp
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
+from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -82,6 +83,7 @@ class JsonServer:
         self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._allowances: tuple[Allowance, ...] = ()
 
     async def post(self, path: str, body: object, into: type[T], *, query: Query | None = None) -> T:
         """Send JSON (bytes as they are, any other object encoded) and read the answer as `into`.
@@ -114,6 +116,11 @@ class JsonServer:
             CallTimedOut, CallUnreachable: the server is not reachable.
         """
         return (await self._exchange("OPTIONS", path, None, min(self._timeouts.total, LOOKUP_SECONDS), None)).status
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the last answer said is left of the server's limits; told once."""
+        found, self._allowances = self._allowances, ()
+        return found
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -173,6 +180,7 @@ class JsonServer:
             async with session.request(
                 method, where, params=query, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
             ) as response:
+                self._allowances = allowances(response.headers, datetime.now(UTC))
                 content = await _read_bounded(response)
                 return _Reply(response.status, response.headers, response.content_type, content)
         except aiohttp.ConnectionTimeoutError as error:

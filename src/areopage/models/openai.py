@@ -20,6 +20,7 @@ from areopage.errors import (
 )
 from areopage.models.http import JsonServer, error_text
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -106,6 +107,10 @@ class OpenAIModel:
     def max_concurrency(self) -> int | None:
         """None: the server paces, the caller decides."""
         return None
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the server said is left of its limits; see `JsonServer.allowances`."""
+        return self._server.allowances()
 
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.

@@ -138,12 +138,15 @@ class OllamaSection(Section):
 
 
 class EndpointSection(Section):
-    """A server by name, for references such as `openai@lab:model`."""
+    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together."""
 
     provider: str = "openai"
     base_url: str
     api_key_env: str = ""
     headers: dict[str, str] = {}
+    concurrency: Annotated[int, Field(ge=1, le=1024)] | None = None
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
 
 
 class BotSection(Section):
