@@ -72,14 +72,14 @@ def seconds_of(duration: str) -> float | None:
 
 def _named(headers: Mapping[str, str]) -> list[tuple[Kind, str, str, str]]:
     """Kind, remaining, reset and limit of each limit that the headers name, as they stand there."""
-    openai = [
-        (kind, *(headers.get(f"x-ratelimit-{part}-{kind}", "") for part in ("remaining", "reset", "limit"))) for kind in _OPENAI
-    ]
-    anthropic = [
-        (kind, *(headers.get(f"anthropic-ratelimit-{name}-{part}", "") for part in ("remaining", "reset", "limit")))
-        for name, kind in _ANTHROPIC.items()
-    ]
-    return [(kind, remaining, reset, limit) for kind, remaining, reset, limit in (*openai, *anthropic) if remaining and reset]
+    names = [(kind, f"x-ratelimit-{{}}-{kind}") for kind in _OPENAI]
+    names += [(kind, f"anthropic-ratelimit-{name}-{{}}") for name, kind in _ANTHROPIC.items()]
+    found: list[tuple[Kind, str, str, str]] = []
+    for kind, name in names:
+        remaining, reset, limit = (headers.get(name.format(part), "") for part in ("remaining", "reset", "limit"))
+        if remaining and reset:
+            found.append((kind, remaining, reset, limit))
+    return found
 
 
 def _share(allowance: Allowance) -> float:
