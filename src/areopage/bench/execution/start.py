@@ -6,7 +6,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
 from areopage.models.contacts import Contact, contact_lines, contacts_of
+from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
@@ -86,7 +87,8 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
         wishes = structs.replace(wishes, salt=secrets.token_hex(8))
     prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
     spec = agreed(prepared.spec, agree)
-    checked = asyncio.run(check_models(spec, _with_environment(spec.settings)))
+    follow = wishes.concurrency is None
+    checked = asyncio.run(check_models(spec, _with_environment(spec.settings), follow_slots=follow))
     check_budget(checked, prepared.cases)
     return structs.replace(prepared, spec=checked)
 
@@ -243,26 +245,41 @@ def _with_environment(settings: ModelSettings) -> ModelSettings:
     return structs.replace(settings, environment=dict(os.environ))
 
 
-async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
+async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: bool = False) -> RunSpec:
     """Check the target and judges; record digests, fitness and supported criteria.
+
+    Args:
+        follow_slots: make as many calls at once as the servers of all models work on at once, where all of them tell.
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
-    target, child = [await _checked(one, settings) for one in (spec.target, spec.child)]
+    asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
+    target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
     references = dict.fromkeys(judge.reference for judge in spec.judges)
-    checked = checked_panel(spec, {reference: await check_judge(reference, settings) for reference in references})
+    statuses = {reference: await check_judge(reference, settings) for reference in references}
+    checked = checked_panel(spec, statuses)
+    if follow_slots:
+        models = [*asked.values(), *(status for status in statuses.values() if status.kind == "model")]
+        checked = _with_slots(checked, [status.slots for status in models])
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
     return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
 
 
-async def _checked(target: Target | None, settings: ModelSettings) -> Target | None:
-    if target is None:
-        return None
-    return msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:
+    return None if target is None else msgspec.structs.replace(target, digest=statuses[target.reference].digest)
+
+
+def _with_slots(spec: RunSpec, slots: Sequence[int | None]) -> RunSpec:
+    """The specification with as many calls at once as the fewest slots; as it is where a server does not tell."""
+    known = [count for count in slots if count is not None]
+    if not known or len(known) < len(slots):
+        return spec
+    concurrency = min(known)
+    return structs.replace(spec, concurrency=concurrency, settings=structs.replace(spec.settings, connections=concurrency))
 
 
 def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:
