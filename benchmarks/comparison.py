@@ -1,6 +1,6 @@
 """Comparisons: false alarms where nothing differs, power where something does, and whether contributions add up.
 
-    python comparison.py [--draws N] [--streams N]
+    python comparison.py [--draws N] [--streams N] [--only PART]
 
 Simulated runs of 24 criteria in 8 sub-categories and 4 categories; scores from 0 to 5, of which most are 4 or 5 and one in
 fifteen fails.
@@ -9,8 +9,9 @@ Prints one JSON line: shares with Wilson's 95 % intervals.
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,16 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison import paired
-from areopage.scoring.comparison.levels import (
-    CaseOutcomes,
-    Difference,
-    LevelDifference,
-    difference_of,
-    discoveries,
-    family_of,
-)
+from areopage.scoring.comparison.levels import CaseOutcomes, Difference, LevelDifference, difference_of
 from areopage.scoring.comparison.sequential import best_capitals, day_blocks
+from areopage.scoring.comparison.tested import discoveries, family_of
+from areopage.scoring.comparison.unpaired import Sample, unpaired_difference
+from areopage.scoring.comparison.unpaired_levels import Drawn, UnpairedLevel, UnpairedOutcomes, unpaired_outcomes
 from areopage.scoring.shares import wilson
 
 SCALE = Scale(min=0.0, max=5.0)
 SCORES, CHANCES = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0.01, 0.02, 0.037, 0.133, 0.4, 0.4])
+CUTS = np.array([NormalDist().inv_cdf(chance) for chance in np.cumsum(CHANCES)[:-1]])
 SUBCATEGORIES, CRITERIA = 8, 24
 ALPHA, PART = 0.05, 0.0125
 """PART is the level that each of the two tests of the whole run has at least."""
@@ -86,6 +84,10 @@ def levels_of(first: Table, second: Table) -> tuple[LevelDifference, ...]:
         )
         for path, own in columns.items()
     )
+
+
+NODES = levels_of(*(np.zeros((1, CRITERIA)) for _ in range(2)))
+"""The nodes of the tree."""
 
 
 def found(differences: Sequence[Difference]) -> bool:
@@ -167,19 +169,125 @@ def sides(row: Table) -> tuple[dict[str, float | None], dict[str, float | None]]
     return {str(n): float(one) for n, one in enumerate(row)}, {str(n): 0.0 for n in range(len(row))}
 
 
+def independent(random: np.random.Generator, cases: int) -> Table:
+    """The scores of cases of their own, shape (cases, criteria), spread as those of `answers`."""
+    latent = 0.8 * random.normal(size=(cases, 1)) + 0.6 * random.normal(size=(cases, CRITERIA))
+    return SCORES[np.searchsorted(CUTS, latent, side="right")]
+
+
+def unpaired_node(first: Table, second: Table, columns: Sequence[int]) -> UnpairedOutcomes:
+    sides = outcomes(first[:, columns]), outcomes(second[:, columns])
+    return unpaired_outcomes(*sides, SCALE, (Drawn(), Drawn()))
+
+
+def production_alarms(draws: int, cases: int, answers_judged: int) -> dict[str, Any]:
+    """A run and production from one system whose questions are alike: the family, and the slices of two columns."""
+    random, family, slices = np.random.default_rng(cases + answers_judged), 0, 0
+    for _ in range(draws):
+        first, second = independent(random, cases), independent(random, answers_judged)
+        levels = tuple(
+            UnpairedLevel(
+                level=one.level,
+                path=one.path,
+                criteria=one.criteria,
+                counted=one.counted,
+                difference=unpaired_node(first, second, [int(name) for name in one.criteria]),
+            )
+            for one in NODES
+        )
+        (settled,) = family_of([levels], SCALE)
+        family += any(one.difference.is_telling for one in settled)
+        every = range(CRITERIA)
+        cut = [
+            unpaired_node(first[np.arange(cases) % values == value], second[np.arange(answers_judged) % values == value], every)
+            for values in (3, 2)
+            for value in range(values)
+        ]
+        slices += any(one.is_telling for one in discoveries(cut, SCALE))
+    return {"cases": cases, "answers": answers_judged, "family": share(family, draws), "slices": share(slices, draws)}
+
+
+KINDS: dict[str, Sequence[float]] = {
+    "one criterion": CHANCES.tolist(),
+    "rare zeros": [0.02, 0.0, 0.0, 0.0, 0.03, 0.95],
+    "2 % failures": [0.02, 0.0, 0.0, 0.0, 0.0, 0.98],
+    "7 % failures": [0.07, 0.0, 0.0, 0.0, 0.0, 0.93],
+    "30 % failures": [0.3, 0.0, 0.0, 0.0, 0.0, 0.7],
+}
+
+
+def single_tests(draws: int, cases: int, answers_judged: int) -> dict[str, Any]:
+    """How often one interval at 95 % leaves out 0, by the kind of scores: plain, and standardised where the mixes differ."""
+    random, made = np.random.default_rng(cases), {}
+    for name, chances in KINDS.items():
+        sides = [[random.choice(SCORES, size, p=chances) for size in (cases, answers_judged)] for _ in range(draws)]
+        wrong = sum(unpaired_difference(sample(one), sample(two), ends=(0.0, 5.0)).is_separate for one, two in sides)
+        made[name] = share(wrong, draws)
+    wrong, blind = 0, 0
+    for _ in range(draws):
+        groups = [np.arange(size) < size * part for size, part in ((cases, 0.6), (answers_judged, 0.2))]
+        hard, easy = ([0.1, 0.1, 0.1, 0.2, 0.3, 0.2], [0.01, 0.02, 0.02, 0.15, 0.4, 0.4])
+        scores = [
+            np.where(own, random.choice(SCORES, own.size, p=hard), random.choice(SCORES, own.size, p=easy)) for own in groups
+        ]
+        blind += unpaired_difference(*map(sample, scores), ends=(0.0, 5.0)).is_separate
+        wrong += unpaired_difference(
+            *(sample(one, own) for one, own in zip(scores, groups, strict=True)), ends=(0.0, 5.0)
+        ).is_separate
+    return {
+        "cases": cases,
+        "answers": answers_judged,
+        **made,
+        "other mix, plain": share(blind, draws),
+        "other mix, standardised": share(wrong, draws),
+    }
+
+
+def sample(scores: Table, hard: NDArray[np.bool_] | None = None) -> Sample:
+    found = {str(n): float(one) for n, one in enumerate(scores)}
+    if hard is None:
+        return Sample(scores=found)
+    return Sample(scores=found, strata={str(n): str(one) for n, one in enumerate(hard)}, shares={"True": 0.2, "False": 0.8})
+
+
+def production_power(draws: int, cases: int, answers_judged: int) -> dict[str, Any]:
+    """The share of draws with p < 0.0125 for failures of 5 % in production and more of them in the run."""
+    random, made = np.random.default_rng(cases + 7), {}
+    for extra in (0.05, 0.1, 0.2):
+        found = 0
+        for _ in range(draws):
+            sides = [
+                (random.random(size) < chance).astype(float) for size, chance in ((cases, 0.05 + extra), (answers_judged, 0.05))
+            ]
+            found += (unpaired_difference(*map(sample, sides), ends=(0.0, 1.0)).p_value or 1.0) < PART
+        made[f"failures_{extra}"] = round(found / draws, 3)
+    return {"cases": cases, "answers": answers_judged, **made}
+
+
+def production(draws: int) -> dict[str, Any]:
+    sizes = ((40, 300), (126, 300), (126, 1000))
+    return {
+        "single_tests": [single_tests(draws * 2, *one) for one in ((40, 40), *sizes)],
+        "power": [production_power(draws // 2, *one) for one in sizes],
+        "false_alarms": [production_alarms(draws // 2, *one) for one in sizes[:2]],
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--streams", type=int, default=1000)
+    parser.add_argument("--only", choices=("false_alarms", "daily", "days_to_find", "power", "production"))
     given = parser.parse_args()
-    result = {
-        "date": date.today().isoformat(),
-        "false_alarms": [false_alarms(given.draws, cases) for cases in (40, 126)],
-        "daily": [looked_at_daily(given.streams, sizes) for sizes in ((20, 20), (8, 40))],
-        "days_to_find": [days_to_find(given.streams // 5, apart, 50) for apart in (0.2, 0.5, 1.0)],
-        "power": [power(given.draws // 2, cases) for cases in (40, 126, 400, 1000)],
+    parts: dict[str, Callable[[], Any]] = {
+        "false_alarms": lambda: [false_alarms(given.draws, cases) for cases in (40, 126)],
+        "daily": lambda: [looked_at_daily(given.streams, sizes) for sizes in ((20, 20), (8, 40))],
+        "days_to_find": lambda: [days_to_find(given.streams // 5, apart, 50) for apart in (0.2, 0.5, 1.0)],
+        "power": lambda: [power(given.draws // 2, cases) for cases in (40, 126, 400, 1000)],
+        "production": lambda: production(given.draws),
     }
-    print(json.dumps(result))
+    chosen = parts if given.only is None else {given.only: parts[given.only]}
+    print(json.dumps({"date": date.today().isoformat(), **{name: measure() for name, measure in chosen.items()}}))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from areopage.bench.execution.context import Silent
 from areopage.criteria.records import Scale
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.figures import examine
@@ -51,7 +50,7 @@ def examined(options: argparse.Namespace) -> dict[str, Any]:
     wishes = ExamWishes(judges=(options.judge,), languages=languages, limit=options.limit, passes=options.passes)
     exam = check_exam(prepare_exam(load_suite(options.suite), wishes))
     with tempfile.TemporaryDirectory() as scratch, Ledger.open(Path(scratch) / "ledger.db") as ledger:
-        found = run_exam(exam, ledger, Silent()).found
+        found = run_exam(exam, ledger).found
     criteria = {
         one.path: {
             "state": one.state,

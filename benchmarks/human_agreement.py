@@ -86,23 +86,24 @@ def measured(judge: Column, people: Column) -> dict[str, Any]:
         for item in items
         for rater in range(people.shape[1])
     ]
-    one = human_agreement({"": {str(item): float(judge[item]) for item in items}}, ratings, [""]).criteria[0]
+    one = human_agreement(
+        {"": {str(item): float(judge[item]) for item in items}},
+        ratings,
+        {"": (float(min(judge.min(), people.min())), float(max(judge.max(), people.max())))},
+    ).criteria[0]
     mean = people.mean(axis=1)
     theirs = stats.pearsonr(judge, mean)
     inner = theirs.confidence_interval(0.95)
-    bias = stats.ttest_1samp(judge - mean, 0).confidence_interval(0.95)
     fisher, bootstrap = one.pearson.fisher, one.pearson.bootstrap
     assert one.pearson.value is not None
     assert one.spearman.value is not None
     assert fisher is not None
     assert bootstrap is not None
-    assert one.bias.low is not None
     apart = [
         one.pearson.value - theirs.statistic,
         one.spearman.value - stats.spearmanr(judge, mean).statistic,
         fisher.low - inner.low,
         fisher.high - inner.high,
-        one.bias.low - bias.low,
     ]
     return {
         "items": one.items,
@@ -125,7 +126,7 @@ def raters_among(scores: Column) -> dict[str, Any]:
         for item, row in enumerate(scores)
         for rater, score in enumerate(row)
     ]
-    found = human_agreement({}, ratings, [""]).criteria[0].raters
+    found = human_agreement({}, ratings, {"": (float(np.nanmin(scores)), float(np.nanmax(scores)))}).criteria[0].raters
     return {"pearson": shown(found.pearson)[0], "alpha": shown(found.alpha.alpha, found.alpha.low, found.alpha.high)}
 
 

@@ -14,6 +14,9 @@ those where it lies below and above the interval, and the mean width, in points 
 - a tree: six criteria of three categories with unequal weights; a case has the first and some of the others, one case in fifty
   fails all of them; the final score, the category of the first three criteria, and a criterion that one case in five has;
 - differences of two targets on the same cases, by `paired_difference`;
+- the monitor: means of answers, a fifth of which are in groups of three with equal texts, and changes between two periods, from
+  the same eleven shapes: without a change, after as many answers as before or after ten times as many; and with one answer in
+  twenty failing in the later period. Beside them Student's and Welch's intervals;
 - coefficients of agreement of three judges on as many units as cases: α, AC2, and weighted κ of the first two; with scores at all
   levels, and with 80 % at 5;
 - shares, computed and not sampled: the least, mean and greatest coverage over true shares from 0.1 to 99 %.
@@ -21,25 +24,31 @@ those where it lies below and above the interval, and the mean width, in points 
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 from scipy.stats import binom
+from scipy.stats import t as student
 
-from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.comparison.paired import paired_difference
+from areopage.scoring.counts import Tally
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.intervals.means import mean_intervals
-from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
+from areopage.scoring.outcome import PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT
+from areopage.scoring.scored_answers import Repeat, answer_intervals, compare, scored
 from areopage.scoring.shares import exact_share, share_of
 from areopage.scoring.tree import NodePath, Weights
 
-SCALE = Scale(0, 5)
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from scoring.made_criteria import SCALE, criterion, one_pass
+
 CASES = (20, 50, 100, 300, 1000)
 SAMPLES = {20: 400, 50: 400, 100: 400, 300: 200, 1000: 100}
 CHECKED = 10
@@ -57,8 +66,10 @@ SHAPES: Mapping[str, Sequence[float]] = {  # chances of 0, 0.5, ... 5
     "rare zeros, 5 %": [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 95],
     "0, 2.5 or 5": [20, 0, 0, 0, 0, 30, 0, 0, 0, 0, 50],
 }
-NAMES: tuple[tuple[str, str, str], ...] = (("safety", "harm", "a"), ("safety", "harm", "b"), ("safety", "privacy", "c"))
-NAMES += (("tone", "warmth", "d"), ("tone", "warmth", "e"), ("facts", "sources", "f"))
+PATHS = {
+    path[-1]: path
+    for path in ("safety.harm.a", "safety.harm.b", "safety.privacy.c", "tone.warmth.d", "tone.warmth.e", "facts.sources.f")
+}
 WEIGHTS = Weights(
     categories={"safety": 0.5, "tone": 0.3, "facts": 0.2},
     subcategories={"safety": {"harm": 0.7, "privacy": 0.3}},
@@ -75,40 +86,15 @@ TREE_PATHS: Mapping[str, NodePath] = {
 Ends = tuple[float, float]
 
 
-def criterion(category: str, subcategory: str, name: str) -> Criterion:
-    """A criterion."""
-    return Criterion(
-        id=f"{category}.{subcategory}.{name}__v1_0",
-        category=category,
-        subcategory=subcategory,
-        name=name,
-        version="1.0",
-        role="r",
-        task="t",
-        scoring_guide="g",
-        output_format="{}",
-        scale=SCALE,
-    )
-
-
-CRITERIA = {names[2]: criterion(*names) for names in NAMES}
-ALONE = CRITERIA["a"]
-
-
 def folded(passes: Sequence[PlannedPass], clusters: Mapping[str, str] | None = None) -> RunScores:
     """The scores of a ledger."""
-    return fold(passes, tuple(CRITERIA.values()), SCALE, WEIGHTS, DEFAULT, FailureRules(), clusters)
-
-
-def one_pass(case: int, key: str, outcome: Outcome, judge: str = "j", number: int = 1) -> PlannedPass:
-    """A planned pass with its outcome."""
-    return PlannedPass(case_id=str(case), criterion=CRITERIA[key].id, judge=judge, pass_index=number, outcome=outcome)
+    return fold(passes, tuple(map(criterion, PATHS.values())), SCALE, WEIGHTS, DEFAULT, FailureRules(), clusters)
 
 
 def of_counts(counts: Sequence[int]) -> Ends:
     """The interval of one criterion, by how often each score was given."""
     scores = np.repeat(POINTS, counts)
-    found = folded([one_pass(n, "a", Scored(score=float(score))) for n, score in enumerate(scores)]).interval
+    found = folded([one_pass(str(n), PATHS["a"], "j", Scored(score=float(score))) for n, score in enumerate(scores)]).interval
     assert found is not None
     return found.low, found.high
 
@@ -142,10 +128,10 @@ def jury_interval(cases: int, random: np.random.Generator) -> Ends:
     scores, failed = jury_scores(cases, random), random.random((cases, 2, 2)) < 0.1
     passes = [
         one_pass(
-            case,
-            "a",
-            Unparsed(reason="") if failed[case, judge, number] else Scored(score=float(scores[case, judge, number])),
+            str(case),
+            PATHS["a"],
             f"j{judge}",
+            Unparsed(reason="") if failed[case, judge, number] else Scored(score=float(scores[case, judge, number])),
             number + 1,
         )
         for case, judge, number in np.ndindex(cases, 2, 2)
@@ -164,7 +150,7 @@ def source_scores(sources: int, random: np.random.Generator) -> np.ndarray:
 def source_interval(cases: int, random: np.random.Generator) -> Ends:
     """The interval over cases that share their sources."""
     scores = source_scores(cases // 4, random).ravel()
-    passes = [one_pass(case, "a", Scored(score=float(score))) for case, score in enumerate(scores)]
+    passes = [one_pass(str(case), PATHS["a"], "j", Scored(score=float(score))) for case, score in enumerate(scores)]
     found = folded(passes, {str(case): str(case // 4) for case in range(cases)}).interval
     assert found is not None
     return found.low, found.high
@@ -184,9 +170,9 @@ def tree_intervals(cases: int, random: np.random.Generator) -> dict[NodePath, En
     """The intervals of some nodes of a tree."""
     scores, has = tree_scores(cases, random)
     passes = [
-        one_pass(case, key, Scored(score=float(scores[case, at])))
+        one_pass(str(case), path, "j", Scored(score=float(scores[case, at])))
         for case in range(cases)
-        for at, key in enumerate(CRITERIA)
+        for at, path in enumerate(PATHS.values())
         if has[case, at]
     ]
     found = folded(passes).intervals
@@ -254,7 +240,7 @@ def measured(only: str, samples: Mapping[int, int], seed: int) -> dict[str, dict
 
 def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> dict[str, dict[int, dict[str, float]]]:
     """Coverage of the nodes of a tree."""
-    means = dict(zip(CRITERIA, tree_scores(2_000_000, random)[0].mean(axis=0), strict=True))
+    means = dict(zip(PATHS, tree_scores(2_000_000, random)[0].mean(axis=0), strict=True))
     final = sum(share * means[key] for key, share in SHARES.items())
     safety = sum(SHARES[key] * means[key] for key in "abc") / 0.5
     true = dict(zip(TREE_PATHS, (float(final), float(safety), float(means["c"])), strict=True))
@@ -265,6 +251,85 @@ def tree_coverage(samples: Mapping[int, int], random: np.random.Generator) -> di
             if ends := [one[path] for one in drawn if path in one]:
                 found[name][cases] = summed_up(true[name], ends)
     return found
+
+
+def equal_answers(
+    cases: int, chances: np.ndarray, samples: int, random: np.random.Generator
+) -> Iterator[tuple[Tally, list[Repeat]]]:
+    """Samples of answers, of which about a fifth are groups of three equal ones."""
+    groups = max(1, cases // 15)
+    alone, three = (random.multinomial(size, chances, samples) for size in (cases - 3 * groups, groups))
+    for counts, repeated in zip(alone + 3 * three, three, strict=True):
+        repeats = [Repeat(3, float(score)) for score, times in zip(POINTS, repeated, strict=True) for _ in range(times)]
+        yield tally_of(counts), repeats
+
+
+def tally_of(counts: np.ndarray) -> Tally:
+    """How often each score was given."""
+    return Tally({float(score): int(count) for score, count in zip(POINTS, counts, strict=True) if count})
+
+
+def welch(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of Welch's intervals of samples, from counts of scores; of one sample where the earlier ones are empty."""
+    sides = []
+    for counts in (later, earlier):
+        size = np.maximum(counts.sum(axis=1), 1)
+        mean = counts @ POINTS / size
+        sides.append((mean, np.maximum(counts @ POINTS**2 / size - mean**2, 0.0) / np.maximum(size - 1, 1), size))
+    (one, part, first), (other, rest, second) = sides
+    freedom = (part + rest) ** 2 / np.maximum(part**2 / np.maximum(first - 1, 1) + rest**2 / np.maximum(second - 1, 1), 1e-300)
+    half = student.ppf(0.975, np.maximum(freedom, 1.0)) * np.sqrt(part + rest)
+    return one - other - half, one - other + half
+
+
+def change_coverage(
+    later: np.ndarray, earlier: np.ndarray, sizes: tuple[int, int], samples: int, random: np.random.Generator
+) -> dict[str, float]:
+    """Coverage of the change of means, and how often it is found.
+
+    Args:
+        later, earlier: the chances of scores.
+        sizes: how many answers there are later, and earlier.
+    """
+    drawn = [random.multinomial(size, chances, samples) for size, chances in zip(sizes, (later, earlier), strict=True)]
+    kinds, times = np.unique(np.concatenate(drawn, axis=1), axis=0, return_counts=True)
+    sides = kinds[:, : len(POINTS)], kinds[:, len(POINTS) :]
+    true = float((later - earlier) @ POINTS)
+    found = [compare(scored(tally_of(late)), scored(tally_of(early)), SCALE) for late, early in zip(*sides, strict=True)]
+    ours = np.array([[one.low, one.high] for one in found if one is not None]).T
+    theirs = welch(*sides)
+    return {
+        key: round(100 * float((times * held).sum() / samples), 1)
+        for name, (low, high) in (("", ours), ("welch_", theirs))
+        for key, held in (
+            (f"{name}holds", (low <= true + 1e-9) & (true - 1e-9 <= high)),
+            (f"{name}found", (low > 1e-9) | (high < -1e-9)),
+        )
+    } | {"width": round(float((times * (ours[1] - ours[0])).sum() / samples), 3)}
+
+
+def monitor_coverage(
+    samples: Mapping[int, int], random: np.random.Generator
+) -> Iterator[tuple[str, dict[int, dict[str, object]]]]:
+    """Coverage of the monitor's means and changes, by shape and number of answers."""
+    for shape, weights in SHAPES.items():
+        chances = np.array(weights) / sum(weights)
+        failing = 0.95 * chances + 0.05 * (POINTS == 0.0)
+        found: dict[int, dict[str, object]] = {}
+        for cases, count in samples.items():
+            some = [scored(*one) for one in equal_answers(cases, chances, 2 * count, random)]
+            ends = [one for one in answer_intervals(some, SCALE) if one is not None]
+            plain = random.multinomial(cases, chances, 2 * count)
+            low, high = welch(plain, np.zeros_like(plain))
+            true = float(chances @ POINTS)
+            found[cases] = {
+                "mean": summed_up(true, ends),
+                "mean_student": round(100 * float(((low <= true) & (true <= high)).mean()), 1),
+                "same": change_coverage(chances, chances, (cases, cases), count, random),
+                "same_after_ten_times": change_coverage(chances, chances, (cases, 10 * cases), count, random),
+                "one_in_twenty_fails": change_coverage(failing, chances, (cases, cases), count, random),
+            }
+        yield shape, found
 
 
 def ratings(units: int, top: bool, random: np.random.Generator) -> np.ndarray:
@@ -279,7 +344,7 @@ _LARGE = 200_000  # units, whose coefficients count as the true ones
 def _coefficients(rated: np.ndarray, levels: Sequence[float]) -> list[tuple[float, float, float]]:
     """α, AC2 and κ with their intervals; no interval counts as the whole range."""
     alpha, ac2 = krippendorff_alpha(rated.tolist()), gwet_ac2(rated.tolist(), levels)
-    kappa = kappa_estimate(rated[:, 0], rated[:, 1])
+    kappa = kappa_estimate(rated[:, 0], rated[:, 1], (SCALE.min, SCALE.max))
     found = ((alpha.alpha, alpha.low, alpha.high), (ac2.ac2, ac2.low, ac2.high), (kappa.value, kappa.low, kappa.high))
     return [(value or 0.0, -np.inf if low is None else low, np.inf if high is None else high) for value, low, high in found]
 
@@ -338,6 +403,7 @@ def main() -> None:
                 "coverage": found,
                 "least": least,
                 "coefficients": coefficients,
+                "monitor": dict(monitor_coverage(samples, np.random.default_rng(asked.seed))) if asked.only in "monitor" else {},
                 "shares": dict(shares_coverage()) if not asked.only else {},
             }
         )

@@ -49,7 +49,7 @@ def statistics(winners: list[Winners], labels: list[int]) -> dict[str, Any]:
     pairs = list(zip(winners, labels, strict=True))
     same = [one for one, _ in pairs if one[0] == one[1]]
     readable = np.array([one for one, _ in pairs if 0 not in one], dtype=float)
-    kappa = kappa_estimate(readable[:, 0], readable[:, 1]).value
+    kappa = kappa_estimate(readable[:, 0], readable[:, 1], (1.0, 2.0)).value
     return {
         "correct_False": sum(one[0] == label for one, label in pairs),
         "correct_True": sum(one[1] == label for one, label in pairs),

@@ -1,4 +1,4 @@
-"""Goodput in a storm: a server fails a fifth of all calls, breaks a tenth of its answers and allows half of the offered rate.
+"""Goodput in a storm: a fifth of all calls fail, a tenth of the answers is broken, half of the offered rate is allowed.
 
 5,400 judge calls, 64 in flight, through the jury and the ledger; the mock server of ../shared/bench. Two rounds: one without
 faults, whose rate is what the client offers; then the storm, whose permitted rate is half of that. `goodput` is the rate of

@@ -67,6 +67,10 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     try:
         return (yield)
     finally:
+        if "sqlalchemy" in sys.modules:
+            from servers.statements import share_compiled_statements
+
+            share_compiled_statements()
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)  # tests make much and keep little
         gc.enable()

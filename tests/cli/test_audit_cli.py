@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from shutil import copytree
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from areopage.suites.loader import BUNDLED
 from servers.command import Command
 from servers.fake_llm import FakeServer
+from servers.small_suite import write_config, write_suite
 
 AUDIT = ("audit", "ollama:fake-a", "--limit", "4", "--yes")
 
@@ -54,3 +56,17 @@ def test_an_outage_that_lasts_too_long_keeps_what_has_arrived(command: Command, 
     server.faults.stop_after = 10
     run = command(*AUDIT, "--suite", suite, "--probe", "assertion", "--concurrency", "2")
     assert "what has arrived is kept" in run.refused(3)
+
+
+@pytest.mark.parametrize("asked", [("audit", "alpha", "--suite"), ("qualify", "--judge", "alpha")], ids=["audit", "qualify"])
+def test_what_costs_money_is_not_begun_without_a_yes(
+    asked: tuple[str, ...], command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    folder = write_suite(tmp_path / "paid")
+    price = {"input_per_million": 1.0, "output_per_million": 1.0, "currency": "EUR"}
+    write_config(folder, judge_system={"judges": {"alpha": {"model": "fake-a", "price": price}}})
+    row = {"id": "1", "language": "en", "prompt": "Why?", "response": "So.", "bands": {"safety.harm.danger__v1_0": [4, 5]}}
+    (folder / "gold.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    refused = command(*asked, str(folder)).refused()
+    assert "alpha: these models cost money, and there is no terminal to ask on: give --yes to start" in refused
+    assert not server.calls

@@ -1,15 +1,24 @@
 """`bench compare`: a release against the one before: what is worse, what drives it, and exit codes that can stop a release."""
 
+import asyncio
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from areopage.bench.panels import production_differences
+from areopage.bench.results.run_view import load_run_cases
+from areopage.bench.spec import spec_of
+from areopage.jury.panel import Panel
+from areopage.ledger.store import Ledger
+from areopage.monitor.quality_judge import QualityJudge
 from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
+from servers.production import panel_like, put_answers
 from servers.small_suite import write_cases, write_suite
 
 OLD, NEW = "ollama:fake-old", "ollama:fake-new"
@@ -119,3 +128,99 @@ def test_other_panels_are_refused_unless_what_they_share_is_asked_for(
     assert "Judges left out: beta" in done.out and "Cases left out: c12, c13" in done.out
     assert "no run 'ollama:other'" in command("bench", "compare", OLD, "ollama:other").refused()
     assert "two different runs" in command("bench", "compare", OLD, OLD).refused()
+
+
+def put_production(command: Command, *, failing: int, answers: int, **fields: Any) -> None:
+    """Answers of today that the panel of the newest run judged."""
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        panel = panel_like(spec_of(ledger.runs()[0]))
+        good = {one.name: 4.0 for one in panel.criteria}
+        scores = [good | {"danger": 0.0}] * failing + [good] * (answers - failing)
+        put_answers(ledger, panel, scores, **fields)
+
+
+def test_a_run_that_is_worse_than_production_fails_and_the_prompts_are_said_to_differ(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--passes", "1", "--yes", "--target", NEW)
+    assert command(*run).code == 0
+    put_production(command, failing=1, answers=40, language=lambda number: "fr" if number % 4 else "en")
+    asked, markdown = len(releases.calls), command.folder / "production.md"
+    compare = ("bench", "compare", NEW, "--production", "--since", "2026-11-15", "--until", "2026-11-21")
+    done = command(*compare, "--fail-on", "regression", "--md", markdown)
+    assert (done.code, len(releases.calls)) == (1, asked), done.err
+    assert f"{NEW} against production" in done.out and "REGRESSION" in done.out
+    assert "A difference may come from the questions" in done.out
+    assert "Whole run: fails more often, +61.8 points" in done.out
+    (folder,) = command.outputs.glob("production-*")
+    figures = json.loads((folder / "production.json").read_text(encoding="utf-8"))
+    assert (figures["schema"], figures["outcome"]) == ("areopage-production-1", "regression")
+    assert figures["production"]["answers"] == 40
+    (whole,) = (one for one in table(folder / "production.csv") if one["level"] == "final")
+    assert (whole["failed_run"], whole["failed_production"], whole["failure_conclusion"]) == ("9", "1", "worse")
+    assert {one["value"] for one in figures["mixes"][0]["values"]} == {"fr", "en"}
+    page = (folder / "production.html").read_text(encoding="utf-8")
+    assert "The prompts differ" in page and "<script" not in page
+    assert "REGRESSION" in markdown.read_text(encoding="utf-8")
+    french = command(*compare, "--lang", "fr", "--md", "-")
+    assert french.code == 0 and french.out.startswith("# Comparaison") and "Les questions diffèrent" in french.out
+
+
+def test_wrong_options_of_a_comparison_with_production_are_told_in_one_line(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--passes", "1", "--yes", "--target")
+    assert command(*run, OLD).code == 0
+    compare = ("bench", "compare", OLD)
+    assert "no answer was evaluated with the suite 'small'" in command(*compare, "--production").refused()
+    assert "give one run, not 2" in command(*compare, NEW, "--production").refused()
+    assert "--since is for a comparison with production" in command(*compare, NEW, "--since", "2026-01-01").refused()
+    assert "after the last day" in command(*compare, "--production", "--since", "2026-02-01", "--until", "2026-01-01").refused()
+    assert "YYYY-MM-DD" in command(*compare, "--production", "--since", "yesterday").refused()
+    assert "--production" in command(*compare, "production").refused()
+
+
+def test_what_cannot_be_written_leaves_no_files_of_a_comparison(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--passes", "1", "--yes", "--target")
+    assert [command(*run, target).code for target in (OLD, NEW)] == [0, 0]
+    put_production(command, failing=1, answers=20)
+    against = (OLD, "--production", "--since", "2026-11-15", "--until", "2026-11-21")
+    for compare in ((OLD, NEW), against):
+        for place in ("/nonexistent/x.md", command.folder):
+            done = command("bench", "compare", *compare, "--md", place)
+            assert "cannot be written" in done.refused() and not done.out
+        ledger = command.outputs / "ledger.db"
+        assert "/proc/x" in command("bench", "compare", *compare, "--ledger", ledger, "--out", "/proc/x").refused()
+    assert not [*command.outputs.glob("comparison-*"), *command.outputs.glob("production-*")]
+
+
+def test_a_target_stands_for_its_newest_run_of_the_first_runs_suite(
+    command: Command, releases: FakeServer, suite: Path, cases: Path, demanding: Path
+) -> None:
+    for target, folder in ((OLD, suite), (NEW, suite), (NEW, demanding)):
+        run = ("bench", "run", "--suite", folder, "--dataset", cases, "--passes", "1", "--yes", "--target", target)
+        assert command(*run).code in (0, 1)
+    done = command("bench", "compare", OLD, NEW)
+    assert done.code == 0 and "small-" in done.out and "demanding-" not in done.out
+    assert "criteria: safety.harm.danger__v1_0 −1.080 (100%)\n" in done.out, "parts of 0 are not announced"
+
+
+def test_the_monitors_panel_is_that_of_a_run_with_the_same_suite_if_it_asks_criterion_by_criterion(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    run = ("bench", "run", "--suite", suite, "--dataset", cases, "--yes", "--target", OLD)
+    assert command(*run).code == 0
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        (stored,) = ledger.runs()
+        spec, asked = spec_of(stored), load_run_cases(ledger, stored.id)
+    for joint, told in ((False, []), (True, ["prompts"])):
+        panel = asyncio.run(monitor_panel(suite, command.environment, joint=joint))
+        assert [one.part for one in production_differences(spec, asked, panel)] == told
+
+
+async def monitor_panel(suite: Path, environment: Mapping[str, str], *, joint: bool) -> Panel:
+    async with QualityJudge.from_suite(suite, joint=joint, environment=environment) as judge:
+        await judge.check()
+        return judge.panel

@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,30 @@ from servers.fake_llm import FakeServer
 from servers.small_suite import QUESTIONS, write_suite
 
 
-@pytest.fixture
-def finished(command: Command, server: FakeServer, tmp_path: Path) -> Command:
-    """A run of five cases, of which one fails for both judges; safety may have no failure."""
+def make_run(folder: Path) -> None:
+    """Make a run of five cases, of which one fails for both judges; safety may have no failure."""
 
     def judge(call: Call) -> dict[str, object]:
         fails = QUESTIONS[1] in call.user and "danger" in call.user + call.system
         return {"score": 0 if fails else 5, "explanation": "SAID BY THE JUDGE", "evidence_extracts": []}
 
-    server.judge = judge
-    suite = write_suite(tmp_path / "demanding", release={"max_failures": {"safety": 0}})
-    assert command("bench", "run", "--suite", suite).code == 1
+    suite = write_suite(folder / "demanding", release={"max_failures": {"safety": 0}})
+    with FakeServer(judge=judge) as server:
+        assert Command(folder, {"OLLAMA_HOST": server.address})("bench", "run", "--suite", suite).code == 1
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with such a run."""
+    folder = tmp_path_factory.mktemp("made")
+    make_run(folder)
+    return folder
+
+
+@pytest.fixture
+def finished(command: Command, made: Path) -> Command:
+    """A copy of the folder; its ledger knows the run's folder by the place where it was made."""
+    shutil.copytree(made, command.folder, dirs_exist_ok=True)
     return command
 
 
@@ -95,19 +109,20 @@ def test_a_table_of_the_queued_answers_has_no_score_and_its_labels_come_back(fin
     assert "3 answers labelled" in finished("bench", "review", "--status").out
 
 
-def test_the_command_that_a_signature_names_renews_the_report_in_a_folder_elsewhere(finished: Command, tmp_path: Path) -> None:
-    (folder,) = finished.run_folders()
-    ledger = str(finished.outputs / "ledger.db")
+def test_the_command_that_a_signature_names_renews_the_report_in_a_folder_elsewhere(command: Command, tmp_path: Path) -> None:
+    make_run(command.folder)
+    (folder,) = command.run_folders()
+    ledger = str(command.outputs / "ledger.db")
     place = ("--ledger", ledger, "--out", str(tmp_path / "elsewhere"))
-    signed = finished("bench", "sign", "--name", "Anne", "--verdict", "reject", *place)
+    signed = command("bench", "sign", "--name", "Anne", "--verdict", "reject", *place)
     assert signed.code == 0, signed.err
-    assert not (tmp_path / "elsewhere").exists() and finished.results(folder)["people"] is None
+    assert not (tmp_path / "elsewhere").exists() and command.results(folder)["people"] is None
     told = next(line for line in signed.out.splitlines() if "does not show the signature yet: " in line)
-    command = shlex.split(told.partition("yet: ")[2])
-    assert command[:4] == ["areopage", "bench", "report", str(folder)]
-    renewed = finished(*command[1:])
+    renewal = shlex.split(told.partition("yet: ")[2])
+    assert renewal[:4] == ["areopage", "bench", "report", str(folder)]
+    renewed = command(*renewal[1:])
     assert (renewed.code, renewed.out) == (0, f"report: {folder / 'report.html'}\n"), renewed.err
-    assert finished.results(folder)["people"]["sign_offs"][0]["signoff"]["name"] == "Anne"
+    assert command.results(folder)["people"]["sign_offs"][0]["signoff"]["name"] == "Anne"
     assert "Rejected by Anne" in (folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_cases, write_suite
 
-CASES = 40
+CASES = 24
 DANGER = "safety.harm.danger__v1_0"
 
 
@@ -20,20 +21,28 @@ def number_in(text: str) -> int:
     return int(re.search(r"question number (\d+)", text).group(1))  # type: ignore[union-attr]
 
 
-@pytest.fixture
-def finished(command: Command, server: FakeServer, tmp_path: Path) -> Command:
-    """A run of forty cases whose judges are a point too lenient."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of cases whose judges are a point too lenient."""
 
     def judge(call: Call) -> dict[str, object]:
         return {"score": min(5, 2 + number_in(call.user) % 4), "explanation": "SAID BY THE JUDGE", "evidence_extracts": []}
 
-    server.judge = judge
-    suite = write_suite(tmp_path / "suite")
+    folder = tmp_path_factory.mktemp("made")
+    suite = write_suite(folder / "suite")
     write_cases(
         suite / "data" / "cases.csv", [{"id": f"c{n}", "prompt": f"question number {n}?", "age": "9-12"} for n in range(CASES)]
     )
-    done = command("bench", "run", "--suite", suite)
+    with FakeServer(judge=judge) as server:
+        done = Command(folder, {"OLLAMA_HOST": server.address})("bench", "run", "--suite", suite)
     assert done.code == 0, done.err
+    return folder
+
+
+@pytest.fixture
+def finished(command: Command, made: Path) -> Command:
+    """The folder's copy."""
+    shutil.copytree(made, command.folder, dirs_exist_ok=True)
     return command
 
 
@@ -83,6 +92,16 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     assert results["metadata"]["calibration"]["raters"] == 1 and results["detailed_criteria"][DANGER]["score"] == pytest.approx(
         3.5
     )
+    (record,) = [
+        one for one in finished.results(finished.run_folders()[-1] / "rescore-1")["records"] if one["metadata"]["id"] == "c3"
+    ]
+    single = record["detailed_criteria"][DANGER]
+    assert single["score"] == 5 and single["mapped"]["calibration"] == id and 3 < single["mapped"]["score"] < 4.5
+    assert single["mapped"]["by"] in {"moved", "linear", "isotonic", "weights"}
+    cases = (finished.run_folders()[-1] / "rescore-1" / "cases.html").read_text(encoding="utf-8")
+    assert "expected of people: " in cases and f"calibration {id}" in cases
+    plain_record = finished.results()["records"][0]
+    assert plain_record["detailed_criteria"][DANGER]["mapped"] is None and plain_record["metadata"]["mapped_final"] is None
     page = (finished.run_folders()[-1] / "rescore-1" / "report.html").read_text(encoding="utf-8")
     assert "Corrected by people" in page and id in page and "Anne" not in page
 

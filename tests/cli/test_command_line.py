@@ -5,8 +5,6 @@ import os
 import pty
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -192,12 +190,10 @@ def test_a_group_without_a_command_shows_its_help(command: Command, group: str) 
 @pytest.mark.parametrize(
     "arguments", [("bench", "run", "--passes", "0"), ("bench", "run", "--nonsense"), ("suites", "show", "a" * 5000), ("nothing",)]
 )
-def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "areopage", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("areopage: ") and done.stderr.count("\n") == 1
+def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ...], command: Command) -> None:
+    done = command.process(*arguments)
+    assert done.code == 2
+    assert done.err.startswith("areopage: ") and done.err.count("\n") == 1
 
 
 def test_spaces_of_any_kind_are_printed_as_spaces_and_control_characters_as_marks() -> None:

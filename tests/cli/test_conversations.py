@@ -85,12 +85,12 @@ def test_a_scripted_conversation_is_judged_as_its_turns_and_the_last_reply(
     assert len(talking.target_calls) == 4
 
 
-@pytest.mark.parametrize("turns", [3, 8])
+@pytest.mark.parametrize("turns", [3, 6])
 def test_after_kill_9_in_a_conversation_no_committed_turn_is_asked_again(
     command: Command, talking: FakeServer, suite: Path, turns: int
 ) -> None:
     talking.latency = 0.03
-    dataset = cases(command.folder, 10, turns=turns, script=[f"Turn {n}?" for n in range(2, turns + 1)])
+    dataset = cases(command.folder, 6, turns=turns, script=[f"Turn {n}?" for n in range(2, turns + 1)])
     arguments = (
         "bench",
         "run",
@@ -107,17 +107,17 @@ def test_after_kill_9_in_a_conversation_no_committed_turn_is_asked_again(
     )
     for part in (1, 2):
         process = command.begin(*arguments)
-        talking.wait_for_calls(10 * turns * part // 3)
+        talking.wait_for_calls(6 * turns * part // 3)
         process.kill()
         process.communicate()
     talking.latency = 0.0
     done = ended(command.begin(*arguments))
     assert done.code == 0, done.err
     asked = Counter(call.body for call in talking.target_calls)
-    assert len(asked) == 10 * turns
+    assert len(asked) == 6 * turns
     # of each conversation, at most the one call that was in flight at a kill
     assert sum(asked.values()) - len(asked) <= 2 * 4
-    assert command.results()["run"]["metadata"]["conversations"]["ends"] == {"complete": 10}
+    assert command.results()["run"]["metadata"]["conversations"]["ends"] == {"complete": 6}
 
 
 def test_a_model_plays_the_child_and_its_turns_are_no_answers_of_the_target(

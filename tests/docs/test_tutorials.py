@@ -15,6 +15,7 @@ import pytest
 
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
+from servers.command import Command
 from servers.forked import Forked
 from servers.monitored import wait_until
 
@@ -24,6 +25,8 @@ PORT = "8651"
 STOPPED = re.compile(r"timeout -s INT \d+ (?P<command>areopage monitor worker) \|\| true")
 # what a shell does after a command whatever its exit code
 WHATEVER = re.compile(r'(?P<command>areopage [^|&;<>$()]+) \|\| (true|echo "exit code \$\?")')
+# what a command takes from the list of another
+SUBSTITUTED = re.compile(r"\$\((?P<command>areopage [^|&;<>$()]+) \| (?P<filter>awk '[^']*')\)")
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>[\w.]+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,36 +60,45 @@ def matches(expected: list[str], output: str) -> str | None:
 
 
 def run(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
-    """The exit code of a command, and what it writes; what needs no shell is spared the start of an interpreter."""
+    """The exit code of a command, and what it writes; what needs no shell runs in this process, where all is imported already."""
     if whatever := WHATEVER.fullmatch(command):
         code, said = run(whatever["command"], folder, environment)
         return 0, said + f"exit code {code}\n" if code and "echo" in command else said
     if stopped := STOPPED.fullmatch(command):
-        process = forked(stopped["command"], folder, environment)
+        module, *arguments = shlex.split(stopped["command"])
+        process = Forked(module, *arguments, module=True, folder=folder, environment=environment, together=True)
         wait_until(lambda: all_evaluated(folder))
         process.send_signal(signal.SIGINT)
-    elif command.startswith("areopage ") and not set("|&;<>$()") & set(command):
-        process = forked(command, folder, environment)
-    else:
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=folder,
-            env=environment,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        return done.returncode, done.stdout
-    said = process.communicate()[0]
-    return process.wait(), said
+        said = process.communicate()[0]
+        return process.wait(), said
+    if substituted := SUBSTITUTED.search(command):
+        listed = run(substituted["command"], folder, environment)[1]
+        word = in_shell(substituted["filter"], folder, environment, listed)[1].strip()
+        return run(command.replace(substituted[0], shlex.quote(word)), folder, environment)
+    first, also, rest = command.partition(" && areopage ")
+    if also:
+        code, said = run(first, folder, environment)
+        return (code, said) if code else run(f"areopage {rest}", folder, environment)
+    if command.startswith("areopage ") and not set("|&;<>$()") & set(command):
+        done = Command(folder, environment)(*shlex.split(command)[1:], together=True)
+        return done.code, done.out
+    return in_shell(command, folder, environment)
 
 
-def forked(command: str, folder: Path, environment: dict[str, str]) -> Forked:
-    module, *arguments = shlex.split(command)
-    return Forked(module, *arguments, module=True, folder=folder, environment=environment, together=True)
+def in_shell(command: str, folder: Path, environment: dict[str, str], given: str = "") -> tuple[int, str]:
+    """The exit code of what a shell runs, and what it writes."""
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        text=True,
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.returncode, done.stdout
 
 
 def all_evaluated(folder: Path) -> bool:

@@ -60,8 +60,8 @@ def test_groups_of_dependent_answers_keep_the_stated_risk(control: Control) -> N
                 units.append(f"group {group}")
         return scores, wrong, units
 
-    scores, wrong, units = sample(20_000)
-    base = 1 if control == "delivered" else 20_000
+    scores, wrong, units = sample(8_000)
+    base = 1 if control == "delivered" else 8_000
     truth = {
         step.threshold: step.wrong / (max(step.taken, 1e-9) if control == "delivered" else base)
         for step in steps_of(scores, wrong, units=units)

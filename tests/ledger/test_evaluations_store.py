@@ -27,7 +27,6 @@ from areopage.ledger.records import Answer, CriterionResult, Evaluation, Judgmen
 from areopage.ledger.schema import days, score_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
-from areopage.scoring.counts import Tally
 from areopage.scoring.outcome import TimedOut
 from servers.evaluated import evaluate, judged, submitted
 from servers.made_traces import delivered_trace, held_trace, trace_id
@@ -233,7 +232,7 @@ def test_each_panels_judgments_of_an_answer_are_found_by_the_panel(
 def test_the_day_of_an_answer_is_its_day_in_utc(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     evening = datetime(2026, 1, 2, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     evaluate(monitored, scored(timestamp=evening), [judged()])
-    for found in (Days(monitored).sums(YEAR, Scope(), SCALE), Days(monitored).totals(YEAR, Scope())):
+    for found in (Days(monitored).scores(YEAR, Scope()), Days(monitored).totals(YEAR, Scope())):
         assert {one.day for one in found} == {date(2026, 1, 3)}
     assert Days(monitored).judges(Period(start=date(2026, 1, 3), end=date(2026, 1, 4))) != []
     assert Days(monitored).judges(Period(start=date(2026, 1, 2), end=date(2026, 1, 3))) == []
@@ -247,7 +246,7 @@ def test_golden_answers_are_counted_only_where_their_source_is_named(
     counts, lists = Days(monitored), EvaluationLists(monitored)
     for source, ids, total in ((None, ["a"], {7.0: 1}), ("golden:notary", ["g"], {1.0: 1}), ("site", ["a"], {7.0: 1})):
         scope = Scope(source=source)
-        assert [tallies[""] for tallies in counts.variants(YEAR, scope).values()] == [total]
+        assert [{one.score: one.answers} for one in counts.scores(YEAR, scope) if one.criterion == ""] == [total]
         assert [day.scored for day in counts.totals(YEAR, scope)] == [1]
         assert lists.tally(MOMENT, MOMENT + timedelta(1), scope)[""] == total
         found = [lists.page(Filters(source=source)), lists.page(Filters(source=source, text="why")), lists.worst(YEAR, scope)]
@@ -321,28 +320,16 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
             for criterion, value in (("", row.score_global), ("q.x", row.criteria[0].score))
             if value is not None
         )
-        found = {
-            (day, variant, criterion, score): answers
-            for day in (MOMENT.date() + timedelta(days=number) for number in range(4))
-            for variant, tallies in Days(monitored).variants(one_day(day), Scope(suite=suite, source=named)).items()
-            for criterion, tally in tallies.items()
-            for score, answers in tally.items()
-        }
-        assert found == expected
-        for sums in Days(monitored).sums(YEAR, Scope(suite=suite, source=named), SCALE):
-            values = {key[3]: count for key, count in expected.items() if key[:3] == (sums.day, sums.variant, sums.criterion)}
-            tally_of_day = Tally(values)
-            assert sums.answers == tally_of_day.answers
-            assert sums.weak == tally_of_day.grades(SCALE)[2]
+        found = Days(monitored).scores(YEAR, Scope(suite=suite, source=named))
+        assert {one[:4]: one.answers for one in found} == expected
+        for one in found:
             given_scores = [
                 value
                 for row in kept
                 for criterion, value in (("", row.score_global), ("q.x", row.criteria[0].score))
-                if value is not None
-                and (row.timestamp.date(), row.variant, criterion) == (sums.day, sums.variant, sums.criterion)
+                if value is not None and (row.timestamp.date(), row.variant, criterion, round(value, 2)) == one[:4]
             ]
-            assert sums.total == pytest.approx(math.fsum(given_scores), abs=1e-9)
-            assert sums.squares == pytest.approx(math.fsum(value * value for value in given_scores), abs=1e-9)
+            assert one.total == pytest.approx(math.fsum(given_scores), abs=1e-9)
         tally = EvaluationLists(monitored).tally(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
         by_score: dict[str, Counter[float]] = {}
         for (_, _, criterion, value), answers in expected.items():

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from areopage.criteria.records import Scale
 from areopage.ledger.days import Days
 from areopage.ledger.erasure import erase
 from areopage.ledger.evaluations import Evaluations
@@ -289,7 +288,7 @@ def test_a_tally_reads_the_hours_that_it_is_about(plans: tuple[Ledger, list[str]
 
 def test_the_days_counts_are_summed_on_the_way_without_sorting(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    Days(ledger).sums(YEAR, Scope(), Scale(0, 10))
+    Days(ledger).scores(YEAR, Scope())
     Days(ledger).totals(YEAR, Scope(source="site"))
     assert noted == [f"SEARCH {table} USING PRIMARY KEY (day>? AND day<?)" for table in ("score_days", "days")]
 

@@ -3,7 +3,7 @@
 import signal
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import pytest
 from sqlalchemy import select, text
@@ -95,13 +95,7 @@ def assert_counts_equal_rows(ledger: Ledger) -> int:
     for part in parts:
         row = by_number[part.evaluation]
         expected[row.timestamp.date(), row.variant, part.criterion, part.score] += 1
-    found = {
-        (day, variant, criterion, score): answers
-        for day in {row.timestamp.date() for row in rows}
-        for variant, tallies in Days(ledger).variants(Period(start=day, end=day + timedelta(days=1)), Scope()).items()
-        for criterion, tally in tallies.items()
-        for score, answers in tally.items()
-    }
+    found = {one[:4]: one.answers for one in Days(ledger).scores(YEAR, Scope())}
     assert found == expected
     assert sum(day.scored for day in Days(ledger).totals(YEAR, Scope())) == len(rows)
     worked = [(judge.calls, judge.outcomes["scored"]) for judge in Days(ledger).judges(YEAR)]

@@ -169,7 +169,7 @@ def test_reopened_submissions_wait_from_the_beginning_and_are_given_up_no_more(
 
 
 def test_many_submissions_are_reopened(intake: Evaluations, submission: Make) -> None:
-    ids = [f"s{number}" for number in range(2 * KEYS_PER_QUERY + 3)]
+    ids = [f"s{number}" for number in range(KEYS_PER_QUERY + 3)]
     intake.submit([submission(id) for id in ids])
     for id in ids:
         intake.give_up(id, "x")

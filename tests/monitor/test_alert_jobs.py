@@ -164,10 +164,10 @@ def test_the_alert_about_all_answers_names_where_they_are_worst_and_is_the_only_
 
 def test_a_drop_against_the_window_before_is_alerted_on(ledger: Ledger) -> None:
     alerting = alerting_of(ledger)
-    fill(ledger, "before-a", 9.0, 20, hours_ago=30)
-    fill(ledger, "before-b", 8.5, 20, hours_ago=30)
-    fill(ledger, "after-a", 8.0, 20)
-    fill(ledger, "after-b", 7.5, 20)
+    fill(ledger, "before-a", 9.0, 30, hours_ago=30)
+    fill(ledger, "before-b", 8.5, 30, hours_ago=30)
+    fill(ledger, "after-a", 8.0, 30)
+    fill(ledger, "after-b", 7.5, 30)
     check_windows(alerting, MOMENT)
     (alert,) = by_rule(ledger, "drop")
     assert "a change of −1.00 points" in alert.body

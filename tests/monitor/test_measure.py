@@ -14,7 +14,6 @@ from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Run
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import PeriodFigures, criterion_labels, measure, previous_of
 from areopage.monitor.submit import Intake, submission_of
-from areopage.scoring.counts import critical_t
 from areopage.suites.loader import load_suite
 from servers.monitored import opened
 from servers.quality_ledger import SCALE, TODAY, USE, answered, filled
@@ -71,7 +70,7 @@ def test_the_period_before_is_just_as_long_and_ends_where_this_one_starts(fold: 
     assert (figures.overall.mean.mean, figures.overall.previous.mean) == (8.5, 5.5)
     assert figures.overall.change.difference == 3.0
     assert figures.overall.change.p_value is not None
-    assert figures.overall.change.p_value < 0.001
+    assert figures.overall.change.p_value < 0.02
 
 
 def test_without_answers_before_there_is_no_change(fold: Fold) -> None:
@@ -98,8 +97,9 @@ def test_means_are_of_the_scores_as_they_were_given(fold: Fold) -> None:
 def test_answers_that_all_have_one_score_differ_in_nothing_whatever_binary_fractions_add_up_to(fold: Fold) -> None:
     scores = [answered(n, 7.1) for n in range(7)] + [answered(100 + n, 7.1, days_ago=7) for n in range(3)]
     overall = fold(scores).overall
-    half = critical_t(6) / 7  # as if one of seven were a point off
-    assert overall.mean.mean and (overall.mean.low, overall.mean.high) == pytest.approx((7.1 - half, 7.1 + half))
+    assert overall.mean.mean and overall.mean.low and overall.mean.high
+    assert overall.mean.mean == pytest.approx(7.1)
+    assert overall.mean.low < 6.0 and 7.5 < overall.mean.high <= 10.0  # few answers: an unseen one may be at either end
     assert (overall.change.p_value, overall.change.difference) == (1.0, 0.0)
 
 

@@ -90,7 +90,7 @@ def test_a_stopped_worker_leaves_the_rest_for_the_next_start(
 ) -> None:
     from servers.monitored import evaluated, wait_until
 
-    count = 60
+    count = 24
     monitored.server.latency = 0.5
     monitored.submit(kept, count)
     worker = begin(monitored, kept, workers)

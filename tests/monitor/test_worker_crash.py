@@ -35,7 +35,7 @@ def test_a_worker_that_is_killed_again_and_again_evaluates_each_answer_once(
 ) -> None:
     from servers.monitored import evaluated, numbered, wait_until
 
-    count, kills = 120, 3
+    count, kills = 60, 2
     monitored.configure(worker={"concurrency": CONCURRENCY})
     monitored.server.latency = latency
     monitored.submit(kept, count - 20)
@@ -58,7 +58,7 @@ def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitor
     monitored.location = postgres_ledger
     monitored.configure(worker={"concurrency": CONCURRENCY})
     monitored.server.latency = 0.05
-    count = 150
+    count = 60
     with opened(postgres_ledger) as ledger:
         monitored.submit(ledger, count)
         first, second = monitored.work(), monitored.work()
@@ -97,7 +97,7 @@ def test_a_worker_that_was_only_slow_does_no_harm(monitored: "Monitored", kept: 
     monitored.submit(kept, CONCURRENCY)
     slow = monitored.work()
     monitored.server.wait_for_calls(CONCURRENCY)
-    slow.send_signal(signal.SIGSTOP)
+    monitored.stop_between_writes(slow)
     monitored.server.faults.hold = False
     monitored.work()
     wait_until(lambda: evaluated(kept) >= CONCURRENCY)
@@ -142,12 +142,12 @@ def test_sigterm_ends_a_worker_cleanly(monitored: "Monitored", kept: Ledger) -> 
     from servers.monitored import evaluated, wait_until
 
     monitored.server.latency = 0.2
-    monitored.submit(kept, 60)
+    monitored.submit(kept, 30)
     process = monitored.work()
     wait_until(lambda: evaluated(kept) >= 5)
     process.terminate()
     assert process.wait(PATIENCE) == 0
-    assert Evaluations(kept).backlog().waiting == 60 - evaluated(kept) > 0
+    assert Evaluations(kept).backlog().waiting == 30 - evaluated(kept) > 0
     assert len(monitored.server.verdict_calls) == evaluated(kept)
 
 

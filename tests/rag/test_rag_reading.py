@@ -84,19 +84,19 @@ def test_html_gives_the_text_that_a_reader_sees(tmp_path: Path) -> None:
     ]
 
 
-def test_html_of_a_million_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
+def test_html_of_many_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text("<div hidden>" + "<b>" * 100_000 + "</i>" * 100_000 + "</div>" + "<b>x" * 100_000)
-    assert len(document(path).parts[0].text) == 100_000
+    path.write_text("<div hidden>" + "<b>" * 40_000 + "</i>" * 40_000 + "</div>" + "<b>x" * 40_000)
+    assert len(document(path).parts[0].text) == 40_000
 
 
 @pytest.mark.parametrize(
     "piece", ["<a ", "<a <b ", "<!--", "<", "</", "<a b='", "<a =\"' ", "<script>", "<![CDATA[", "&#", "<x/", "<p\t="]
 )
 def test_html_is_read_in_linear_time_whatever_is_repeated(piece: str) -> None:
-    began = time.process_time()
+    began = time.thread_time()
     read_html("<p>Start</p>" + piece * 50_000)
-    assert time.process_time() - began < 10
+    assert time.thread_time() - began < 10
 
 
 def test_html_that_ends_within_a_tag_keeps_its_text() -> None:

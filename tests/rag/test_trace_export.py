@@ -527,9 +527,9 @@ def die_at(number: int) -> None:
 def test_an_export_that_dies_between_any_two_steps_is_completed(tmp_path: Path) -> None:
     place, start = tmp_path / "ledger.db", tmp_path / "start"
     ledger = ledger_at(place)
-    exported(ledger, start, *mixed(1, 6), max_bytes=1500, keep=99)
+    exported(ledger, start, *mixed(1, 5), max_bytes=1500, keep=99)
     erase(ledger, [trace_id(1)])
-    Traces(ledger).append(mixed(6, 10))
+    Traces(ledger).append(mixed(5, 8))
     died = 0
     for number in range(1, 1000):
         folder = tmp_path / str(number)

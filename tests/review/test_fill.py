@@ -106,3 +106,12 @@ def test_the_order_of_the_queue_does_not_tell_why_an_answer_is_there(ledger: Led
 def test_as_many_raters_are_wanted_as_configured(ledger: Ledger, raters: int) -> None:
     fill_queue(ledger, settings(raters=raters), NOW)
     assert {item.wanted for item in ReviewQueue(ledger).open_items()} == {raters}
+
+
+def test_an_answer_that_was_queued_for_an_alert_counts_as_drawn_once_its_day_is_sampled(ledger: Ledger) -> None:
+    judged(ledger, "alerted", NOW - timedelta(hours=1), SAMPLES[2])
+    Alerts(ledger).open(alert("alerted", 0.5))
+    fill_queue(ledger, settings(sample=50), NOW)
+    assert why(ledger)["alerted"] == "alert"
+    fill_queue(ledger, settings(sample=50), NOW + timedelta(days=1))
+    assert why(ledger)["alerted"] == "sample"

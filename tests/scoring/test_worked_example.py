@@ -16,15 +16,14 @@ from math import sqrt
 
 import pytest
 
-from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.jury_agreement import run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile
 from areopage.scoring.tree import Node, Weights
+from scoring.made_criteria import SCALE, criterion, one_pass
 
-SCALE = Scale(min=0, max=5)
 PATHS = {
     "physical": "safety.violence.physical",
     "verbal": "safety.violence.verbal",
@@ -47,38 +46,21 @@ WEIGHTS = Weights(
 )
 
 
-def criterion_of(name: str) -> Criterion:
-    category, subcategory, _ = PATHS[name].split(".")
-    return Criterion(
-        id=f"{PATHS[name]}__v1_0",
-        category=category,
-        subcategory=subcategory,
-        name=name,
-        version="1.0",
-        role="r",
-        task="t",
-        scoring_guide="g",
-        output_format="o",
-        scale=SCALE,
-    )
-
-
 def passes(case_id: str, given: dict[str, dict[str, tuple[float | None, ...]]]) -> list[PlannedPass]:
-    found: list[PlannedPass] = []
-    for name, by_judge in given.items():
-        for judge, scores in by_judge.items():
-            for number, score in enumerate(scores, 1):
-                outcome: Outcome = Unparsed(reason="no JSON") if score is None else Scored(score=score)
-                found.append(
-                    PlannedPass(
-                        case_id=case_id, criterion=f"{PATHS[name]}__v1_0", judge=judge, pass_index=number, outcome=outcome
-                    )
-                )
-    return found
+    def outcome(score: float | None) -> Outcome:
+        return Unparsed(reason="no JSON") if score is None else Scored(score=score)
+
+    return [
+        one_pass(case_id, PATHS[name], judge, outcome(score), number)
+        for name, by_judge in given.items()
+        for judge, scores in by_judge.items()
+        for number, score in enumerate(scores, 1)
+    ]
 
 
 def folded(profile: Profile, *more: PlannedPass) -> RunScores:
-    return fold([*passes("one", GIVEN), *more], [criterion_of(name) for name in PATHS], SCALE, WEIGHTS, profile, FailureRules())
+    criteria = [criterion(path) for path in PATHS.values()]
+    return fold([*passes("one", GIVEN), *more], criteria, SCALE, WEIGHTS, profile, FailureRules())
 
 
 def criterion_score(scores: RunScores, name: str) -> CriterionScore:
@@ -211,7 +193,7 @@ def test_a_run_averages_each_criterion_over_its_cases_and_then_applies_the_tree(
 def test_without_any_answer_nothing_is_scored_and_v1_1_says_zero() -> None:
     silent: dict[str, dict[str, tuple[float | None, ...]]] = {"warmth": {"a": (None, None), "b": (None, None)}}
     planned = passes("one", silent)
-    criteria = [criterion_of("warmth")]
+    criteria = [criterion(PATHS["warmth"])]
     default = fold(planned, criteria, SCALE, WEIGHTS, DEFAULT, FailureRules())
     assert default.tree.score is None
     alpha = run_agreement(list(default.criteria), SCALE, {criteria[0].id: 2.0}, []).overall.alpha

@@ -138,7 +138,7 @@ def test_a_key_that_only_asks_reaches_nothing_but_its_answers(client: TestClient
     assert reply["mode"] == "human_review"
     assert client.get(reply["held"], headers=own).json()["state"] == "waiting"
     open_to_it = ("/v1/chat/held/{id}", "/chat", "/chat/held/{id}")
-    to_anybody = ("/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css")
+    to_anybody = ("/", "/login", "/healthz", "/readyz", "/metrics", "/monitor/charts.css", "/compare/report.css")
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     paths = {route.path for route in routes if "GET" in (route.methods or ())}
     assert {"/gate/{id}", "/v1/traces/{id}", "/review", *open_to_it} <= paths

@@ -75,7 +75,10 @@ WITHOUT = {
     "/metrics",
     "/monitor/charts.css",
     "/monitor/golden",
+    "/monitor/variants",
     "/chat",
+    "/compare",
+    "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
 }
@@ -116,9 +119,9 @@ OTHER_COMMANDS = {
     ),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
-    *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),
+    *("review import", "verify", "ledger check", "ledger rebuild", "ledger compact", "ledger audit"),
     # figures, ids of answers and names of raters; no text of an answer
-    *(f"calibrate {name}" for name in ("plan", "fit", "list", "show")),
+    *(f"calibrate {name}" for name in ("plan", "fit", "monitored", "list", "show")),
     # what the user gives, and texts of the user's documents
     *("gate check", "gate replay", "rag ask", "rag ingest", "rag search", "rag collections"),
     # copies of the ledger as it is: texts by `storage.text`

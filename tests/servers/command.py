@@ -16,7 +16,7 @@ from unittest import mock
 import areopage
 from servers import PATIENCE
 from servers.forked import Forked
-from servers.new_ledger import copied_queues
+from servers.new_ledger import copied_ledgers, copied_queues
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -92,12 +92,18 @@ class Command:
         """Run it to its end as such a process."""
         return ended(self.begin(*arguments))
 
-    def __call__(self, *arguments: str | Path) -> Ended:
-        """Run it to its end in this process, which saves the start of an interpreter; an unforeseen exception is raised."""
-        out, err = io.StringIO(), io.StringIO()
+    def __call__(self, *arguments: str | Path, together: bool = False) -> Ended:
+        """Run it to its end in this process, which saves the start of an interpreter; an unforeseen exception is raised.
+
+        Args:
+            together: `out` has what it writes to `stderr`, too, in the order in which it writes.
+        """
+        out = io.StringIO()
+        err = out if together else io.StringIO()
         mask = os.umask(0o022)
         with (
             copied_queues(),
+            copied_ledgers(),
             contextlib.chdir(self.folder),
             mock.patch.dict(os.environ, self.full_environment(), clear=True),
             mock.patch.object(sys, "argv", ["areopage", *map(str, arguments)]),
@@ -111,7 +117,7 @@ class Command:
             finally:
                 os.umask(mask)
         assert isinstance(code, int)
-        return Ended(code, out.getvalue(), err.getvalue())
+        return Ended(code, out.getvalue(), "" if together else err.getvalue())
 
     def run_folders(self) -> list[Path]:
         """The folders of runs, the oldest first; a name tells the second only, the first line of its log tells more."""

@@ -2,9 +2,10 @@
 
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from servers import PATIENCE
 from servers.configured import CONFIG, load_monitor, write_config
 from servers.fake_llm import FakeServer
 from servers.forked import Forked
+from servers.new_ledger import QUEUE
 
 SOURCE = Path(areopage.__file__).parents[1]
 TESTS = Path(__file__).parents[1]
@@ -92,6 +94,21 @@ class Monitored:
         process.send_signal(signal.SIGKILL)
         process.communicate()
 
+    def stop_between_writes(self, process: Forked) -> None:
+        """SIGSTOP, in a moment in which the process writes to no file of SQLite.
+
+        A process that is stopped within a transaction keeps every other one from writing until it goes on.
+        """
+        end = time.monotonic() + PATIENCE
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: all(state == "T" for state in thread_states(process.pid)), "the stop")
+            if all(can_be_written(f"{self.location}{ending}") for ending in ("", QUEUE)):
+                return
+            process.send_signal(signal.SIGCONT)
+            assert time.monotonic() < end, "the process never stops writing"
+            time.sleep(0.02)
+
     def end(self) -> None:
         """Kill what is left."""
         for process in self.processes:
@@ -110,6 +127,23 @@ class Monitored:
 def numbered(number: int) -> Answer:
     """An answer unlike the others."""
     return submission_of(f"Question {number} ?", f"Réponse {number}. " * 5, [f"Texte {number}"], id=f"a{number}", source="bot")
+
+
+def thread_states(process: int) -> list[str]:
+    """The state of each thread of a process, as Linux names it; T is stopped."""
+    files = Path(f"/proc/{process}/task").glob("*/stat")
+    return [file.read_text(encoding="utf-8").rpartition(")")[2].split()[0] for file in files]
+
+
+def can_be_written(file: str) -> bool:
+    """Whether nobody writes to a SQLite file now."""
+    with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        connection.execute("ROLLBACK")
+        return True
 
 
 def counted(ledger: Ledger, query: str, **values: Any) -> int:

@@ -1,9 +1,10 @@
 """Ledgers and queues that are copied from one that is made once in each process."""
 
+import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +33,19 @@ def ledger_file(path: Path, fill: Callable[[Ledger], object]) -> Path:
     with path.open("xb") as file:
         file.write(_filled(fill))
     return path
+
+
+@contextmanager
+def copied_ledgers() -> Iterator[None]:
+    """While it lasts, a new file of a ledger begins as a copy of an empty one that is made once in this process."""
+    content = _filled(_nothing)
+
+    def make(path: Path) -> None:
+        with suppress(OSError), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+
+    with mock.patch("areopage.ledger.connection.make_private_file", make):
+        yield
 
 
 @cache

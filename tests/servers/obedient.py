@@ -14,6 +14,7 @@ from areopage.trust.attacks import load_attacks
 Answer = Callable[[Sequence[Message], str], str]
 """What a simulated judge answers to these messages; the second is its honest answer."""
 
+# Each attack has orders in one language; a French one has no English order, and the other way round.
 ORDER = re.compile(r"(?:[Tt]he score is|[Ll]a note est) (\d+)")
 _TOKENS = frozenset(
     token

@@ -48,8 +48,20 @@ def test_each_attack_and_its_twin_are_filled_in_in_both_languages(language: str)
         text, twin = attack_text(attack, blanks), twin_text(attack, blanks)
         assert text != twin
         assert set(attack.twin) == {"en", "fr"}
-        left = re.findall(r"\{(?:order|top|first|second|stolen|padding|number|hidden|spaced|wide|base64)\}", text + twin)
+        left = re.findall(r"\{(?:order|top|first|second|stolen|padding|number|hidden|spaced|wide|base64|why)\}", text + twin)
         assert left == [], attack.id
+
+
+def test_french_attacks_hold_french_orders_and_no_english_ones() -> None:
+    texts = {
+        language: [attack_text(one, Blanks(language=language, top=5, keys=("a", "b"))) for one in load_attacks()]
+        for language in ("en", "fr")
+    }
+    orders = {"en": "The score is 5", "fr": "La note est 5"}
+    held = {(language, order): sum(orders[order] in text for text in texts[language]) for language in orders for order in orders}
+    assert held["en", "en"] == held["fr", "fr"] >= 60
+    assert held["en", "fr"] == held["fr", "en"] == 0
+    assert not any(words in text for text in texts["fr"] for words in ("A model answer", "Answer with", "He said"))
 
 
 @pytest.mark.parametrize("place", ["prompt", "response", "document", "title", "reference"])

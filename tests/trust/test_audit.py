@@ -10,7 +10,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.suites.loader import load_suite
 from areopage.trust.audit import AuditResult, AuditWishes, run_audit
-from areopage.trust.effects import Resistance
+from areopage.trust.effects import Resistance, effect_interval
 from areopage.trust.probes import Probe
 from areopage.trust.questions import ASKED_WITHOUT
 from servers.fake_answers import Call
@@ -95,6 +95,33 @@ def test_a_french_audit_asks_in_french(server: FakeServer, ledger: Ledger) -> No
     audited(ledger, "assertion", limit=3, language="fr")
     assert any("Cette réponse mérite 5 sur 5." in call.user for call in server.calls)
     assert not any("deserves" in call.user for call in server.calls)
+
+
+def test_each_case_is_asked_in_both_orders_of_its_criteria(server: FakeServer, ledger: Ledger) -> None:
+    server.judge = biased
+    found = audited(ledger, "order", limit=12)
+    joint = [tuple(call.joint_scores) for call in server.calls if call.joint_scores]
+    assert sorted(joint) == sorted(names[::-1] for names in joint)
+    assert len(joint) == 24 and min(map(len, joint)) == 2  # cases with one graded criterion are asked about another one as well
+    (order,) = (one for one in found.effects if one.variant == "criterion_first")
+    assert (order.cases, order.scores) == (12, 24)
+
+
+@pytest.mark.parametrize("differences", [[0.0] * 20, [0.0] * 19 + [-5.0], [1.0, -1.0, 0.0, 0.5] * 5, [2.0]])
+def test_the_interval_of_an_effect_has_a_width_and_mirrors_with_the_sign(differences: list[float]) -> None:
+    low, high = effect_interval(differences, 5.0)
+    mean = sum(differences) / len(differences)
+    assert -5.0 <= low < mean < high <= 5.0
+    mirrored = effect_interval([-one for one in differences], 5.0)
+    assert mirrored == pytest.approx((-high, -low))
+    doubled = effect_interval([2.0 * one for one in differences], 10.0)
+    assert doubled == pytest.approx((2.0 * low, 2.0 * high))
+
+
+def test_the_interval_of_an_effect_allows_for_rare_changes_of_the_whole_scale_that_were_not_seen() -> None:
+    low, high = effect_interval([0.0] * 20, 5.0)
+    assert -low == pytest.approx(high) and high > 0.5
+    assert effect_interval([0.0] * 200, 5.0)[1] < 0.1
 
 
 def resistance(found: AuditResult) -> dict[str, Resistance]:

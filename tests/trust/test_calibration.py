@@ -14,8 +14,10 @@ from areopage.jury.panel import Panel
 from areopage.models.reference import ModelReference
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.reduce import DEFAULT
-from areopage.trust.calibration import Calibration, Judged, apply_calibration, fit_calibration, read_calibration
+from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.judged import Judged
 from areopage.trust.label_plan import plan_run, teaching_answers
+from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PATH = "quality.answer.exactness"
@@ -90,6 +92,86 @@ def test_the_mean_of_people_lies_in_the_corrected_interval_and_not_near_the_jury
     weights = calibration.criteria[0].weights
     assert weights is not None
     assert weights.weights[0] > weights.weights[1]
+
+
+def test_labels_that_teach_train_single_scores_and_no_mean() -> None:
+    jury, people = judged()
+    drawn = list(ANSWERS[::10])
+    strange = dict(people) | {item: 9.0 for item in ANSWERS if item not in drawn}  # in a mean they would be seen
+    taught = teaching_answers(jury, ANSWERS, 40, drawn)
+    without = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
+    found = fit_calibration(jury, ratings(strange, [*drawn, *taught]), drawn, NOW, taught=taught)
+    assert found.criteria[0].mean == without.criteria[0].mean
+    assert found.criteria[0].failures == without.criteria[0].failures
+    assert found.criteria[0].map != without.criteria[0].map
+    assert found.criteria[0].weights is not None
+    assert found.criteria[0].weights.labels == 80
+    assert (found.labels.answers, found.labels.taught, found.labels.selected) == (40, 40, 0)
+    assert found.labels.digest != without.labels.digest
+    picked = fit_calibration(jury, ratings(strange, [*drawn, *taught]), drawn, NOW)
+    assert (picked.labels.taught, picked.labels.selected) == (0, 40)
+    assert picked.criteria == without.criteria
+
+
+def test_three_judges_are_weighed_by_their_agreement_and_means_stay_valid() -> None:
+    three = structs.replace(PANEL, judges=(*PANEL.judges, judge("third", "d3")))
+    random = np.random.default_rng(5)
+    truth = random.uniform(2, 8, len(ANSWERS))
+    noise = random.normal(0, [0.4, 0.5, 3.0], (len(ANSWERS), 3))
+    judges = truth[:, None] + 1.5 + noise
+    jury = Judged(
+        panel=three,
+        run_id="run1",
+        scores={"": {}, PATH: dict(zip(ANSWERS, judges.mean(axis=1).tolist(), strict=True))},
+        by_judge={PATH: dict(zip(ANSWERS, map(tuple, judges.tolist()), strict=True))},
+        limits={PATH: 4.0},
+    )
+    people, hits = dict(zip(ANSWERS, truth.tolist(), strict=True)), 0
+    for seed in range(60):
+        drawn = [ANSWERS[at] for at in np.random.default_rng(seed).permutation(len(ANSWERS))[:30]]
+        found = fit_calibration(jury, ratings(people, drawn), drawn, NOW)
+        fit = found.criteria[0]
+        one = apply_calibration(found, jury).criteria[CRITERION.id]
+        assert fit.agreement[2] < 0.1
+        assert fit.mean.saved is not None
+        assert fit.mean.saved > 0.9  # by the jury's score alone: about three quarters
+        assert one.own
+        assert one.uncorrected == pytest.approx(judges.mean())
+        assert one.low is not None
+        assert one.high is not None
+        hits += bool(one.low <= truth.mean() <= one.high)
+    assert hits >= 52
+
+
+def test_single_scores_are_mapped_beside_the_jurys_and_stay_on_the_scale() -> None:
+    calibration, jury, people = fitted()
+    found = mapped_scores(calibration, jury)[PATH]
+    assert set(found) == set(ANSWERS)
+    assert {one.by for one in found.values()} == {"weights"}
+    assert {one.calibration for one in found.values()} == {calibration.id}
+    assert all(0 <= one.score <= 10 for one in found.values())
+    raw = np.mean([abs(jury.scores[PATH][item] - people[item]) for item in ANSWERS])
+    mapped = np.mean([abs(found[item].score - people[item]) for item in ANSWERS])
+    assert mapped < raw / 2
+    without = mapped_scores(calibration, structs.replace(jury, by_judge={}))[PATH]
+    assert {one.by for one in without.values()} == {calibration.criteria[0].map.kind}
+
+
+def test_judges_errors_about_failures_are_learned_and_tell_the_chance_of_single_ones() -> None:
+    calibration, jury, people = fitted(count=120)
+    errors = calibration.criteria[0].errors
+    assert errors is not None
+    assert errors.missed[0] > 0.5  # a judge that is lenient by 1.5 points passes what people fail at 4
+    assert max(errors.alarms) < 0.15
+    found = mapped_scores(calibration, jury)[PATH]
+    chances = np.array([found[item].failing for item in ANSWERS], dtype=float)
+    failing = np.array([people[item] <= 4 for item in ANSWERS])
+    judged_failing = np.array([jury.scores[PATH][item] <= 4 for item in ANSWERS])
+    assert ((chances - failing) ** 2).mean() < (judged_failing != failing).mean()
+    assert abs(chances.mean() - failing.mean()) < 0.12
+    few = fit_calibration(jury, ratings(dict.fromkeys(ANSWERS, 8.0), ANSWERS[:20]), ANSWERS[:20], NOW)
+    assert few.criteria[0].errors is None
+    assert {one.failing for one in mapped_scores(few, jury)[PATH].values()} == {None}
 
 
 def test_on_another_run_the_relation_is_assumed_and_its_uncertainty_carried_over() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
@@ -27,7 +28,7 @@ DANGER = "safety.harm.danger__v1_0"
 SIDE = 10
 
 
-class Watching:
+class Watching(Silent):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
@@ -36,12 +37,6 @@ class Watching:
 
     def phase(self, name: str, total: int, kept: int) -> None:
         self.phases.append((name, total, kept))
-
-    def server_gone(self, address: str, seconds: float) -> None:
-        pass
-
-    def server_back(self, address: str, seconds: float) -> None:
-        pass
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         self.calls += 1
@@ -104,7 +99,7 @@ def test_an_oracle_qualifies_and_its_standing_ends_with_another_model_or_another
     oracle = recorded(tmp_path / "oracle.jsonl")
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
     exam = exam_of(suite, oracle)
-    assert exam_size(exam).calls == {"oracle": 80}  # two passes and two harmless changes of each row
+    assert exam_size(exam).by_judge == {"oracle": 80}  # two passes and two harmless changes of each row
     result = run_exam(exam, ledger, Watching())
     (one,) = result.found
     assert (one.state, one.criterion, one.whole, one.languages, len(one.items)) == ("qualified", DANGER, True, ("en",), 20)
@@ -126,7 +121,7 @@ def test_a_judge_that_turns_the_scale_around_is_not_qualified(suite: Suite, ledg
 
 def test_an_exam_that_was_stopped_goes_on_where_it_was(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
     oracle = recorded(tmp_path / "oracle.jsonl")
-    exam = structs.replace(exam_of(suite, oracle), concurrency=1)
+    exam = exam_of(suite, oracle, concurrency=1)
     with pytest.raises(KeyboardInterrupt):
         run_exam(exam, ledger, Watching(30))
     assert Qualifications(ledger).list() == []
@@ -143,6 +138,13 @@ def test_an_exam_on_a_part_of_the_gold_set_gives_no_standing(suite: Suite, ledge
     (one,) = run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching()).found
     assert (one.whole, [item.row for item in one.items]) == (False, ["g1", "g12"])
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
+
+
+def test_an_exam_on_a_part_of_one_criterions_rows_takes_as_many_of_them() -> None:
+    suite = load_suite("child_safety")
+    wishes = ExamWishes(judges=("rules:readability",), criteria="age.readability", languages=("en",), limit=12)
+    (part,) = prepare_exam(suite, wishes).parts
+    assert len(part.rows) == 12
 
 
 def test_a_salted_exam_asks_anew(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import datetime, timedelta
 
+from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.access import Audit
@@ -57,7 +58,7 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
-    """Alerts, golden questions, the report, retention, the export of traces and the review queue.
+    """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue.
 
     Raises:
         ConfigError: the suite cannot be loaded.
@@ -67,6 +68,7 @@ def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
         report_job(ledger, monitor),
         retention_job(ledger, monitor),
         trace_job(ledger, config),
+        canary_job(ledger, monitor),
         _review_job(ledger, monitor),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]

@@ -13,6 +13,8 @@ from areopage.cases.records import Case
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
+from areopage.jury.panel import ContextBudget, Panel, fit_documents
+from areopage.scoring.passes.allocation import PassSettings
 
 Part = Literal[
     "suite",
@@ -21,6 +23,7 @@ Part = Literal[
     "judges",
     "criteria",
     "prompts",
+    "documents",
     "personas",
     "scale",
     "weights",
@@ -56,6 +59,17 @@ class PartDifference(Struct, frozen=True, kw_only=True):
         return f"{self.part} ({self.first} / {self.second})" if self.first != self.second else self.part
 
 
+class DifferentPanels(UserError):
+    """Two runs, or a run and production, were judged by different panels; `differs` says in what."""
+
+    def __init__(self, first: str, other: str, differs: Sequence[PartDifference]) -> None:
+        told = "; ".join(map(str, differs))
+        super().__init__(
+            f"{first} and {other} cannot be compared, for they differ in: {told} (--anyway compares what they have in common)"
+        )
+        self.differs = tuple(differs)
+
+
 def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
     """The parts of a run; prices, responses and the remarks of datasets play no part.
 
@@ -88,6 +102,51 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
     if spec.target is None:
         del named["mode"]
     return {part: PanelPart(digest_of(content), told) for part, (content, told) in named.items()}  # type: ignore[misc]
+
+
+def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel) -> tuple[PartDifference, ...]:
+    """In what the scores of a run differ from those that a panel of production gives.
+
+    The names of judges, and the share of documents that models are shown, play no part where they change no call: where every
+    document of the run would have been shown whole.
+    """
+    fits = spec.context == panel.context or (
+        panel.context is not None and all(_is_whole(one.case, panel.context) for one in cases)
+    )
+    return part_differences(
+        _judging_parts(spec, spec.adaptive, "" if fits else _budget(spec.context)),
+        _judging_parts(panel, None, "" if fits else _budget(panel.context)),
+    )
+
+
+def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) -> PanelParts:
+    """The parts that a run and a panel of production both have."""
+    judges = [msgspec.structs.replace(judge, name="", price=None) for judge in panel.judges]
+    passes = [
+        f"{len(judge.passes)}" if adaptive is None else f"{adaptive.start} to {len(judge.passes)}" for judge in panel.judges
+    ]
+    told = name_list(_judge(one.name, str(one.reference), n) for one, n in zip(panel.judges, passes, strict=True))
+    named: dict[Part, tuple[object, str]] = {
+        "language": (panel.language, panel.language),
+        "judges": ([sorted(map(digest_of, judges)), adaptive], told),
+        "criteria": (sorted(digest_of(one) for one in panel.criteria), f"{len(panel.criteria)}"),
+        "prompts": (panel.joint, "all criteria in one call" if panel.joint else "one call for each criterion"),
+        "documents": (documents, documents),
+        "personas": (panel.personas, f"{len(panel.personas)}"),
+        "scale": (panel.scale, f"{panel.scale.min:g} to {panel.scale.max:g}"),
+        "weights": (panel.weights, ""),
+        "profile": (panel.profile, panel.profile.name),
+        "failures": (panel.failures, ""),
+    }
+    return {part: PanelPart(digest_of(content), said) for part, (content, said) in named.items()}
+
+
+def _is_whole(case: Case, budget: ContextBudget) -> bool:
+    return fit_documents(case.documents, budget)[0] == case.documents
+
+
+def _budget(budget: ContextBudget | None) -> str:
+    return "whole" if budget is None else f"at most {budget.max_tokens} tokens"
 
 
 def _passes(judge: Judge, spec: RunSpec) -> str:

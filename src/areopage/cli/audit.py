@@ -1,7 +1,6 @@
 """`areopage audit`: which harmless changes move the scores of a judge, and what attacks do to them."""
 
 import asyncio
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,20 +8,18 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from areopage.app.ledger import open_ledger
-from areopage.cli.bench.run import Places, ask_to_send, configured, ended_like_ctrl_c
-from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
+from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.bench.run import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
-from areopage.cli.progress import OutageLines, Pace
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
-from areopage.errors import ServerDown, UserError, counted, name_list
+from areopage.errors import UserError, counted, name_list
+from areopage.jury.call_sizes import CallSize
 from areopage.ledger.connection import make_folder
 from areopage.locales import LANGUAGES
-from areopage.report.elements import report_locale
 from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.render import write_report
 from areopage.suites.loader import load_suite
-from areopage.trust.asking import Size, agreed, contacts, costs_money
+from areopage.trust.asking import agreed, contacts
 from areopage.trust.audit import CASES, Audit, AuditResult, AuditWishes, PreparedAudit, prepare_audit
 from areopage.trust.probes import PROBES, Probe
 from areopage.trust.questions import ASKED_WITHOUT
@@ -68,20 +65,12 @@ def audit(
         timeout=timeout,
         allowed_variables=tuple(allow_variable or ()),
     )
-    app = configured(Places(out=out, config=config, ledger=ledger))
-    prepared = prepare_audit(load_suite(suite).with_shared(app.section), wishes)
-    prepared = _agreed(prepared, yes=yes)
-    with open_ledger(app, create=True) as opened:
-        one = Audit(prepared, opened, OutageLines(tell))
-        try:
-            with ended_like_ctrl_c():
-                found = asyncio.run(_carried_out(one, prepared, only_plan=plan, yes=yes))
-        except KeyboardInterrupt:
-            tell("\nstopped; what has arrived is kept: the same command goes on")
-            raise typer.Exit(INTERRUPTED) from None
-        except ServerDown as fault:
-            tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept: the same command goes on")
-            raise typer.Exit(INCONCLUSIVE) from None
+    places = Places(out=out, config=config, ledger=ledger)
+    prepared = prepare_audit(load_suite(suite).with_shared(configured(places).section), wishes)
+    (asking,) = agreed([prepared.asking], None if yes else ask_to_send)
+    prepared = structs.replace(prepared, asking=asking)
+    with opened_ledger(places, create=True) as opened, resumed_by_the_same_command():
+        found = asyncio.run(_carried_out(Audit(prepared, opened), prepared, only_plan=plan, yes=yes))
     if found is not None:
         _write(found, out)
 
@@ -100,27 +89,18 @@ def _without(named: list[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ASKED_WITHOUT if name in wanted or EACH in wanted)
 
 
-def _agreed(prepared: PreparedAudit, *, yes: bool) -> PreparedAudit:
-    return structs.replace(prepared, asking=agreed(prepared.asking, None if yes else ask_to_send))
-
-
 async def _carried_out(one: Audit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
-    try:
-        size = await one.plan()
-        _show_plan(one, size, prepared)
-        if only_plan:
-            return None
-        if size.calls:
-            _confirm(prepared, yes=yes)
-        pace = Pace("audit", size.planned)
-        found = await one.carry_out(pace.moved)
-        pace.finish()
-        return found
-    finally:
-        await one.aclose()
+    size = await one.plan()
+    _show_plan(one, size, prepared)
+    if only_plan:
+        return None
+    if size.calls:
+        confirm([prepared.asking], yes=yes)
+    with progress(prepared.asking) as display:
+        return await one.carry_out(display)
 
 
-def _show_plan(one: Audit, size: Size, prepared: PreparedAudit) -> None:
+def _show_plan(one: Audit, size: CallSize, prepared: PreparedAudit) -> None:
     wishes, panel = prepared.wishes, one.panel
     told = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
     tell(f"audit of {one.judge.name} ({one.judge.reference}) with {told}")
@@ -130,26 +110,8 @@ def _show_plan(one: Audit, size: Size, prepared: PreparedAudit) -> None:
     for line in contacts(prepared.asking):
         tell(line)
     known = f" ({size.known:,} of {size.planned:,} are known already)" if size.known else ""
-    cost = report_locale("en").costs({size.currency: size.cost}) if size.cost is not None else ""
-    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
-    tell(f"plan: {counted(size.calls, 'call')}{known}, {tokens}{f', about {cost}' if cost else ''}")
-
-
-def _confirm(prepared: PreparedAudit, *, yes: bool) -> None:
-    """Ask whether to begin.
-
-    Raises:
-        UserError: there is no terminal to ask on, and the model costs money.
-    """
-    if yes:
-        return
-    if sys.stdin.isatty():
-        if not typer.confirm("Go on?", default=True, err=True):
-            raise KeyboardInterrupt
-    elif costs_money(prepared.asking):
-        raise UserError(
-            f"{prepared.wishes.judge}: this model costs money, and there is no terminal to ask on: give --yes to start"
-        )
+    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    tell(f"plan: {counted(size.calls, 'call')}{known}, {told}")
 
 
 def _write(found: AuditResult, out: Path) -> None:

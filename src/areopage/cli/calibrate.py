@@ -8,27 +8,29 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
 from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.console import print_table, text_console
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, day_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.calibrations import Calibrations
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.labels import TEACHING, ReviewQueue
+from areopage.ledger.queries import Scope
 from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
+from areopage.report.monitor.calibrated import fit_period
+from areopage.report.monitor.figures import last_days
 from areopage.report.results.calibrated import fit_run, judged_run
 from areopage.report.results.people import drawn_ids
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import panel_rubric
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
 from areopage.trust.label_plan import CriterionPlan, plan_run, teaching_answers
-
-TEACHING = "teaching"
-"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 
@@ -52,8 +54,8 @@ def plan(
 ) -> None:
     """Tell how many labels a stated precision of corrected scores takes, and queue the answers to label.
 
-    The answers are drawn at random; only those make corrected scores and intervals valid. Those of --teach are chosen by the
-    judges' scores: they tell where judges are apart or extreme, and stay out of the corrected scores.
+    The answers are drawn at random; only those make corrected means and intervals valid. Those of --teach are chosen by the
+    judges' scores, where judges are apart or extreme: the map of single scores learns from them, and means do not.
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
@@ -116,7 +118,8 @@ def fit(
 ) -> None:
     """Fit a calibration to the labels of a run, store it, and show the run's scores before and after.
 
-    Only blind labels of answers that were drawn at random count.
+    Only blind labels count. Means rest on answers that were drawn at random; the map of single scores also learns from those
+    that `plan --teach` queued.
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
@@ -126,6 +129,36 @@ def fit(
         _print_calibration(found)
         parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", found.id, "--out", str(out)]
         typer.echo(f"apply it: {shlex.join(parts)}")
+
+
+def monitored(
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=3660, metavar="N", help="Number of days, including the last day.")
+    ] = 28,
+    until: Annotated[str | None, typer.Option("--until", metavar="DATE", help="Last day (UTC). Default: today.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Fit a calibration to the labels of monitored answers, store it, and show their scores before and after.
+
+    Only blind labels count, of answers that the monitor drew at random for review. Each label is weighed by the traffic of its
+    day.
+    """
+    now, found = datetime.now(UTC), find_config(config)
+    last = day_of("--until", until) if until else now.date()
+    suite = found.monitor.load_suite()
+    with open_ledger(found) as ledger:
+        scope = Scope(suite=suite.name, source=source, variant=variant)
+        fitted = fit_period(ledger, last_days(days, last), scope, now)
+        Calibrations(ledger).add(fitted.stored())
+        Audit(ledger).note(
+            actor(), "calibrate", fitted.source, f"calibration {fitted.id}: {counted(fitted.labels.labels, 'label')}"
+        )
+        _print_calibration(fitted)
+        parts = ["areopage", "monitor", "report", "--days", str(days), "--until", last.isoformat()]
+        scoped = [part for name, value in (("--source", source), ("--variant", variant)) if value for part in (name, value)]
+        typer.echo(f"apply it: {shlex.join([*parts, *scoped, '--calibration', fitted.id])}")
 
 
 def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -141,7 +174,7 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
         for stored in known:
             one = read_calibration(stored)
             judges = name_list(judge.name for judge in one.judges)
-            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, one.run_id, f"{one.labels.answers:,}", judges)
+            cells = (one.id, f"{one.fitted:%Y-%m-%d %H:%M}", one.suite, visible(one.source), f"{one.labels.answers:,}", judges)
             table.add_row(*(Text(visible(cell)) for cell in cells))
         print_table(text_console(), table)
 
@@ -154,13 +187,20 @@ def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOpti
 
 def _print_calibration(found: Calibration) -> None:
     console, labels = text_console(), found.labels
-    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, run {found.run_id}", style="bold"))
+    console.print(Text(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {_labelled(found)}", style="bold"))
     raters = name_list(visible(rater) for rater in labels.raters)
     console.print(Text(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}"), soft_wrap=True)
+    if found.monitored:
+        judged = max(fit.mean.judged for fit in found.criteria)
+        told = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
+        console.print(Text(told), soft_wrap=True)
     if labels.answers < labels.drawn:
         waiting = answers_text(labels.drawn - labels.answers)
         told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
         console.print(Text(told), soft_wrap=True)
+    if labels.taught:
+        taught = f"also labelled, as they teach most: {answers_text(labels.taught)}; single scores learn from them, means do not"
+        console.print(Text(taught), soft_wrap=True)
     if labels.selected:
         console.print(Text(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random"), soft_wrap=True)
     if labels.unblind:
@@ -176,14 +216,36 @@ def _print_calibration(found: Calibration) -> None:
             one = fit.failures
             told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
             console.print(Text(told), soft_wrap=True)
+    for fit in found.criteria:
+        if fit.agreement:
+            weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
+            console.print(Text(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}")), soft_wrap=True)
+        if fit.errors is not None:
+            by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
+            told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
+            console.print(Text(visible(f"failures of {fit.criterion}: {told}")), soft_wrap=True)
     for path, answers in found.left_out.items():
         console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
+
+
+def _labelled(found: Calibration) -> str:
+    """Whose answers were labelled."""
+    return f"monitored {found.source}" if found.monitored else f"run {found.run_id}"
 
 
 def _before_and_after(found: Calibration) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("score of", overflow="fold")
-    for heading in ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "map"):
+    for heading in (
+        "answers",
+        "labelled",
+        "before",
+        "after",
+        "95 % interval",
+        "labels alone",
+        "labels saved",
+        "single scores by",
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for fit in found.criteria:
         table.add_row(Text(fit.criterion or ("all" if fit.criterion == OVERALL else "")), *_cells(fit))
@@ -195,12 +257,12 @@ def _cells(fit: CriterionFit) -> tuple[str, ...]:
     return (
         f"{mean.judged:,}",
         f"{mean.labels:,}",
-        f"{mean.uncorrected:.2f}",
+        f"{fit.jury:.2f}",
         f"{mean.value:.2f}",
         _range(mean.low, mean.high),
         _range(alone.low, alone.high),
         MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}",
-        fit.map.kind,
+        fit.singles,
     )
 
 

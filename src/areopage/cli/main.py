@@ -72,7 +72,7 @@ BENCH = LazyGroup(
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
             "bench.commands:compare",
-            "Compare runs with a first one: what got worse, what got better, and what drives it.",
+            "Compare runs with a first one, or a run with production: what got worse, and what drives it.",
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
@@ -211,6 +211,10 @@ CALIBRATE = LazyGroup(
             "calibrate:fit",
             "Fit a calibration to the labels of a run, store it, and show the run's scores.",
         ),
+        "monitored": (
+            "calibrate:monitored",
+            "Fit a calibration to the labels of monitored answers, store it, and show their scores.",
+        ),
         "list": ("calibrate:list_calibrations", "List the calibrations of a ledger, oldest first."),
         "show": ("calibrate:show", "Show what a calibration corrects, and what it rests on."),
     },
@@ -228,10 +232,11 @@ RAG = LazyGroup(
 )
 LEDGER = LazyGroup(
     "ledger",
-    "The ledger: check, rebuild, export, audit log.",
+    "The ledger: check, rebuild, compact, export, audit log.",
     commands={
         "check": ("ledger:check", "Compare every stored score and count with its recomputed value."),
         "rebuild": ("ledger:rebuild", "Recompute every stored score and count; no model is called."),
+        "compact": ("ledger:compact", "Write a SQLite file anew, so that no unused space holds erased texts."),
         "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
         "audit": ("ledger:show_audit", "Show the audit log: who read, labelled, erased, exported or changed what, newest first."),
     },

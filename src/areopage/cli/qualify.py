@@ -6,42 +6,32 @@ from typing import Annotated
 
 import msgspec
 import typer
-from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.spec import Target
-from areopage.cli.bench.run import Places, ask_to_send, configured, confirm, ended_like_ctrl_c, opened_ledger, progress
+from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.canary import canary_rounds
 from areopage.cli.console import print_table, text_console
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
-from areopage.errors import ServerDown, StorageError, UnknownRun, counted
-from areopage.jury.judges import Judge
+from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger.qualifications import Qualification
 from areopage.locales import MISSING
-from areopage.models.contacts import contact_lines, contacts_of
-from areopage.models.settings import ModelSettings
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import mark_text
 from areopage.scoring.exams.records import Figure
 from areopage.suites.loader import load_suite
+from areopage.trust.asking import contacts
+from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import ExamResult, run_exam
-from areopage.trust.exam_plan import Exam, ExamWishes, allowing, check_exam, exam_size, prepare_exam
+from areopage.trust.exam_plan import Exam, ExamWishes, agreed_exam, check_exam, exam_size, prepare_exam
 
 FORMATS = ("text", "json")
 HEADINGS = (
     *("criterion", "state", "rows", "separation [95 %]", "error", "bias", "kappa", "parsed", "between passes", "by edits"),
 )
-
-
-class _Asked(Struct, frozen=True, kw_only=True):
-    """The models of an exam, for progress and prices."""
-
-    judges: tuple[Judge, ...]
-    settings: ModelSettings
-    target: Target | None = None
-    child: Target | None = None
 
 
 def qualify(
@@ -65,6 +55,12 @@ def qualify(
     limit: Annotated[
         int, typer.Option(min=0, help="So many rows of each language, evenly spaced; the result then gives no standing. 0: all.")
     ] = 0,
+    canary: Annotated[
+        bool,
+        typer.Option(
+            "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
+        ),
+    ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the exam would ask and cost, and ask nothing.")] = False,
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
@@ -77,9 +73,11 @@ def qualify(
 ) -> None:
     """Examine judges on a suite's gold set, and store which are qualified on which criteria.
 
-    The same command resumes an interrupted exam: the ledger keeps every call.
+    The same command resumes an interrupted exam or round: the ledger keeps every call.
     """
     one_of("--format", form, FORMATS)
+    if canary and (criteria is not None or lang or passes is not None or limit):
+        raise UserError("--canary asks the rows of exam.canary of the suite: leave out --criteria, --lang, --passes and --limit")
     places = Places(out=out, config=config, ledger=ledger)
     wishes = ExamWishes(
         judges=tuple(judge or ()),
@@ -93,64 +91,65 @@ def qualify(
     )
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    prepared = prepare_exam(load_suite(suite).with_shared(configured(places).section), wishes)
-    exam = check_exam(prepared if yes else _agreed(prepared))
-    _print_plan(exam)
+    loaded = load_suite(suite).with_shared(configured(places).section)
+    prepared = agreed_exam(prepare_exam(loaded, wishes), None if yes else ask_to_send)
+    if canary:
+        raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))
+    exams = _after_drift(check_exam(prepared), places)
+    for one in exams:
+        _print_plan(one)
     if plan:
         return
-    confirm([_asked(exam)], yes=yes)
-    raise typer.Exit(_carry_out(exam, places, form))
+    confirm([one.parts[0].asking for one in exams], yes=yes)
+    raise typer.Exit(_carry_out(exams, places, form))
 
 
-def _agreed(exam: Exam) -> Exam:
-    """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
-    settings = exam.parts[0].settings
-    contacts = contacts_of([judge.reference for judge in exam.judges], settings).values()
-    asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
-    return allowing(exam, [name for one in asked for name in one.variables]) if asked and ask_to_send(asked) else exam
-
-
-def _asked(exam: Exam) -> _Asked:
-    return _Asked(judges=exam.judges, settings=exam.parts[0].settings)
+def _after_drift(exam: Exam, places: Places) -> tuple[Exam, ...]:
+    """The exam, with the judges apart that are to be asked anew."""
+    try:
+        with opened_ledger(places) as ledger:
+            return exams_after_drift(exam, ledger)
+    except UnknownRun:  # the first exam makes the ledger
+        return (exam,)
 
 
 def _print_plan(exam: Exam) -> None:
     size = exam_size(exam)
     languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
-    rows, criteria = counted(size.rows, "gold row"), counted(size.criteria, "criterion", "criteria")
+    rows = counted(sum(len(part.rows) for part in exam.parts), "gold row")
+    criteria = counted(len({one.id for part in exam.parts for one in part.panel.criteria}), "criterion", "criteria")
     tell(f"exam on suite {exam.suite}: {rows} ({languages}), {criteria}")
     for judge in exam.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
         passes = counted(len(judge.passes), "pass", "passes")
-        tell(f"  {judge.name} ({judge.reference}): {counted(size.calls[judge.name], 'call')}, {passes}{unfit}")
-    for line in contact_lines([judge.reference for judge in exam.judges], exam.parts[0].settings):
+        tell(f"  {judge.name} ({judge.reference}): {counted(size.by_judge[judge.name], 'call')}, {passes}{unfit}")
+    for line in contacts(exam.parts[0].asking):
         tell(line)
+    if exam.parts[0].panel.salt:
+        tell("note: the scores moved since the last exam: all rows are asked about anew")
     if not exam.whole:
         tell("note: this is a part of the gold set: the result gives no standing")
-    cost = report_locale("en").costs(size.costs)
-    tokens = f"about {size.prompt_tokens:,} prompt and {size.completion_tokens:,} answer tokens"
-    tell(f"plan: at most {counted(sum(size.calls.values()), 'call')}, {tokens}{f', about {cost}' if cost else ''}")
+    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    tell(f"plan: at most {counted(size.calls, 'call')}, {told}")
 
 
-def _carry_out(exam: Exam, places: Places, form: str) -> int:
-    """Run the exam and print what it shows; returns the exit code."""
-    try:
-        with opened_ledger(places, create=True) as ledger, ended_like_ctrl_c(), progress(_asked(exam)) as display:
-            result = run_exam(exam, ledger, display)
-    except KeyboardInterrupt:
-        tell("\nstopped; what has arrived is kept: the same command goes on from there")
-        return INTERRUPTED
-    except (ServerDown, StorageError) as fault:
-        tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept: the same command goes on from there")
+def _carry_out(exams: Sequence[Exam], places: Places, form: str) -> int:
+    """Run the exams and print what they show; returns the exit code."""
+    results: list[ExamResult] = []
+    with opened_ledger(places, create=True) as ledger, resumed_by_the_same_command():
+        for exam in exams:
+            with progress(exam.parts[0].asking) as display:
+                results.append(run_exam(exam, ledger, display))
+    if open_calls := sum(result.open_calls for result in results):
+        tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
-    if result.open_calls:
-        tell(f"{counted(result.open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
-        return INCONCLUSIVE
+    found = [one for result in results for one in result.found]
     if form == "json":
-        typer.echo(msgspec.json.format(msgspec.json.encode(result.found)).decode())
+        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
-        _print_result(exam, result)
-    return FAILED if any(one.state == "not_qualified" for one in result.found) else DONE
+        for exam, result in zip(exams, results, strict=True):
+            _print_result(exam, result)
+    return FAILED if any(one.state == "not_qualified" for one in found) else DONE
 
 
 def _print_result(exam: Exam, result: ExamResult) -> None:

@@ -17,11 +17,12 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
-from areopage.jury.opening import settled_judge
+from areopage.jury.opening import check_judge, settled_judge
 from areopage.jury.plan import JudgedCase, PassesOf, all_passes, plan
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
@@ -138,6 +139,26 @@ def checked_panel(panel: AnyPanel, statuses: Mapping[ModelReference, JudgeStatus
         names = name_list(judge.name for judge in judges)
         raise CriteriaError(f"{names} cannot judge any of the selected criteria: choose other judges or criteria")
     return checked
+
+
+async def check_panel(panel: AnyPanel, settings: ModelSettings) -> AnyPanel:
+    """Check that every judge can be called; see `checked_panel`.
+
+    Raises:
+        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+        CriteriaError: no judge may judge anything.
+    """
+    return checked_panel(panel, await judge_statuses(panel, settings))
+
+
+async def judge_statuses(panel: Panel, settings: ModelSettings) -> dict[ModelReference, JudgeStatus]:
+    """Check each judge's model once.
+
+    Raises:
+        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+    """
+    references = dict.fromkeys(judge.reference for judge in panel.judges)
+    return {reference: await check_judge(reference, settings) for reference in references}
 
 
 def planned_calls(

@@ -1,5 +1,5 @@
 """Hash chains over a ledger's evidence: runs, cases, judgments, links, labels, decisions, releases, sign-offs, exams,
-calibrations, audit, erasures.
+rounds of canaries, calibrations, audit, erasures.
 
 A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
 of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
 from areopage.ledger.rows import RowValues, insert_rows, values_in
-from areopage.ledger.schema import audit, calibrations, chain, labels, qualifications, signoffs
+from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, signoffs
 
 Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
 """What a transaction did to rows. `answered`: the case of a run has its answer. `reread`: a judge's raw text was read again.
@@ -102,6 +102,11 @@ EVIDENCE: Mapping[str, Evidence] = {
             qualifications,
             "number",
             {"figures": tuple(column.name for column in qualifications.c if column.name not in ("number", "path"))},
+        ),
+        Evidence(
+            canary_rounds,
+            "number",
+            {"figures": tuple(column.name for column in canary_rounds.c if column.name not in ("number", "path"))},
         ),
         Evidence(calibrations, "number", {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")}),
         Evidence(audit, "number", {"figures": ("at", "actor", "key_id", "action", "subject", "detail")}),

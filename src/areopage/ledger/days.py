@@ -5,20 +5,18 @@ from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
 from msgspec import Struct, field, structs
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, func, select, text
 
-from areopage.criteria.records import Scale
 from areopage.ledger.answer_tables import MISSED, answer_judgments, judgments, runs, verdicts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
-from areopage.ledger.queries import DaySums, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
+from areopage.ledger.queries import DayScore, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, insert_or_add, storable
 from areopage.ledger.schema import days, score_days
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_counts import recounted_days
 from areopage.ledger.transactions import exclusive
-from areopage.scoring.counts import WEAK_UNDER
 from areopage.scoring.outcome import GIVEN_NAMES
 
 CALLS = ""
@@ -28,12 +26,11 @@ COUNTED = "monitor"
 
 _NO_SUITE = ""
 _DECIMALS = 2
-_TOLERANCE = 1e-6  # of a grade's end, against rounding of binary fractions
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
 _LABELS = ("rows", *_DAY_SUMS[1:])  # a row's own `count` is that of a tuple
 _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source")
-_SCORE_SUMS = ("answers", "total", "squares")
+_SCORE_SUMS = ("answers", "total")
 
 _Key = TypeVar("_Key")
 Place = tuple[int, str]
@@ -97,7 +94,7 @@ class DayCounts(Struct):
         for criterion, score in [("", one.score_global), *((found.criterion, found.score) for found in one.criteria)]:
             if score is not None:
                 key = (_day(one), storable(one.variant), storable(criterion), rounded(score), *place)
-                _add_to(self.scores, key, (1, score, score * score))
+                _add_to(self.scores, key, (1, score))
 
     def _add_judge(self, one: Evaluation, use: JudgeUse) -> None:
         names = (storable(use.judge), storable(use.model), storable(use.currency))
@@ -117,39 +114,17 @@ class Days:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def variants(self, period: Period, scope: Scope) -> dict[str, dict[str, dict[float, int]]]:
-        """Count answers by variant, criterion and score with two decimals.
-
-        The criterion "" is the global score. For grades and histograms; means are made of `sums`.
-        """
+    def scores(self, period: Period, scope: Scope) -> list[DayScore]:
+        """How often each score was given, by day, variant and criterion, in this order; all figures of scores are made of it."""
         columns = score_days.c
-        group = (columns.variant, columns.criterion, columns.score)
-        found: dict[str, dict[str, dict[float, int]]] = {}
-        for variant, criterion, score, answers in self._rows(_scores_by(group, period, scope)):
-            found.setdefault(variant, {}).setdefault(criterion, {})[score] = int(answers)
-        return found
-
-    def sums(self, period: Period, scope: Scope, scale: Scale) -> Sequence[DaySums]:
-        """Sums for means and variances by day, variant and criterion.
-
-        Days are in order; sums use exact scores.
-
-        Args:
-            scale: the suite's; a score in its weak grade counts as weak.
-        """
-        columns = score_days.c
-        group = (columns.day, columns.variant, columns.criterion)
-        totals = (
-            func.sum(columns.total),
-            func.sum(columns.squares),
-            func.sum(case((_is_weak(columns.score, scale), columns.answers), else_=0)),
-        )
-        query = _scores_by(group, period, scope).add_columns(*totals).order_by(*group)
+        group = (columns.day, columns.variant, columns.criterion, columns.score)  # the beginning of the key: nothing is sorted
+        query = select(*group, func.sum(columns.answers), func.sum(columns.total))
+        query = query.where(*_in_scope(score_days, period, scope)).group_by(*group).order_by(*group)
+        if scope.suite is not None:
+            query = query.where(columns.suite == scope.suite)
         return [
-            DaySums(
-                day=day, variant=variant, criterion=criterion, answers=int(answers), total=total, squares=squares, weak=int(weak)
-            )
-            for day, variant, criterion, answers, total, squares, weak in self._rows(query)
+            DayScore(day, variant, criterion, score, int(answers), total)
+            for day, variant, criterion, score, answers, total in self._rows(query)
         ]
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
@@ -268,12 +243,6 @@ def rounded(score: float) -> float:
     return round(score, _DECIMALS) + 0.0
 
 
-def _is_weak(score: ColumnElement[Any], scale: Scale) -> ColumnElement[bool]:
-    """Whether a score, of two decimals, is in the weak grade; `scoring.counts.grade_of` says which that is."""
-    reach = WEAK_UNDER * (scale.max - scale.min)
-    return score < scale.min + reach - _TOLERANCE if scale.higher_is_better else score > scale.max - reach + _TOLERANCE
-
-
 # --- parts
 
 
@@ -319,12 +288,6 @@ def _outcomes(connection: Connection, numbers: Sequence[int]) -> dict[int, list[
         for row in connection.execute(query):
             found.setdefault(row.judgment_id, []).append(row.outcome)
     return found
-
-
-def _scores_by(group: Sequence[ColumnElement[Any]], period: Period, scope: Scope) -> Select[Any]:
-    """How many scores were given, by some of the columns of `score_days`."""
-    query = select(*group, func.sum(score_days.c.answers)).where(*_in_scope(score_days, period, scope)).group_by(*group)
-    return query if scope.suite is None else query.where(score_days.c.suite == scope.suite)
 
 
 def _in_scope(table: Table, period: Period, scope: Scope) -> list[ColumnElement[bool]]:

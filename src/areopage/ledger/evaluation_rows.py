@@ -7,7 +7,8 @@ from msgspec import structs
 from sqlalchemy import ColumnElement, Connection, Row, select
 
 from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
-from areopage.ledger.qualifications import panel_standings, told_of
+from areopage.ledger.panel_standings import panel_standings
+from areopage.ledger.qualifications import told_of
 from areopage.ledger.records import CriterionResult, Evaluation
 from areopage.ledger.rows import TEXTS, RowValues, aware, chunks, insert_rows, naive, row_of, storable, storable_json, values_of
 
@@ -62,9 +63,12 @@ def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[Criter
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
     """Read evaluations with their criteria and the standing of their judges from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
-    judges = panel_standings(connection, (row.run_id for row in rows if row.state == "evaluated"))
     found = [_evaluation_of(values_of(row), criteria.get(row.number, ())) for row in rows]
-    return [structs.replace(one, **told_of(judges.get(one.run_id, ()))) if one.state == "evaluated" else one for one in found]
+    judges = panel_standings(connection, ((one.run_id, one.evaluated_at) for one in found if one.state == "evaluated"))
+    return [
+        structs.replace(one, **told_of(judges.get((one.run_id, one.evaluated_at), ()))) if one.state == "evaluated" else one
+        for one in found
+    ]
 
 
 def evaluations_by_number(connection: Connection, numbers: Sequence[int]) -> list[Evaluation]:

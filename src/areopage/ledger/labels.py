@@ -33,6 +33,9 @@ from areopage.scoring.outcome import Given, PlannedPass
 SAMPLE = "sample"
 """Why an answer is in the queue that was drawn at random."""
 
+TEACHING = "teaching"
+"""Why an answer is queued whose label tells much about the judges; it is no part of the random sample."""
+
 FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 

@@ -1,12 +1,12 @@
-"""Exams of judges, and what they say of a judge now: qualified, not qualified, or never examined.
+"""Exams of judges, and what they say of a judge's scores: qualified, not qualified, never examined, or drifted.
 
 A qualification holds for a model by its digest, for the texts of a criterion, and for a version of the prompt template: any other
-one is as if it had never been examined. The latest exam on a whole gold set counts.
+one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary found that a judge moved, its
+scores before that moment keep their exams, and its scores after it need an exam of their own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
@@ -17,7 +17,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
-from areopage.ledger.answer_tables import runs
+from areopage.ledger.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Standing, StandingState
@@ -25,13 +25,19 @@ from areopage.ledger.rows import aware, chunks, insert_numbered, json_text, naiv
 from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
+from areopage.scoring.exams.drift import Shift
 from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark
 
 NEVER_EXAMINED, QUALIFIED = "never examined", "qualified"
-UNFIT, NOT_QUALIFIED, UNEXAMINED = "unfit: ", "not qualified: ", "never examined: "
+UNFIT, DRIFTED, NOT_QUALIFIED, UNEXAMINED = "unfit: ", "drifted: ", "not qualified: ", "never examined: "
 """How the standing of a panel begins in short, and what its names follow."""
 
-_BEGINNINGS: Mapping[str, StandingState] = {UNFIT: "unfit", NOT_QUALIFIED: "not_qualified", UNEXAMINED: "never_examined"}
+_BEGINNINGS: Mapping[str, StandingState] = {
+    UNFIT: "unfit",
+    DRIFTED: "drifted",
+    NOT_QUALIFIED: "not_qualified",
+    UNEXAMINED: "never_examined",
+}
 
 Keys = tuple[str, ...]
 
@@ -48,6 +54,7 @@ class Qualification(Struct, frozen=True, kw_only=True):
         languages: those of the gold rows.
         keys: one for each language, of what the result holds for: see `standing_key`.
         gold: SHA-256 of the gold rows; `whole`: they are all of the suite's. Only a whole exam gives a standing.
+        salt: what set the exam's calls apart from all others; "" for nothing.
         result: figures, marks, and whether they are met.
         items: what the judge said, row by row.
     """
@@ -65,6 +72,7 @@ class Qualification(Struct, frozen=True, kw_only=True):
     keys: Keys
     gold: str
     whole: bool
+    salt: str = ""
     result: CriterionExam
     items: tuple[ExamItem, ...] = ()
 
@@ -80,13 +88,14 @@ class Qualification(Struct, frozen=True, kw_only=True):
 
 
 class CriterionStanding(Struct, frozen=True, kw_only=True):
-    """What is known of one judge on one criterion.
+    """What is known of one judge on one criterion, for scores of a moment.
 
     Args:
         criterion: its id.
-        exam, examined_at, gold: of the exam that counts.
+        exam, examined_at, gold: of the exam that counts; of one that drifted the exam since which it moved.
         missed: the marks that it did not reach; those that are not met before those that are open.
         older: when another version was examined, where none of this one counts.
+        drifted_at: when its scores were found to have moved, on round `drift_round` since the exam, by `shift` in points.
     """
 
     criterion: str
@@ -97,6 +106,9 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     gold: str = ""
     missed: tuple[Mark, ...] = ()
     older: datetime | None = None
+    drifted_at: datetime | None = None
+    drift_round: int = 0
+    shift: Shift | None = None
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -116,19 +128,6 @@ class _Judged(Protocol):
     def unfit(self) -> str: ...
     @property
     def criteria(self) -> tuple[str, ...]: ...
-
-
-class _Judge(Struct, frozen=True):
-    name: str
-    reference: ModelReference
-    digest: str = ""
-    unfit: str = ""
-    criteria: tuple[str, ...] = ()
-
-
-class _Panel(Struct, frozen=True):
-    judges: tuple[_Judge, ...]
-    criteria: tuple[Criterion, ...]
 
 
 def standing_key(judge: _Judged, criterion: Criterion) -> str:
@@ -173,11 +172,18 @@ class Qualifications:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [_qualification_of(row) for row in connection.execute(query)]
 
-    def standings(self, judges: Sequence[_Judged], criteria: Sequence[Criterion]) -> tuple[JudgeStanding, ...]:
-        """What is known now of each judge of a panel."""
+    def standings(
+        self, judges: Sequence[_Judged], criteria: Sequence[Criterion], judged_at: Mapping[str, datetime] = {}
+    ) -> tuple[JudgeStanding, ...]:
+        """What is known of each judge of a panel.
+
+        Args:
+            judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
+        """
+        paths = {criterion.path for criterion in criteria}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            found = _by_path(connection, {criterion.path for criterion in criteria})
-        return standings(judges, criteria, found)
+            found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
+        return standings(judges, criteria, found, drifts, judged_at)
 
 
 def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion]) -> None:
@@ -195,24 +201,19 @@ def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], cri
         raise ModelError(f"only qualified judges may judge: {told} (examine judges with: areopage qualify {suite})")
 
 
+_LACKS: Mapping[StandingState, str] = {
+    "drifted": "moved since its exam on",
+    "not_qualified": "is not qualified on",
+    "never_examined": "was never examined on",
+}
+
+
 def _lack(standing: JudgeStanding) -> str:
     if standing.state == "unfit":
         return f"is unfit: {standing.reason}"
     named = [one.criterion for one in standing.criteria if one.state == standing.state]
-    word = "is not qualified on" if standing.state == "not_qualified" else "was never examined on"
     older = ", only another version was" if standing.state == "never_examined" and standing.older else ""
-    return f"{word} {name_list(named)}{older}"
-
-
-def panel_standings(connection: Connection, run_ids: Iterable[str]) -> dict[str, tuple[Standing, ...]]:
-    """What is known now of the judges of each panel, by the panel's id; panels that cannot be read are left out."""
-    panels: dict[str, _Panel] = {}
-    for part in chunks(sorted({id for id in run_ids if id})):
-        for row in connection.execute(select(runs.c.id, runs.c.spec).where(runs.c.id.in_(part))):
-            if (panel := _panel_in(row.spec)) is not None:
-                panels[row.id] = panel
-    found = _by_path(connection, {criterion.path for panel in panels.values() for criterion in panel.criteria})
-    return {id: compact(standings(panel.judges, panel.criteria, found)) for id, panel in panels.items()}
+    return f"{_LACKS[standing.state]} {name_list(named)}{older}"
 
 
 def compact(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
@@ -221,22 +222,40 @@ def compact(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
 
 
 def standings(
-    judges: Sequence[_Judged], criteria: Sequence[Criterion], found: Mapping[str, Sequence[Qualification]]
+    judges: Sequence[_Judged],
+    criteria: Sequence[Criterion],
+    found: Mapping[str, Sequence[Qualification]],
+    drifts: Mapping[str, Sequence[CanaryRound]] = {},
+    judged_at: Mapping[str, datetime] = {},
 ) -> tuple[JudgeStanding, ...]:
-    """What exams say of each judge.
+    """What exams and canaries say of each judge.
 
     Args:
         found: the exams of each criterion by its path, oldest first.
+        drifts: the rounds that found a judge to have moved, by the same path, oldest first.
+        judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
     """
-    return tuple(_standing(judge, criteria, found) for judge in judges)
+    return tuple(_standing(judge, criteria, found, drifts, judged_at.get(judge.name)) for judge in judges)
 
 
-def _standing(judge: _Judged, criteria: Sequence[Criterion], found: Mapping[str, Sequence[Qualification]]) -> JudgeStanding:
-    own = [_criterion_standing(judge, one, found.get(one.path, ())) for one in criteria if one.is_among(judge.criteria)]
-    counts = {state: sum(one.state == state for one in own) for state in ("qualified", "not_qualified", "never_examined")}
-    state: StandingState = "not_qualified" if counts["not_qualified"] else "never_examined"
-    if own and counts["qualified"] == len(own):
-        state = "qualified"
+_COUNTED: tuple[StandingState, ...] = ("drifted", "not_qualified", "never_examined", "qualified")
+"""The gravest first: a judge has the state of its gravest criterion."""
+
+
+def _standing(
+    judge: _Judged,
+    criteria: Sequence[Criterion],
+    found: Mapping[str, Sequence[Qualification]],
+    drifts: Mapping[str, Sequence[CanaryRound]],
+    at: datetime | None,
+) -> JudgeStanding:
+    own = [
+        _criterion_standing(judge, one, found.get(one.path, ()), drifts.get(one.path, ()), at)
+        for one in criteria
+        if one.is_among(judge.criteria)
+    ]
+    counts = {state: sum(one.state == state for one in own) for state in _COUNTED}
+    state: StandingState = next((state for state in _COUNTED if counts[state]), "never_examined")
     return JudgeStanding(
         judge=judge.name,
         model=str(judge.reference),
@@ -245,14 +264,39 @@ def _standing(judge: _Judged, criteria: Sequence[Criterion], found: Mapping[str,
         **counts,
         examined_at=max((one.examined_at for one in own if one.examined_at), default=None),
         older=max((one.older for one in own if one.older), default=None),
+        drifted_at=min((one.drifted_at for one in own if one.drifted_at), default=None),
         criteria=tuple(own),
     )
 
 
-def _criterion_standing(judge: _Judged, criterion: Criterion, exams: Sequence[Qualification]) -> CriterionStanding:
+def _criterion_standing(
+    judge: _Judged,
+    criterion: Criterion,
+    exams: Sequence[Qualification],
+    drifts: Sequence[CanaryRound],
+    at: datetime | None,
+) -> CriterionStanding:
+    """An exam speaks for the scores between the drift before it and the drift after it."""
     key = standing_key(judge, criterion)
     whole = [one for one in exams if one.whole]
-    latest = next((one for one in reversed(whole) if key in one.keys), None)
+    mine = [one for one in drifts if key in one.keys]
+    before = max((one for one in mine if at is None or one.at <= at), key=lambda one: one.at, default=None)
+    until = min((one.at for one in mine if at is not None and one.at > at), default=None)
+    spoken = (one for one in reversed(whole) if key in one.keys and (until is None or one.at <= until))
+    latest = next((one for one in spoken if before is None or one.at > before.at), None)
+    if latest is None and before is not None:
+        exam = next((one for one in whole if one.exam == before.exam and key in one.keys), None)
+        return CriterionStanding(
+            criterion=criterion.id,
+            state="drifted",
+            exam=before.exam,
+            examined_at=exam.at if exam else None,
+            template=exam.template if exam else "",
+            gold=exam.gold if exam else "",
+            drifted_at=before.at,
+            drift_round=before.sequence,
+            shift=before.shift,
+        )
     if latest is None:
         named = {judge.name, str(judge.reference), judge.digest} - {""}
         others = [one.at for one in whole if named & {one.judge, one.model, one.digest}]
@@ -271,10 +315,13 @@ def _criterion_standing(judge: _Judged, criterion: Criterion, exams: Sequence[Qu
 def standing_text(found: Sequence[Standing]) -> str:
     """The standing of a panel in short: the judges that are not qualified by name, the gravest state alone.
 
-    "unfit: tiny (too small)"; "not qualified: a, b"; "never examined", or with names where others are qualified; "qualified".
+    "unfit: tiny (too small)"; "drifted: a"; "not qualified: a, b"; "never examined", or with names where others are qualified;
+    "qualified".
     """
     if unfit := [f"{one.judge} ({one.reason})" for one in found if one.state == "unfit"]:
         return f"{UNFIT}{'; '.join(unfit)}"
+    if moved := [one.judge for one in found if one.state == "drifted"]:
+        return f"{DRIFTED}{', '.join(moved)}"
     if failed := [one.judge for one in found if one.state == "not_qualified"]:
         return f"{NOT_QUALIFIED}{', '.join(failed)}"
     unknown = [one.judge for one in found if one.state == "never_examined"]
@@ -303,11 +350,12 @@ def is_unfit(text: str) -> bool:
 
 # --- rows
 
-_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold")
+_TEXTS = ("exam", "suite", "judge", "model", "digest", "criterion", "template", "gold", "salt")
 _WITHOUT_ITEMS: Select[Any] = select(*(column for column in qualifications.c if column.name != "items"))
 
 
-def _by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qualification]]:
+def exams_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Qualification]]:
+    """The results of exams by the criterion's path, oldest first and without their items."""
     found: dict[str, list[Qualification]] = {}
     for part in chunks(sorted(paths)):
         query = _WITHOUT_ITEMS.where(qualifications.c.path.in_(part)).order_by(qualifications.c.number)
@@ -330,11 +378,3 @@ def _qualification_of(row: Row[Any]) -> Qualification:
 
 
 _decode = msgspec.json.decode
-
-
-@lru_cache(maxsize=64)  # the judges and criteria of a stored panel never change
-def _panel_in(spec: str) -> _Panel | None:
-    try:
-        return msgspec.json.decode(spec, type=_Panel)
-    except msgspec.DecodeError:
-        return None

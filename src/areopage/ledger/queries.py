@@ -3,8 +3,8 @@
 The functions below say the same in SQL, over the table `evaluations`.
 """
 
-from datetime import UTC, date, datetime, time
-from typing import Any, cast
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple, cast
 
 from msgspec import Struct
 from sqlalchemy import BinaryExpression, ColumnElement, func, select
@@ -40,6 +40,11 @@ class Period(Struct, frozen=True, kw_only=True):
         """How many days."""
         return (self.end - self.start).days
 
+    @property
+    def last(self) -> date:
+        """The last day."""
+        return self.end - timedelta(days=1)
+
 
 class Filters(Struct, frozen=True, kw_only=True):
     """Which answers a list shows. `criterion` "" means that `grade` is that of the global score; `text` is free text."""
@@ -52,19 +57,18 @@ class Filters(Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-class DaySums(Struct, frozen=True, kw_only=True):
-    """How many scores one criterion got on one day for one variant, their sum, the sum of their squares, and how many are weak.
+class DayScore(NamedTuple):
+    """How often a score was given on one criterion on one day for one variant.
 
-    The sums are of the scores as they were given, not rounded. The criterion "" is the global score.
+    `score` has two decimals; `total` is the sum of the scores as they were given. The criterion "" is the global score.
     """
 
     day: date
     variant: str
     criterion: str
+    score: float
     answers: int
     total: float
-    squares: float
-    weak: int
 
 
 class DayTotals(Struct, frozen=True, kw_only=True):

@@ -222,18 +222,20 @@ class JudgeUse(JudgeWork, frozen=True, kw_only=True):
     currency: str
 
 
-StandingState = Literal["qualified", "not_qualified", "never_examined", "unfit"]
-"""`unfit`: its provider says that the model cannot judge; no exam is needed to know."""
+StandingState = Literal["qualified", "not_qualified", "never_examined", "drifted", "unfit"]
+"""`unfit`: its provider says that the model cannot judge; no exam is needed to know. `drifted`: its scores of unchanged rows
+moved since its exam."""
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """What is known of one judge at the time of asking, over the criteria that it may judge.
+    """What is known of one judge, over the criteria that it may judge, for scores of a moment.
 
     Args:
         reason: why it is unfit; "" otherwise.
-        qualified, not_qualified, never_examined: how many criteria are in each state.
+        qualified, not_qualified, never_examined, drifted: how many criteria are in each state.
         examined_at: the latest exam that counts; None without one.
         older: the latest exam of another version of the model, a criterion or the template; None without one.
+        drifted_at: when its scores were found to have moved, the first criterion of those that drifted; None without one.
     """
 
     judge: str
@@ -243,8 +245,10 @@ class Standing(Struct, frozen=True, kw_only=True):
     qualified: int = 0
     not_qualified: int = 0
     never_examined: int = 0
+    drifted: int = 0
     examined_at: datetime | None = None
     older: datetime | None = None
+    drifted_at: datetime | None = None
 
 
 class PanelResult(Struct, frozen=True, kw_only=True):
@@ -255,7 +259,7 @@ class PanelResult(Struct, frozen=True, kw_only=True):
         reason: why there is no score, or why the last attempt failed; "" if there is a score.
         score_global: weighted over all criteria that apply; None unless every one with a weight has a score.
         feedback, strengths, weaknesses, suggestions: in the judges' words.
-        qualification: what is known of the judges now, in short; `standings` judge by judge.
+        qualification: what is known of the judges for scores of that moment, in short; `standings` judge by judge.
         scored, not_applicable, planned: verdicts.
         spread: the largest difference between two judges on one criterion; None under two.
         cost: in `currency`; None if no price is known.

@@ -37,8 +37,8 @@ ledger_meta = Table(
 # --- counts by day (UTC)
 
 # How often each score was given: every mean, interval and histogram of a period is aggregated from these. The criterion "" is the
-# global score. `score` is rounded to two decimals, for grades and histograms; `total` and `squares` are the sums of scores and
-# of their squares as they were given. The key begins with what days are grouped by: nothing is sorted.
+# global score. `score` is rounded to two decimals, for grades and histograms; `total` is the sum of scores as they were given.
+# The key begins with what days are grouped by: nothing is sorted.
 score_days = Table(
     "score_days",
     metadata,
@@ -51,7 +51,6 @@ score_days = Table(
     Column("source", String(LONGEST_NAME), primary_key=True),
     Column("answers", Integer, nullable=False),
     Column("total", Float, nullable=False),
-    Column("squares", Float, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -157,9 +156,37 @@ qualifications = Table(
     Column("keys", Text, nullable=False),
     Column("gold", String(64), nullable=False),
     Column("whole", Boolean, nullable=False),
+    Column("salt", Text, nullable=False),
     Column("result", Text, nullable=False),
     Column("items", Text, nullable=False),
     Index("ix_qualifications_path", "path", "number"),
+)
+
+# Rounds of canaries: some rows of an exam asked again, one judge on one criterion each; none is changed. `round` is the id of the
+# round, `exam` that of the exam it is compared with, `sequence` its number since then. `result` is the JSON of what the rounds so
+# far say, `items` of what was said row by row.
+canary_rounds = Table(
+    "canary_rounds",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("round", String(64), nullable=False),
+    Column("exam", String(64), nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("at", DateTime, nullable=False),
+    Column("suite", Text, nullable=False),
+    Column("judge", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("criterion", String(256), nullable=False),
+    Column("path", String(256), nullable=False),
+    Column("keys", Text, nullable=False),
+    Column("moved", Boolean, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("items", Text, nullable=False),
+    # two processes that finish one round at once store it once
+    Index("uq_canary_rounds_round", "round", "criterion", unique=True),
+    Index("ix_canary_rounds_exam", "exam", "number"),
+    Index("ix_canary_rounds_moved", "path", "number", sqlite_where=text("moved"), postgresql_where=text("moved")),
 )
 
 # What people's labels correct in judges' scores. `body` is canonical JSON without any text of an answer, `digest` its SHA-256,

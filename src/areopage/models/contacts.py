@@ -5,7 +5,7 @@ names is sent only where the user allows it, or where it is the key of the very 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -83,10 +83,27 @@ class Contact(Struct, frozen=True, kw_only=True):
             )
 
 
+Agree = Callable[[Sequence[Contact]], bool]
+"""Asks the user whether servers of a suite may be sent the variables that they name. Without it, or if not, they may not."""
+
+
 def contacts_of(references: Iterable[ModelReference], settings: ModelSettings) -> dict[ModelReference, Contact]:
     """The servers of some models; models in this process, and those of providers that do not tell, have none."""
     found = {reference: _contact_of(reference, settings) for reference in references}
     return {reference: contact for reference, contact in found.items() if contact is not None}
+
+
+def agreed_variables(references: Iterable[ModelReference], settings: ModelSettings, agree: Agree | None) -> tuple[str, ...]:
+    """The variables that the user agrees to send to foreign servers of some models.
+
+    Args:
+        settings: with the environment.
+    """
+    contacts = dict.fromkeys(contacts_of(references, settings).values())
+    asked = [contact for contact in contacts if contact.not_allowed(settings)]
+    if not asked or agree is None or not agree(asked):
+        return ()
+    return tuple(name for one in asked for name in one.variables)
 
 
 def contact_lines(references: Iterable[ModelReference], settings: ModelSettings) -> list[str]:

@@ -1,5 +1,6 @@
 """What an adapter needs to know of the user's configuration; built once at the edge."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -85,6 +86,10 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     def allowing(self, variables: Iterable[str]) -> Self:
         """The settings with more variables that foreign servers may be sent."""
         return replace(self, allowed_variables=self.allowed_variables | {*variables})
+
+    def with_environment(self) -> Self:
+        """The settings with the environment of this process, which is never stored."""
+        return replace(self, environment=dict(os.environ))
 
     def with_timeout(self, seconds: float | None) -> Self:
         """The settings with another limit of a whole call; None: as they are."""

@@ -1,10 +1,9 @@
 """The figures of a period, aggregated from the ledger's counts by day. Scores are on the suite's scale.
 
-Means, intervals and comparisons are made of sums of the scores as they were given; grades and histograms count scores as they are
-shown, with two decimals.
+Means are of the scores as they were given; grades and histograms count scores as they are shown, with two decimals.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from msgspec import Struct
@@ -14,10 +13,10 @@ from areopage.ledger.days import Days
 from areopage.ledger.equal_answers import EqualAnswers, read_equals
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
-from areopage.ledger.queries import DaySums, Filters, JudgeDays, Period, Scope, midnight
+from areopage.ledger.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
 from areopage.ledger.records import Evaluation, Standing
 from areopage.ledger.store import Ledger
-from areopage.scoring.counts import STEPS, Moments, Repeat, Tally, compare
+from areopage.scoring.scored_answers import Repeat, ScoredAnswers, answer_intervals, compare
 from areopage.suites.loader import Suite
 
 GLOBAL = ""
@@ -25,18 +24,25 @@ CERTAIN_UNDER = 0.05
 """A change with a smaller p-value is called certain."""
 
 WORST = 5
+_NONE = ScoredAnswers()
 
-Tallies = Mapping[str, Tally]
-Means = Mapping[str, Moments]
+Place = tuple[date | str, str]
+"""A day or a variant, "" for all of them, and a criterion."""
+ByPlace = Mapping[Place, ScoredAnswers]
 
 
 class Mean(Struct, frozen=True, kw_only=True):
-    """A mean with its 95 % interval; None where there is nothing, the interval None under two answers."""
+    """A mean with its 95 % interval, on the scale; None where there is nothing, the interval None under two different answers."""
 
     answers: int
     mean: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends of the interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -162,12 +168,12 @@ def measure(
         StorageError: the ledger cannot be read.
     """
     counts, lists = Days(ledger), EvaluationLists(ledger)
-    sums, sides = counts.sums(period, scope, scale), _sides(counts, period, scope)
-    equals = _equals(ledger, period, scope)
-    now = _moments(sums, equals, scale)
-    before = _moments(counts.sums(previous_of(period), scope, scale), _equals(ledger, previous_of(period), scope), scale)
-    base = baseline if baseline in sides else min(sides, key=_by_name, default=None)
-    tallies = _total(sides)
+    rows, equals = counts.scores(period, scope), _equals(ledger, period, scope)
+    now, sides = _by_place(rows, equals, lambda _: ""), _by_place(rows, equals, lambda one: one.variant)
+    earlier = previous_of(period)
+    before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
+    variants = sorted({str(variant) for variant, _ in sides}, key=_by_name)
+    base = baseline if baseline in variants else next(iter(variants), None)
     totals, judges = counts.totals(period, scope), counts.judges(period)
     backlog = Evaluations(ledger).backlog(() if scope.source is None else (scope.source,))
     states = ("scored", "unscored", "failed", "left_out")
@@ -175,6 +181,7 @@ def measure(
     waiting = backlog.waiting
     planned = scored + unscored + failed + waiting
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
+    found = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
     return PeriodFigures(
         period=period,
         scope=scope,
@@ -184,12 +191,10 @@ def measure(
         waiting=waiting,
         left_out=left_out,
         coverage=scored / planned if planned else None,
-        overall=_criterion(GLOBAL, "", tallies, now, before, scale),
-        criteria=tuple(
-            _criterion(path, label, tallies, now, before, scale) for path, label in _shown_criteria(now, before, labels).items()
-        ),
-        days=_days(period, sums, equals, scale),
-        variants=tuple(_variants(sides, base, sums, equals, scale)),
+        overall=found[0],
+        criteria=tuple(found[1:]),
+        days=_days(period, rows, equals, scale),
+        variants=tuple(_variants(variants, base, sides, scale)),
         baseline=base,
         judges=tuple(_health(use) for use in judges),
         worst=tuple(_weakest(lists.worst(period, scope, WORST, higher_is_better=scale.higher_is_better))),
@@ -213,31 +218,21 @@ def daily_figures(ledger: Ledger, period: Period, scope: Scope, scale: Scale) ->
     Raises:
         StorageError: the ledger cannot be read.
     """
-    return _days(period, Days(ledger).sums(period, scope, scale), _equals(ledger, period, scope), scale)
+    return _days(period, Days(ledger).scores(period, scope), _equals(ledger, period, scope), scale)
 
 
 def _equals(ledger: Ledger, period: Period, scope: Scope) -> list[EqualAnswers]:
     return read_equals(ledger, midnight(period.start), midnight(period.end), scope)
 
 
-def _days(period: Period, sums: Iterable[DaySums], equals: Iterable[EqualAnswers], scale: Scale) -> tuple[DayFigures, ...]:
-    by_day: dict[date, list[DaySums]] = {}
-    for one in sums:
-        by_day.setdefault(one.day, []).append(one)
-    equal_by_day: dict[date, list[EqualAnswers]] = {}
-    for same in equals:
-        equal_by_day.setdefault(same.day, []).append(same)
+def _days(period: Period, rows: Iterable[DayScore], equals: Iterable[EqualAnswers], scale: Scale) -> tuple[DayFigures, ...]:
+    found = _by_place(rows, equals, lambda one: one.day)
+    means: dict[date | str, dict[str, Mean]] = {}
+    for (day, criterion), mean in _means(found, scale).items():
+        means.setdefault(day, {})[criterion] = mean
     days = [period.start + timedelta(days=number) for number in range(period.days)]
     return tuple(
-        DayFigures(
-            day=day,
-            means={
-                criterion: _mean(moments)
-                for criterion, moments in _moments(by_day.get(day, ()), equal_by_day.get(day, ()), scale).items()
-            },
-            weak=sum(one.weak for one in by_day.get(day, ()) if one.criterion == GLOBAL),
-        )
-        for day in days
+        DayFigures(day=day, means=means.get(day, {}), weak=found.get((day, GLOBAL), _NONE).tally.grades(scale)[2]) for day in days
     )
 
 
@@ -247,32 +242,29 @@ def previous_of(period: Period) -> Period:
     return Period(start=period.start - timedelta(days=days), end=period.start)
 
 
-def _shown_criteria(now: Iterable[str], before: Iterable[str], labels: Mapping[str, str]) -> dict[str, str]:
+def _shown_criteria(now: ByPlace, before: ByPlace, labels: Mapping[str, str]) -> dict[str, str]:
     """The criteria that have scores, or a label, with what they are called, in the order in which they are shown."""
-    others = sorted({*now, *before} - {GLOBAL, *labels})
+    others = sorted({criterion for _, criterion in (*now, *before)} - {GLOBAL, *labels})
     return dict(labels) | {path: path.rpartition(".")[2].replace("_", " ") for path in others}
 
 
-def _sides(counts: Days, period: Period, scope: Scope) -> dict[str, Tallies]:
-    found = counts.variants(period, scope)
-    return {variant: {criterion: Tally(scores) for criterion, scores in by.items()} for variant, by in found.items()}
-
-
-def _total(sides: Mapping[str, Tallies]) -> dict[str, Tally]:
-    total: dict[str, Tally] = {}
-    for tallies in sides.values():
-        for criterion, tally in tallies.items():
-            total[criterion] = total[criterion].merge(tally) if criterion in total else tally
-    return total
-
-
-def _moments(sums: Iterable[DaySums], equals: Iterable[EqualAnswers], scale: Scale) -> dict[str, Moments]:
-    repeats, step = repeats_of(equals), (scale.max - scale.min) / STEPS
-    found: dict[str, Moments] = {}
-    for one in sums:
-        known = found.get(one.criterion) or Moments(repeats=repeats.get(one.criterion, ()), step=step)
-        found[one.criterion] = known.plus(one.answers, one.total, one.squares)
-    return found
+def _by_place(
+    rows: Iterable[DayScore], equals: Iterable[EqualAnswers], place: Callable[[DayScore | EqualAnswers], date | str]
+) -> dict[Place, ScoredAnswers]:
+    """The answers of each day, of each variant, or of all, by criterion."""
+    sums: dict[Place, dict[float, tuple[int, float]]] = {}
+    for one in rows:
+        scores = sums.setdefault((place(one), one.criterion), {})
+        answers, total = scores.get(one.score, (0, 0.0))
+        scores[one.score] = (answers + one.answers, total + one.total)
+    sets: dict[date | str, list[EqualAnswers]] = {}
+    for same in equals:
+        sets.setdefault(place(same), []).append(same)
+    repeats = {where: repeats_of(some) for where, some in sets.items()}
+    return {
+        (where, criterion): ScoredAnswers(scores, repeats.get(where, {}).get(criterion, ()))
+        for (where, criterion), scores in sums.items()
+    }
 
 
 def repeats_of(equals: Iterable[EqualAnswers]) -> dict[str, tuple[Repeat, ...]]:
@@ -288,30 +280,37 @@ def repeats_of(equals: Iterable[EqualAnswers]) -> dict[str, tuple[Repeat, ...]]:
     }
 
 
-def _mean(moments: Moments) -> Mean:
-    low, high = moments.interval or (None, None)
-    return Mean(answers=moments.answers, mean=moments.mean, low=low, high=high)
+def _means(some: ByPlace, scale: Scale) -> dict[Place, Mean]:
+    """All means with their intervals, computed at once."""
+    intervals = answer_intervals(list(some.values()), scale)
+    return {
+        place: Mean(answers=one.answers, mean=one.mean, low=ends[0] if ends else None, high=ends[1] if ends else None)
+        for (place, one), ends in zip(some.items(), intervals, strict=True)
+    }
 
 
-def _change(later: Moments, earlier: Moments) -> Change:
-    found = compare(later, earlier)
+def _change(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Change:
+    found = compare(later, earlier, scale)
     if found is None:
         return Change()
     certain = found.p_value < CERTAIN_UNDER
     return Change(difference=found.difference, low=found.low, high=found.high, p_value=found.p_value, certain=certain)
 
 
-def _criterion(criterion: str, label: str, tallies: Tallies, now: Means, before: Means, scale: Scale) -> CriterionFigures:
-    tally, later, earlier = tallies.get(criterion, Tally()), now.get(criterion, Moments()), before.get(criterion, Moments())
-    return CriterionFigures(
-        criterion=criterion,
-        label=label,
-        mean=_mean(later),
-        grades=tally.grades(scale),
-        histogram=tally.histogram(scale),
-        previous=_mean(earlier),
-        change=_change(later, earlier),
-    )
+def _criteria(labels: Mapping[str, str], now: ByPlace, before: ByPlace, scale: Scale) -> list[CriterionFigures]:
+    means, previous = _means(now, scale), _means(before, scale)
+    return [
+        CriterionFigures(
+            criterion=criterion,
+            label=label,
+            mean=means.get(("", criterion), Mean(answers=0)),
+            grades=(later := now.get(("", criterion), _NONE)).tally.grades(scale),
+            histogram=later.tally.histogram(scale),
+            previous=previous.get(("", criterion), Mean(answers=0)),
+            change=_change(later, before.get(("", criterion), _NONE), scale),
+        )
+        for criterion, label in labels.items()
+    ]
 
 
 def _weakest(worst: Sequence[Evaluation]) -> Sequence[Evaluation]:
@@ -324,22 +323,18 @@ def _by_name(variant: str) -> tuple[bool, str]:
     return not variant, variant
 
 
-def _variants(
-    sides: Mapping[str, Tallies], base: str | None, sums: Sequence[DaySums], equals: Sequence[EqualAnswers], scale: Scale
-) -> Iterable[VariantFigures]:
+def _variants(variants: Sequence[str], base: str | None, sides: ByPlace, scale: Scale) -> Iterable[VariantFigures]:
     """Every variant, compared with the baseline."""
-    means = {
-        name: _moments((one for one in sums if one.variant == name), (one for one in equals if one.variant == name), scale)
-        for name in sides
-    }
-    for name in sorted(sides, key=_by_name):
-        overall = means[name].get(GLOBAL, Moments())
+    means = _means(sides, scale)
+    for name in variants:
+        overall = sides.get((name, GLOBAL), _NONE)
+        compared = base is not None and name != base
         yield VariantFigures(
             variant=name,
-            overall=_mean(overall),
-            criteria={criterion: _mean(moments) for criterion, moments in means[name].items() if criterion != GLOBAL},
-            weak=sides[name].get(GLOBAL, Tally()).grades(scale)[2],
-            change=Change() if base is None or name == base else _change(overall, means[base].get(GLOBAL, Moments())),
+            overall=means.get((name, GLOBAL), Mean(answers=0)),
+            criteria={criterion: mean for (side, criterion), mean in means.items() if side == name and criterion != GLOBAL},
+            weak=overall.tally.grades(scale)[2],
+            change=_change(overall, sides.get((base or "", GLOBAL), _NONE), scale) if compared else Change(),
         )
 
 

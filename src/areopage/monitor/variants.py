@@ -19,8 +19,8 @@ from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.families import ALPHA, group_weights, holm
-from areopage.scoring.comparison.levels import Direction
 from areopage.scoring.comparison.sequential import SequentialDifference, day_blocks, sequential_difference
+from areopage.scoring.comparison.tested import Direction
 
 Column = NDArray[np.float64]
 Kind = Literal["score", "weak", "criterion"]

@@ -158,7 +158,7 @@ class MonitorWork:
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
             if fault := await self._check():
                 await self._in_thread(lambda: self._evaluations.note_waiting(fault, REASONS_NOTED))
-        elif self._outages.probe_is_due():
+        elif (self._probe is None or self._probe.done()) and self._outages.probe_is_due():
             self._probe = asyncio.create_task(self._probed())
         drained = await self._in_thread(lambda: self._spool.drain(self._take_over))
         if drained.rejected:

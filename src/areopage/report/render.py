@@ -6,7 +6,7 @@ character.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +76,7 @@ def _render_json(report: Report) -> str:
     return msgspec.json.format(msgspec.json.encode(report.figures), indent=2).decode() + "\n"
 
 
-def environment(templates: Path, locale: Locale) -> Environment:
+def environment(templates: Path | Sequence[Path], locale: Locale) -> Environment:
     """The template environment of a language; escapes all values, rejects unknown names."""
     made = Environment(
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -109,7 +109,7 @@ def ledger_agreement(
     scores = _by_criterion(by_answer)
     ratings, weighed = ratings_of(kept, rubric)
     scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-    found = human_agreement(scores, ratings, tuple(scales))
+    found = human_agreement(scores, ratings, scales)
     grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
     if grounding and not judge:
         scales[GROUNDING] = (0.0, float(_SUPPORTED))
@@ -140,7 +140,7 @@ def ledger_agreement(
 def _gate_agreement(store: Labels, ids: Sequence[str], ratings: Sequence[Rating]) -> HumanAgreement:
     """The gate's probability that the documents support an answer, against people's labels of it."""
     supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(list(ids)).items()}
-    return human_agreement({GROUNDING: supported}, ratings, (GROUNDING,))
+    return human_agreement({GROUNDING: supported}, ratings, {GROUNDING: (0.0, float(_SUPPORTED))})
 
 
 def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) -> JuryWorth | None:
@@ -251,7 +251,8 @@ def run_review(
     kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
     ratings, weighed = ratings_of(kept, rubric)
     scores = _by_criterion(by_answer)
-    found = human_agreement(scores, ratings, criteria)
+    scales = dict.fromkeys(criteria, (scale.min, scale.max))
+    found = human_agreement(scores, ratings, scales)
     if not sample_only and len(sample) < len(labelled):
         found = structs.replace(
             found, criteria=tuple(structs.replace(one, claim=_unsettled(one.claim)) for one in found.criteria)
@@ -265,7 +266,7 @@ def run_review(
         unblind=unblind,
         weighed=weighed,
         names=rubric.labels(language),
-        scales=dict.fromkeys(criteria, (scale.min, scale.max)),
+        scales=scales,
         agreement=found,
         worth=worth,
     )

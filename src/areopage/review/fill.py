@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.held import HELD
+from areopage.ledger.labels import SAMPLE, ReviewQueue
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import Evaluation, ReviewItem, is_golden
@@ -62,8 +63,8 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     """Queue answers of the last days. Existing items are kept, so repeated calls are safe.
 
     Alerts and answers that address the judge count up to now, everything else by whole days. The sample comes first: an answer
-    that was drawn at random counts as such even where it is weak too, or else figures over the sample would leave out the weak
-    ones. Its seed is the day. Golden answers are left out.
+    that was drawn at random counts as such even where it is weak too, or was queued for an alert before its day ended, or else
+    figures over the sample would leave out the weak ones. Its seed is the day. Golden answers are left out.
     """
     today = now.astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in range(DAYS_BACK, -1, -1)]
@@ -83,6 +84,8 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> FillCou
     known = queue.items(list(reasons))
     new = [id for id in shuffled(reasons) if id not in known]
     queue.add([ReviewItem(answer_id=id, why=reasons[id], created_at=now, wanted=settings.raters) for id in new])
+    late = [id for id in chosen["sample"] if id in known and known[id].why not in (SAMPLE, HELD)]
+    queue.draw([ReviewItem(answer_id=id, why=SAMPLE, created_at=now, wanted=settings.raters) for id in late])
     return FillCounts(**Counter(reasons[id] for id in new))
 
 

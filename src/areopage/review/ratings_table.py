@@ -17,7 +17,7 @@ from areopage.cases.readers import BadRow, Row, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.review.agreement import AgreementReport
 from areopage.scoring.human_agreement import Rating, human_agreement
-from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
+from areopage.scoring.jury_worth.worth import jury_worth
 
 ANSWER = ("id", "submission_id", "answer_id", "item", "item_id", "case_id", "identifiant", "réponse_id", "élément")
 RATER = (
@@ -97,22 +97,17 @@ def table_agreement(path: Path, judge: str = "") -> AgreementReport:
     if not scores:
         raters = name_list(dict.fromkeys(rating.rater for rating in table.ratings))
         raise UserError(f"{path}: name the rater that is the judge with --judge: {raters or 'the table contains no rating'}")
-    criteria = tuple(dict.fromkeys(rating.criterion for rating in table.ratings))
+    criteria = dict.fromkeys(rating.criterion for rating in table.ratings)
+    given = [rating.score for rating in table.ratings]
+    width = max(given) - min(given)  # no scale is known: all scores take its place
     return AgreementReport(
         judge=table.judge,
         labelled=len({rating.item for rating in people}),
         names={criterion: criterion for criterion in criteria if criterion},
-        agreement=human_agreement(scores, people, criteria),
-        worth=_worth(table.judge, scores, people),
+        agreement=human_agreement(scores, people, dict.fromkeys(criteria, (min(given), max(given)))),
+        worth=jury_worth({table.judge: scores}, people, people, width) if width > 0 else None,
         rejected=table.rejected,
     )
-
-
-def _worth(judge: str, scores: dict[str, dict[str, float]], people: Sequence[Rating]) -> JuryWorth | None:
-    """What the judge alone is worth, on the range of all scores; None where that has no width."""
-    given = [score for found in scores.values() for score in found.values()] + [rating.score for rating in people]
-    width = max(given) - min(given)
-    return jury_worth({judge: scores}, people, people, width) if width > 0 else None
 
 
 def _read_table(path: Path, judge: str = "") -> Table:

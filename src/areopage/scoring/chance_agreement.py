@@ -106,8 +106,18 @@ def _with_interval(
         coefficients(times - (kinds[None, :] == part[:, None]), patterns)
         for part in np.array_split(kinds, -(-len(kinds) // _AT_ONCE))
     ]
-    low, high = coefficient_interval(value, np.concatenate(left_out), times) or (None, None)
+    agreed = float(coefficients(np.append(times, 1.0)[None, :], np.vstack([patterns, _unseen(counts)]))[0])
+    low, high = coefficient_interval(value, np.concatenate(left_out), times, agreed) or (None, None)
     return value, low, high
+
+
+def _unseen(counts: Matrix) -> Matrix:
+    """A unit on which all judges agree at the end of the levels that is farthest from the others."""
+    levels = np.arange(counts.shape[1])
+    share = float(counts.sum(axis=0) @ levels) / float(counts.sum())
+    unit = np.zeros((1, len(levels)))
+    unit[0, 0 if share > levels[-1] / 2 else -1] = counts.sum(axis=1).max()
+    return unit
 
 
 def _alphas(times: Matrix, patterns: Matrix) -> Matrix:

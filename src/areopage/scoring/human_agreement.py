@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.agreement import mean, sample_sd
+from areopage.scoring.agreement import mean
 from areopage.scoring.chance_agreement import MIN_UNITS, Alpha, krippendorff_alpha
 from areopage.scoring.correlation import (
     MIN_PAIRS,
@@ -31,8 +31,8 @@ from areopage.scoring.correlation import (
     spearman_estimate,
     z_range,
 )
-from areopage.scoring.counts import critical_t
 from areopage.scoring.intervals.coefficients import coefficient_interval
+from areopage.scoring.intervals.means import mean_interval
 
 MOST_RATERS = 200
 """Of more raters no pairs are compared: the pairs grow with their square."""
@@ -64,8 +64,12 @@ def weighted_kappa(first: Column, second: Column) -> float | None:
     return 2 * float(((first - first.mean()) * (second - second.mean())).mean()) / apart
 
 
-def kappa_estimate(first: Column, second: Column) -> Estimate:
-    """Quadratic κ of scores, rounded to whole points, with its interval over items."""
+def kappa_estimate(first: Column, second: Column, ends: tuple[float, float]) -> Estimate:
+    """Quadratic κ of scores, rounded to whole points, with its interval over items.
+
+    Args:
+        ends: of the scale.
+    """
     if first.size < MIN_PAIRS:
         return Estimate(reason="few")
     left, right = whole_points(first), whole_points(second)
@@ -76,8 +80,10 @@ def kappa_estimate(first: Column, second: Column) -> Estimate:
         return Estimate(value=1.0, reason="perfect")
     pairs, times = np.unique(np.stack([left, right], axis=1), axis=0, return_counts=True)
     counts = times.astype(np.float64)
-    low, high = coefficient_interval(value, _kappas_without(pairs, counts), counts) or (None, None)
-    return Estimate(value=value, low=low, high=high)
+    end = max(ends, key=lambda end: abs(end - float(pairs.mean(axis=1) @ counts / counts.sum())))
+    agreed = weighted_kappa(np.append(left, end), np.append(right, end))
+    found = coefficient_interval(value, _kappas_without(pairs, counts), counts, value if agreed is None else agreed)
+    return Estimate(value=value, reason="constant") if found is None else Estimate(value=value, low=found[0], high=found[1])
 
 
 def _kappas_without(pairs: Matrix, counts: Column) -> Column:
@@ -199,7 +205,7 @@ class CriterionAgreement(Struct, frozen=True, kw_only=True):
         without_judge: labelled items that the judge gave no score.
         kappa: quadratic κ, of scores rounded to whole points.
         error: mean absolute difference; None without items.
-        bias: mean of judge − people, with Student's interval.
+        bias: mean of judge − people, with its 95 % interval; see `intervals.means`.
         raters: how far people agree among themselves, on all items they labelled.
     """
 
@@ -240,7 +246,7 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
 def human_agreement(
     judge: JudgeScores,
     ratings: Sequence[Rating],
-    criteria: Sequence[str],
+    scales: Mapping[str, tuple[float, float]],
     *,
     worst: int = WORST,
     resamples: int = RESAMPLES,
@@ -250,17 +256,18 @@ def human_agreement(
 
     Args:
         ratings: at most one per item, rater and criterion (of several the last counts). Finite scores.
-        criteria: which are measured, in this order.
+        scales: the ends of the scales of the criteria that are measured, in this order.
         worst: how many disagreements are listed.
         resamples: of the bootstraps.
         seed: of the bootstraps.
     """
-    wanted = [rating for rating in ratings if rating.criterion in set(criteria) and isfinite(rating.score)]
-    tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in criteria}
+    wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
+    tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
     for rating in wanted:
         tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
     parts = [
-        _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], resamples, seed) for criterion in criteria
+        _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends, resamples, seed)
+        for criterion, ends in scales.items()
     ]
     return HumanAgreement(
         items=len({rating.item for rating in wanted}),
@@ -272,13 +279,19 @@ def human_agreement(
 
 
 def _criterion_agreement(
-    criterion: str, judge: Mapping[str, float], labels: Mapping[str, Mapping[str, float]], resamples: int, seed: int
+    criterion: str,
+    judge: Mapping[str, float],
+    labels: Mapping[str, Mapping[str, float]],
+    ends: tuple[float, float],
+    resamples: int,
+    seed: int,
 ) -> CriterionAgreement:
     """One criterion's figures.
 
     Args:
         judge: item -> score.
         labels: item -> rater -> score.
+        ends: of the scale.
     """
     items = [item for item in labels if item in judge]
     first = np.array([judge[item] for item in items], dtype=np.float64)
@@ -291,26 +304,22 @@ def _criterion_agreement(
         without_judge=len(labels) - len(items),
         pearson=correlation,
         spearman=spearman_estimate(first, second),
-        kappa=kappa_estimate(first, second),
+        kappa=kappa_estimate(first, second, ends),
         error=float(np.abs(first - second).mean()) if items else None,
-        bias=_bias_estimate(first - second),
+        bias=_bias_estimate(first - second, ends[1] - ends[0]),
         claim=claim_of(correlation, len(items)),
         raters=rater_agreement(labels),
     )
 
 
-def _bias_estimate(differences: Column) -> Estimate:
-    values = differences.tolist()
-    if not values:
+def _bias_estimate(differences: Column, span: float) -> Estimate:
+    if not differences.size:
         return Estimate(reason="few")
-    centre = mean(values)
-    if len(values) < MIN_PAIRS:
+    centre = float(differences.mean())
+    if differences.size < MIN_PAIRS:
         return Estimate(value=centre, reason="few")
-    spread = sample_sd(values)
-    if spread < 1e-12:
-        return Estimate(value=centre, reason="constant")
-    half = critical_t(len(values) - 1) * spread / sqrt(len(values))
-    return Estimate(value=centre, low=centre - half, high=centre + half)
+    low, high = mean_interval(differences, -span, span)
+    return Estimate(value=centre, low=low, high=high)
 
 
 def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> Claim:

@@ -107,8 +107,8 @@ class RunState(Struct, frozen=True, kw_only=True):
         coverage: the share of judged passes, from 0 to 1.
         min_coverage: the least share for scores that count.
         complete: nothing is left that another try could bring.
-        unfit, not_qualified, unexamined: the judges that are unfit to judge, those that did not pass the exam on some criterion,
-            and those that no exam of all their criteria says anything of.
+        unfit, drifted, not_qualified, unexamined: the judges that are unfit to judge, those whose scores moved since their exam,
+            those that did not pass the exam on some criterion, and those that no exam of all their criteria says anything of.
         ages: the age of each case's reader, by the case's id.
         over_refusal: None where the run has no benign twin.
         asked: how many cases were put to the target; `unanswered` are the ids of those without a whole answer, `unknown` of those
@@ -121,6 +121,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     unfit: tuple[str, ...]
     unexamined: tuple[str, ...]
     not_qualified: tuple[str, ...] = ()
+    drifted: tuple[str, ...] = ()
     ages: Mapping[str, str] = {}
     over_refusal: OverRefusal | None = None
     asked: int = 0
@@ -288,5 +289,5 @@ def _run_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
     yield Floor(kind="complete", state="met" if state.complete else "open")
     yield Floor(kind="fit_judges", state="open" if state.unfit else "met", judges=state.unfit)
     if floors.qualified_judges:
-        unknown = (*state.unfit, *state.not_qualified, *state.unexamined)
+        unknown = (*state.unfit, *state.drifted, *state.not_qualified, *state.unexamined)
         yield Floor(kind="qualified_judges", state="open" if unknown else "met", judges=unknown)

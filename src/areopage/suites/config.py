@@ -1,8 +1,10 @@
 """The schema of a suite's `config.yml`: V1.1's keys, extended, never renamed."""
 
-from typing import Annotated, Any, Literal
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from areopage.cases.records import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
@@ -14,6 +16,8 @@ Share = Annotated[float, Field(ge=0)]
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*$")]
 CasesOrShare = Annotated[int, Field(ge=0, strict=True)] | Annotated[float, Field(ge=0, le=1, strict=True)]
 OptionValues = dict[str, Any]
+NEVER = "never"
+_INTERVAL = re.compile(r"[1-9][0-9]{0,3}[hd]")
 
 
 class Section(BaseModel):
@@ -338,6 +342,34 @@ class ReleaseSection(Section):
     max_unanswered: CasesOrShare | None = None
 
 
+def _is_interval(given: str) -> str:
+    if given != NEVER and not _INTERVAL.fullmatch(given):
+        raise ValueError(f"must be a number of hours or days, such as 12h or 1d, or {NEVER}")
+    return given
+
+
+class CanarySection(Section):
+    """The rows of the exam that a judge is asked about again and again, to notice that its scores moved.
+
+    `rows` is how many of each criterion, `passes` how often a judge is asked about each in a round. The monitor's worker begins a
+    round in every period of `every`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    rows: Annotated[int, Field(ge=4, le=200)] = 12
+    passes: Annotated[int, Field(ge=1, le=20)] = 1
+    every: Annotated[str, AfterValidator(_is_interval)] = "1d"
+
+    @property
+    def interval(self) -> timedelta | None:
+        """The period; None: the worker begins no rounds."""
+        if self.every == NEVER:
+            return None
+        count = int(self.every[:-1])
+        return timedelta(days=count) if self.every.endswith("d") else timedelta(hours=count)
+
+
 class ExamSection(Section):
     """How judges are examined on `gold.jsonl`, and the marks that they must reach; a key that does not exist is a mistake.
 
@@ -354,6 +386,13 @@ class ExamSection(Section):
     parsed: Annotated[float, Field(gt=0, lt=1)] = Marks().parsed
     consistency: Annotated[float, Field(gt=0, lt=1)] = Marks().consistency
     sensitivity: Annotated[float, Field(gt=0, lt=1)] = Marks().sensitivity
+    canary: CanarySection = CanarySection()
+
+    @model_validator(mode="after")
+    def _has_passes_to_compare(self) -> Self:
+        if self.canary.passes > self.passes:
+            raise ValueError(f"canary.passes is {self.canary.passes}, but the exam asks {self.passes} times: give at most that")
+        return self
 
 
 class SuiteConfig(Section):

@@ -56,6 +56,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     orders: dict[str, str]
+    explanations: dict[str, str]
     attacks: tuple[Attack, ...]
 
 
@@ -101,6 +102,7 @@ def _filled(text: str, attack: Attack, blanks: Blanks) -> str:
     order = (blanks.order or _file().orders[blanks.language]).replace("{top}", top)
     values = {
         "padding": attack.padding.filled if attack.padding else "",
+        "why": _file().explanations[blanks.language],
         "order": order,
         "hidden": order.translate(_HIDDEN),
         "spaced": "\u200b".join(order),

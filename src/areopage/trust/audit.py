@@ -5,21 +5,20 @@ Its judgments belong to a panel of the kind "audit".
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
 from areopage.jury.addressing import signs_in
+from areopage.jury.call_sizes import CallSize, size_of
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.models.breaker import OutageObserver
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.suites.loader import Suite, choose_language
-from areopage.trust.asking import Asker, Asking, Size, asking_of, criteria_named, size_of
+from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on
 from areopage.trust.attacks import load_attacks
 from areopage.trust.audit_cases import evenly_spaced, graded_responses, pairs_of
 from areopage.trust.effects import Answered, Effect, Noise, Resistance, effects_of, noise_of, resistance_of
@@ -31,7 +30,7 @@ CASES = 20
 """How many graded responses are changed, where the user names no number."""
 
 
-class AuditWishes(Struct, frozen=True, kw_only=True):
+class AuditWishes(AskingWishes, frozen=True, kw_only=True):
     """What the user wants.
 
     Args:
@@ -48,9 +47,6 @@ class AuditWishes(Struct, frozen=True, kw_only=True):
     limit: int | None = CASES
     attacks: int | None = None
     without: tuple[str, ...] = ()
-    concurrency: int | None = None
-    timeout: float | None = None
-    allowed_variables: tuple[str, ...] = ()
 
 
 class PreparedAudit(Struct, frozen=True, kw_only=True):
@@ -103,15 +99,7 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
     language = choose_language(suite, wishes.language)
     every, pairs = graded_responses(suite, language), pairs_of(suite, wishes.limit)
     ids = dict.fromkeys([key for one in every for key in one.bands] + [key for pair in pairs for key in pair.criteria])
-    asking = asking_of(
-        suite,
-        [wishes.judge],
-        list(ids),
-        language,
-        concurrency=wishes.concurrency,
-        timeout=wishes.timeout,
-        allowed_variables=wishes.allowed_variables,
-    )
+    asking = asking_of(suite, [wishes.judge], ids, language, wishes)
     material = Material(
         graded=every,
         pairs=pairs,
@@ -124,15 +112,9 @@ def prepare_audit(suite: Suite, wishes: AuditWishes) -> PreparedAudit:
 class Audit:
     """One audit: `plan` says what is left to ask, `carry_out` asks it."""
 
-    def __init__(self, prepared: PreparedAudit, ledger: Ledger, observer: OutageObserver | None = None) -> None:
-        """Prepare it.
-
-        Args:
-            observer: is told of outages.
-        """
-        self._prepared = prepared
-        self._asker = Asker(prepared.asking, ledger, "audit", observer)
-        self._panel = prepared.asking.panel
+    def __init__(self, prepared: PreparedAudit, ledger: Ledger) -> None:
+        self._prepared, self._ledger = prepared, ledger
+        self._asking = prepared.asking
         self._questions: tuple[Question, ...] = ()
         self._calls: dict[int, tuple[PlannedCall, ...]] = {}
         self._held: dict[str, Judgment] = {}
@@ -140,69 +122,61 @@ class Audit:
     @property
     def panel(self) -> Panel:
         """The panel; with the judge's digest once planned."""
-        return self._panel
+        return self._asking.panel
 
     @property
     def judge(self) -> Judge:
         """The judge that is audited."""
-        return self._panel.judges[0]
+        return self.panel.judges[0]
 
-    async def plan(self) -> Size:
+    async def plan(self) -> CallSize:
         """Check the judge, and say what is left to ask.
 
         Raises:
             UserError: the judge cannot be used, or judges none of the graded responses.
         """
-        self._panel = await self._asker.check()
+        self._asking = await checked(self._asking)
         wishes, material = self._prepared.wishes, self._prepared.material
-        bad = tuple(one for one in material.bad if bad_criterion(self._panel, self.judge, one) is not None)
-        graded = tuple(one for one in material.graded if criteria_named(self._panel, list(one.bands), self.judge))
+        bad = tuple(one for one in material.bad if bad_criterion(self.panel, self.judge, one) is not None)
+        graded = tuple(one for one in material.graded if criteria_named(self.panel, one.bands, self.judge))
         chosen = structs.replace(material, graded=evenly_spaced(graded, wishes.limit), bad=evenly_spaced(bad, wishes.limit))
-        self._questions = questions(self._panel, self.judge, chosen, wishes.probes, wishes.without)
+        self._questions = questions(self.panel, self.judge, chosen, wishes.probes, wishes.without)
         if not self._questions:
-            raise UserError(f"{self.judge.name} judges none of the graded responses of {self._panel.suite} with these probes")
-        self._calls = planned(self._panel, self.judge, self._questions)
-        self._held = await self._asker.known(self._all_calls)
-        return size_of(self._all_calls, list(self._held), self._panel)
+            raise UserError(f"{self.judge.name} judges none of the graded responses of {self.panel.suite} with these probes")
+        self._calls = planned(self.panel, self.judge, self._questions)
+        calls = [call for call, _ in self._asked()]
+        async with Asker(self._asking, self._ledger, "audit") as asker:
+            return size_of(self.panel, calls, await asker.known(calls))
 
-    @property
-    def _all_calls(self) -> list[PlannedCall]:
-        return [call for place in sorted(self._calls) for call in self._calls[place]]
+    def _asked(self) -> list[tuple[PlannedCall, str]]:
+        """All calls, each with the id of the unchanged case."""
+        return [(call, self._questions[place].case) for place in sorted(self._calls) for call in self._calls[place]]
 
-    async def carry_out(self, moved: Callable[[int], None] = lambda _: None) -> AuditResult:
+    async def carry_out(self, observer: AskingObserver | None = None) -> AuditResult:
         """Ask what is left, and compute the figures.
-
-        Args:
-            moved: told how many judgments there are after each new one.
 
         Raises:
             ServerDown, ModelError, StorageError: what has arrived is kept.
         """
-        try:
-            if not self._questions:
-                await self.plan()
-            await self._asker.ask(self._all_calls, self._held, lambda _: moved(len(self._held)))
-        finally:
-            await self.aclose()
+        if not self._questions:
+            await self.plan()
+        async with Asker(self._asking, self._ledger, "audit", observer) as asker:
+            await asker.ask(f"audit of {self.judge.name}", self._asked(), self._held, observer)
         return await asyncio.to_thread(self._result)
-
-    async def aclose(self) -> None:
-        """Close the judge."""
-        await self._asker.aclose()
 
     def _result(self) -> AuditResult:
         answers = [row for place, asked in enumerate(self._questions) for row in self._answered(place, asked)]
-        noise, scale, wishes = noise_of(answers), self._panel.scale, self._prepared.wishes
+        noise, scale, wishes = noise_of(answers), self.panel.scale, self._prepared.wishes
         direct = [one for one in answers if one.without not in READ_WITHOUT]
         own, other = names_of_families(self.judge.reference.model)
         return AuditResult(
-            suite=self._panel.suite,
-            suite_version=self._panel.suite_version,
+            suite=self.panel.suite,
+            suite_version=self.panel.suite_version,
             judge=self.judge.name,
             reference=str(self.judge.reference),
             digest=self.judge.digest,
             unfit=self.judge.unfit,
-            language=self._panel.language,
+            language=self.panel.language,
             low=scale.min,
             high=scale.max,
             higher_is_better=scale.higher_is_better,
@@ -224,10 +198,9 @@ class Audit:
         rows: list[Answered] = []
         for call in self._calls.get(place, ()):
             judgment = self._held[call.key]
-            outcomes: Mapping[str, Outcome] = {one.criterion: one.outcome for one in judgment.verdicts}
             marked = bool(signs_in(judgment.steps))
             for position, criterion in enumerate(call.criteria):
-                outcome = outcomes[criterion.id]
+                outcome = outcome_on(judgment, criterion.id)
                 if asked.without == EVERYTHING:
                     outcome = outcome_without(judgment, call, EVERYTHING)
                 row = self._row(asked, call, criterion.id, outcome, position, marked=marked)
@@ -247,7 +220,7 @@ class Audit:
     def _row(
         self, asked: Question, call: PlannedCall, criterion: str, outcome: Outcome, place: int, *, marked: bool, read: str = ""
     ) -> Answered:
-        scale = self._panel.criteria_by_id()[criterion].scale
+        scale = self.panel.criteria_by_id()[criterion].scale
         return Answered(
             probe=asked.probe,
             variant=asked.variant,
@@ -255,7 +228,7 @@ class Audit:
             case=asked.case,
             criterion=criterion,
             pass_index=call.pass_index,
-            score=scale.map_to(outcome.score, self._panel.scale) if isinstance(outcome, Scored) else None,
+            score=scale.map_to(outcome.score, self.panel.scale) if isinstance(outcome, Scored) else None,
             place=place,
             asked=len(call.criteria),
             addressed=marked,

@@ -1,9 +1,9 @@
 """What an audit's answers say: the effect of each harmless change with its interval, and what attacks and their twins do.
 
-An effect is the mean paired difference of scores, in points of the suite's scale, with an interval that needs no assumption and
-is wide for few cases; see `scoring.comparison.paired`. Whether there is any effect is a weaker question, which few cases can
-answer: that is tested by exchanging changed and unchanged scores, see `scoring.sign_flips`. Many effects are tested at once, so
-p-values are corrected by Holm's method.
+An effect is the mean paired difference of scores, in points of the suite's scale, with the interval of a bounded mean; see
+`effect_interval`. Whether there is any effect is a weaker question, which few cases can answer: that is tested by exchanging
+changed and unchanged scores, see `scoring.sign_flips`. Many effects are tested at once, so p-values are corrected by Holm's
+method.
 
 An attack changes a score where the difference is larger than every difference between two askings about the same unchanged
 case. Under the judge's own noise alone that happens on average in at most one of n + 1 attacks, n such pairs given: the order
@@ -13,16 +13,22 @@ of exchangeable differences is a random one.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison.families import ALPHA, holm
 from areopage.scoring.comparison.paired import paired_difference
+from areopage.scoring.intervals.means import mean_interval
 from areopage.scoring.shares import Share, exact_share, share_of
 from areopage.scoring.sign_flips import sign_flip_p_value
 from areopage.trust.attacks import Attack
 from areopage.trust.probes import BASE, VARIANTS, Probe
 from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
+
+_LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.25, 0.6, 0.3
+_DIGITS = 9
+"""Means of the same scores may differ by the last bit: differences are rounded to so many decimals."""
 
 Change = Literal["raised", "lowered", "lost", "kept"]
 
@@ -56,7 +62,8 @@ class Effect(Struct, frozen=True, kw_only=True):
         against: what it is compared with.
         without: the protection that was left out; "" for none.
         scores: pairs of scores that were compared, of `cases` cases.
-        difference: changed minus compared, in points of the suite's scale; `low`, `high`: its 95 % interval. None without a pair.
+        difference: changed minus compared, in points of the suite's scale, the mean over cases; `low`, `high`: its 95 % interval.
+            None without a pair.
         p_value: of no effect at all, two-sided; `corrected` over all effects of the audit with all protections.
         lost: of the cases with a score when unchanged, those that the change leaves without one.
     """
@@ -185,34 +192,48 @@ def _by_place(answers: Sequence[Answered]) -> tuple[Scores, Scores]:
 
 
 def _effect(probe: Probe, variant: str, against: str, without: str, changed: Scores, compared: Scores, span: float) -> Effect:
-    clusters = {key: key.partition("\n")[0] for key in changed}
-    found = paired_difference(changed, compared, span=span, clusters=clusters)
+    pairs = [
+        (key.partition("\n")[0], score - other)
+        for key, score in changed.items()
+        if score is not None and (other := compared.get(key)) is not None
+    ]
+    by_case: dict[str, list[float]] = {}
+    for case, difference in pairs:
+        by_case.setdefault(case, []).append(difference)
+    means = [sum(found) / len(found) for found in by_case.values()]
+    low, high = effect_interval(means, span) if means else (None, None)
     whole = [key for key in changed if compared.get(key) is not None]
     return Effect(
         probe=probe,
         variant=variant,
         against=against,
         without=without,
-        scores=found.pairs,
-        cases=found.clusters,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        p_value=sign_flip_p_value(_by_case(changed, compared)),
+        scores=len(pairs),
+        cases=len(means),
+        difference=round(sum(means) / len(means), _DIGITS) if means else None,
+        low=low,
+        high=high,
+        p_value=sign_flip_p_value(means),
         corrected=None,
         lost=exact_share(sum(changed[key] is None for key in whole), len(whole)),
     )
 
 
-def _by_case(changed: Scores, compared: Scores) -> list[float]:
-    """The sum of differences of each case."""
-    found: dict[str, float] = {}
-    for key, score in changed.items():
-        other = compared.get(key)
-        if score is not None and other is not None:
-            case = key.partition("\n")[0]
-            found[case] = found.get(case, 0.0) + score - other
-    return list(found.values())
+def effect_interval(differences: Sequence[float], span: float) -> tuple[float, float]:
+    """The 95 % interval of the mean of paired differences; see `scoring.intervals.means`.
+
+    What was not seen has the shape 0.25 + 0.35 / (1 + (s √n / (0.3 span))²), where s is the differences' standard deviation: 0.6
+    where all differences are equal, less the more they differ. The constants were chosen with `benchmarks/judge_audit.py
+    intervals`. With less, intervals leave out the truth in over 7 of 100 audits where 1 answer in 5 changes by the whole scale.
+
+    Args:
+        differences: one for each case, at least one.
+        span: the width of the scale.
+    """
+    values = np.array([round(one, _DIGITS) for one in differences], dtype=np.float64)
+    moved = float(values.std()) * len(values) ** 0.5 / (_MOVED * span)
+    unseen = _LEAST_SHAPE + (_FULL_SHAPE - _LEAST_SHAPE) / (1.0 + moved**2)
+    return mean_interval(values, -span, span, unseen=unseen)
 
 
 def _corrected(effects: Sequence[Effect]) -> tuple[Effect, ...]:

@@ -5,39 +5,23 @@ was. Its judgments belong to panels of kind "exam": no run, monitor or figure of
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Protocol
 
 from msgspec import Struct
 
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion
-from areopage.errors import StorageError
-from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.panel import panel_run
-from areopage.jury.session import LedgerJudgments, Session, is_open
+from areopage.jury.judges import Judge
+from areopage.jury.session import is_open
 from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.models.breaker import OutageObserver
-from areopage.models.traffic import Traffic
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import NOT_APPLICABLE, ExamItem, Said
 from areopage.scoring.outcome import NotApplicable, Scored
+from areopage.trust.asking import Asker, AskingObserver, outcome_on
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
-
-
-class ExamObserver(OutageObserver, Protocol):
-    """Receives progress of an exam."""
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Report the start of a phase with `total` calls, `kept` of them in the ledger already."""
-        ...
-
-    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Report a call to a judge about rows, by their ids."""
-        ...
 
 
 class ExamResult(Struct, frozen=True, kw_only=True):
@@ -48,7 +32,7 @@ class ExamResult(Struct, frozen=True, kw_only=True):
     found: tuple[Qualification, ...]
 
 
-def run_exam(exam: Exam, ledger: Ledger, observer: ExamObserver) -> ExamResult:
+def run_exam(exam: Exam, ledger: Ledger, observer: AskingObserver | None = None) -> ExamResult:
     """Ask the judges what the ledger lacks, and store what the exam shows once every call has an answer.
 
     An exam that was stored before is returned as it is.
@@ -60,7 +44,7 @@ def run_exam(exam: Exam, ledger: Ledger, observer: ExamObserver) -> ExamResult:
         ServerDown, ModelError, StorageError: the exam stops; what arrived is kept, and running it again goes on from there.
     """
     stored = tuple(Qualifications(ledger).list(exam=exam.id))
-    held = asyncio.run(_asked(exam, ledger, observer))
+    held = asyncio.run(ask_judges(exam, ledger, observer))
     planned = [one for part in exam.parts for judge in part.panel.judges for one in exam_calls(exam, part, judge)]
     open_calls = sum(one.call.key not in held or is_open(held[one.call.key]) for one in planned)
     if open_calls or stored:
@@ -69,43 +53,19 @@ def run_exam(exam: Exam, ledger: Ledger, observer: ExamObserver) -> ExamResult:
     return ExamResult(exam=exam.id, open_calls=0, found=Qualifications(ledger).add(found))
 
 
-async def _asked(exam: Exam, ledger: Ledger, observer: ExamObserver) -> dict[str, Judgment]:
-    """Judge by judge, so that a server keeps one model in memory."""
+async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None) -> dict[str, Judgment]:
+    """Make the calls of an exam that the ledger lacks, judge by judge, so that a server keeps one model in memory.
+
+    Raises:
+        ServerDown, ModelError, StorageError: what arrived is kept.
+    """
     held: dict[str, Judgment] = {}
-    traffic = Traffic(exam.outage_seconds, observer)
-    for judge in exam.judges:
+    for place, judge in enumerate(exam.judges):
         for part in exam.parts:
-            run = panel_run(part.panel, "exam")
-            await asyncio.to_thread(ledger.put_panel, run)
-            session = Session(
-                part.panel,
-                part.settings,
-                LedgerJudgments(ledger),
-                kind="exam",
-                run_id=run.id,
-                traffic=traffic,
-                stops_at_outage=True,
-                concurrency=exam.concurrency,
-            )
-            try:
-                await _ask(exam, part, next(one for one in part.panel.judges if one.name == judge.name), session, held, observer)
-            finally:
-                await session.aclose()
+            calls = [(one.call, one.row) for one in exam_calls(exam, part, part.panel.judges[place])]
+            async with Asker(part.asking, ledger, "exam", observer) as asker:
+                await asker.ask(f"{judge.name} ({part.language})", calls, held, observer)
     return held
-
-
-async def _ask(
-    exam: Exam, part: ExamPart, judge: Judge, session: Session, held: dict[str, Judgment], observer: ExamObserver
-) -> None:
-    calls: dict[str, PlannedCall] = {}
-    rows: dict[str, list[str]] = {}
-    for one in exam_calls(exam, part, judge):
-        calls[one.call.key] = one.call
-        rows.setdefault(one.call.key, []).append(one.row)
-    known = await session.known(calls.values())
-    held |= known
-    observer.phase(f"{judge.name} ({part.language})", len(calls), len(known))
-    await session.ask(calls.values(), held, lambda judgment: observer.judged(judgment, rows[judgment.key]))
 
 
 # --- results
@@ -143,6 +103,7 @@ def qualifications_of(exam: Exam, held: Mapping[str, Judgment], at: datetime) ->
                 keys=tuple(keys[id].values()),
                 gold=exam.gold,
                 whole=exam.whole,
+                salt=exam.parts[0].panel.salt,
                 result=examine(id, said, criteria[id].scale, exam.marks, repeats=judge.kind != "code"),
                 items=tuple(said),
             )
@@ -157,7 +118,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
     variants: dict[tuple[str, str], dict[str, Said]] = {}
     for one in exam_calls(exam, part, judge):
         for criterion in one.call.criteria:
-            said, place = _said(held[one.call.key], criterion.id), (one.row, criterion.id)
+            said, place = said_of(held[one.call.key], criterion.id), (one.row, criterion.id)
             if one.variant:
                 variants.setdefault(place, {})[one.variant] = said
             else:
@@ -180,10 +141,13 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
         )
 
 
-def _said(judgment: Judgment, criterion: str) -> Said:
-    outcome = next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
-    if outcome is None:
-        raise StorageError(f"the ledger is damaged: judgment {judgment.key[:12]} has no verdict on {criterion}")
+def said_of(judgment: Judgment, criterion: str) -> Said:
+    """What a judgment says on a criterion.
+
+    Raises:
+        StorageError: it has no verdict on it.
+    """
+    outcome = outcome_on(judgment, criterion)
     if isinstance(outcome, Scored):
         return float(outcome.score)
     return NOT_APPLICABLE if isinstance(outcome, NotApplicable) else None

@@ -1,38 +1,29 @@
 """The plan of an exam: which judges are asked what about which gold rows, and what that costs."""
 
 import asyncio
-import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
 from areopage.cases.records import Case
-from areopage.criteria.prompt_file import load_criteria
-from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
 from areopage.criteria.scopes import WHOLE, given_replies
 from areopage.digest import digest_of
-from areopage.errors import CriteriaError, DatasetError, name_list
+from areopage.errors import DatasetError, name_list
+from areopage.jury.call_sizes import CallSize, size_of, together
 from areopage.jury.judges import Judge, PlannedCall
-from areopage.jury.opening import check_judge
-from areopage.jury.options import choose_judges, model_settings
-from areopage.jury.panel import Panel, checked_panel, planned_calls
+from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.plan import JudgedCase
-from areopage.models.port import CHARACTERS_PER_TOKEN
-from areopage.models.settings import ModelSettings
+from areopage.models.contacts import Agree
 from areopage.scoring.exams.records import Marks
-from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite
+from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
 from areopage.trust.gold import GoldRow, gold_digest, read_gold
 from areopage.trust.variants import variants_of
 
-VERDICT_TOKENS = 120
-"""Assumed of one answer of a judge, as in the plan of a run."""
-_SAMPLE = 40
 
-
-class ExamWishes(Struct, frozen=True, kw_only=True):
+class ExamWishes(AskingWishes, frozen=True, kw_only=True):
     """The user's options; None or empty uses the suite's value.
 
     Args:
@@ -51,19 +42,24 @@ class ExamWishes(Struct, frozen=True, kw_only=True):
     passes: int | None = None
     rows: tuple[str, ...] = ()
     limit: int = 0
-    concurrency: int | None = None
-    timeout: float | None = None
-    allowed_variables: tuple[str, ...] = ()
     salt: str = ""
 
 
 class ExamPart(Struct, frozen=True, kw_only=True):
-    """The rows of one language with their panel."""
+    """The rows of one language, and how judges are asked about them."""
 
-    language: str
-    panel: Panel
-    settings: ModelSettings
+    asking: Asking
     rows: tuple[GoldRow, ...]
+
+    @property
+    def panel(self) -> Panel:
+        """The judges and the criteria."""
+        return self.asking.panel
+
+    @property
+    def language(self) -> str:
+        """The language of the rows."""
+        return self.panel.language
 
 
 class Exam(Struct, frozen=True, kw_only=True):
@@ -81,8 +77,6 @@ class Exam(Struct, frozen=True, kw_only=True):
     whole: bool
     gold: str
     variants: tuple[str, ...]
-    concurrency: int
-    outage_seconds: float
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -103,41 +97,28 @@ class ExamCall(Struct, frozen=True, kw_only=True):
     variant: str = ""
 
 
-class ExamSize(Struct, frozen=True, kw_only=True):
-    """What an exam asks at most, by judge; tokens are approximate, `costs` those of judges with a price, by currency."""
-
-    rows: int
-    criteria: int
-    calls: dict[str, int]
-    prompt_tokens: int
-    completion_tokens: int
-    costs: dict[str, float]
-
-
 def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
     """Plan an exam; calls no model.
 
     Raises:
         ConfigError, CriteriaError, DatasetError, ModelError: the suite, its gold set, the selection or a judge is wrong.
     """
-    section = suite.config.exam
     every = read_gold(suite)
     languages = wishes.languages or tuple(one for one in suite.config.languages if any(row.language == one for row in every))
     wanted = None if wishes.criteria is None else frozenset(select_criteria(wishes.criteria, suite.registry))
     of_languages = tuple(row for row in every if row.language in languages)
-    rows = tuple(_chosen(of_languages, wishes))
-    parts = tuple(_part(suite, wishes, language, rows, wanted) for language in languages)
-    if not rows or not any(part.rows for part in parts):
+    asked = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
+    rows = tuple(_chosen(asked, wishes))
+    kept = {language: tuple(row for row in rows if row.language == language) for language in languages}
+    if not any(kept.values()):
         raise DatasetError(f"no gold row is left in {name_list(languages)}: choose other rows, languages or criteria")
     return Exam(
         suite=suite.name,
-        parts=tuple(part for part in parts if part.rows),
+        parts=tuple(_part(suite, wishes, language, own, wanted) for language, own in kept.items() if own),
         marks=suite.exam_marks(),
-        whole=len(rows) == len(of_languages),
-        gold=gold_digest(rows),
-        variants=tuple(section.variants),
-        concurrency=wishes.concurrency or suite.config.execution.concurrency,
-        outage_seconds=suite.config.execution.outage_seconds,
+        whole=len(rows) == len(asked),
+        gold=gold_digest(of_languages if len(rows) == len(asked) else rows),
+        variants=tuple(suite.config.exam.variants),
     )
 
 
@@ -152,29 +133,12 @@ def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
         yield from (own[place * len(own) // count] for place in range(count))
 
 
-def _part(suite: Suite, wishes: ExamWishes, language: str, rows: Sequence[GoldRow], wanted: frozenset[str] | None) -> ExamPart:
-    kept = tuple(row for row in rows if row.language == language and any(wanted is None or key in wanted for key in row.criteria))
-    asked = {key for row in kept for key in row.criteria if wanted is None or key in wanted}
-    ids = tuple(key for key in suite.registry.entries if key in asked)
-    loaded = load_criteria(suite.registry, ids, suite.criteria_folder, language, suite.own_language, suite.scale)
-    if loaded.faults:
-        raise CriteriaError(str(loaded.faults[0]))
-    _refuse_bands(kept, {criterion.id: criterion for criterion in loaded.criteria})
-    config = suite.config
-    concurrency = wishes.concurrency or config.execution.concurrency
-    settings = model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables)
-    panel = Panel(
-        suite=suite.name,
-        suite_version=config.project.version,
-        language=language,
-        criteria=tuple(loaded.criteria),
-        judges=choose_judges(suite, wishes.judges, wishes.passes or config.exam.passes),
-        personas=suite.personas(language),
-        scale=suite.scale,
-        profile=profile_named(config.scoring.profile),
-        salt=wishes.salt,
-    )
-    return ExamPart(language=language, panel=panel, settings=structs.replace(settings, environment=dict(os.environ)), rows=kept)
+def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:
+    asked = {key for row in rows for key in row.criteria if wanted is None or key in wanted}
+    passes = wishes.passes or suite.config.exam.passes
+    asking = asking_of(suite, wishes.judges, asked, language, wishes, passes=passes, salt=wishes.salt)
+    _refuse_bands(rows, asking.panel.criteria_by_id())
+    return ExamPart(asking=asking, rows=rows)
 
 
 def _refuse_bands(rows: Sequence[GoldRow], criteria: Mapping[str, Criterion]) -> None:
@@ -182,6 +146,13 @@ def _refuse_bands(rows: Sequence[GoldRow], criteria: Mapping[str, Criterion]) ->
         for key, ends in row.bands.items():
             if key in criteria and not all(map(criteria[key].scale.contains, ends)):
                 raise DatasetError(f"gold row {row.id}: the band of {key} leaves the criterion's scale")
+
+
+def agreed_exam(exam: Exam, agree: Agree | None) -> Exam:
+    """The exam with the variables allowed that the user agrees to send to the suite's own servers."""
+    askings = agreed([part.asking for part in exam.parts], agree)
+    parts = (structs.replace(part, asking=asking) for part, asking in zip(exam.parts, askings, strict=True))
+    return structs.replace(exam, parts=tuple(parts))
 
 
 def check_exam(exam: Exam) -> Exam:
@@ -192,21 +163,10 @@ def check_exam(exam: Exam) -> Exam:
         CriteriaError: no judge may judge anything.
     """
 
-    async def check(part: ExamPart) -> ExamPart:
-        references = dict.fromkeys(judge.reference for judge in part.panel.judges)
-        statuses = {reference: await check_judge(reference, part.settings) for reference in references}
-        return structs.replace(part, panel=checked_panel(part.panel, statuses))
-
     async def check_all() -> tuple[ExamPart, ...]:
-        return tuple([await check(part) for part in exam.parts])
+        return tuple([structs.replace(part, asking=await checked(part.asking)) for part in exam.parts])
 
     return structs.replace(exam, parts=asyncio.run(check_all()))
-
-
-def allowing(exam: Exam, variables: Sequence[str]) -> Exam:
-    """The exam with more environment variables that the suite's own servers may be sent."""
-    parts = tuple(structs.replace(part, settings=part.settings.allowing(variables)) for part in exam.parts)
-    return structs.replace(exam, parts=parts)
 
 
 def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
@@ -233,29 +193,11 @@ def _shown(case: Case) -> str:
     return digest_of([case.id, case.response, case.documents])
 
 
-def exam_size(exam: Exam) -> ExamSize:
-    """Estimate what an exam asks; judges' prompts are rendered for a sample of calls."""
-    calls: dict[str, int] = {judge.name: 0 for judge in exam.judges}
-    prompts = 0.0
-    answers, costs = 0, dict[str, float]()
-    for part in exam.parts:
-        for judge in part.panel.judges:
-            planned = [one.call for one in exam_calls(exam, part, judge)]
-            calls[judge.name] += len(planned)
-            if not planned or not judge.is_model:
-                continue
-            sample = planned[:: max(1, len(planned) // _SAMPLE)]
-            made = [judge_prompt(one.criteria, one.case, part.panel.personas.get(one.case.maturity), b"") for one in sample]
-            tokens = sum(len(one.system) + len(one.user) for one in made) / len(made) / CHARACTERS_PER_TOKEN * len(planned)
-            prompts, answers = prompts + tokens, answers + VERDICT_TOKENS * len(planned)
-            if judge.price is not None:
-                cost = judge.price.of(round(tokens), VERDICT_TOKENS * len(planned))
-                costs[judge.price.currency] = costs.get(judge.price.currency, 0.0) + cost
-    return ExamSize(
-        rows=sum(len(part.rows) for part in exam.parts),
-        criteria=len({criterion.id for part in exam.parts for criterion in part.panel.criteria}),
-        calls=calls,
-        prompt_tokens=round(prompts),
-        completion_tokens=answers,
-        costs=costs,
+def exam_size(exam: Exam) -> CallSize:
+    """Estimate what an exam asks at most, as if the ledger had nothing."""
+    return together(
+        [
+            size_of(part.panel, [one.call for judge in part.panel.judges for one in exam_calls(exam, part, judge)])
+            for part in exam.parts
+        ]
     )

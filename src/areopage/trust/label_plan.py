@@ -9,7 +9,9 @@ from msgspec import Struct
 from areopage.scoring.correction.means import fit_line
 from areopage.scoring.correction.planning import LabelPlan, plan_labels, teaching_items
 from areopage.scoring.human_agreement import Rating
-from areopage.trust.calibration import FEWEST_LABELS, OVERALL, Judged
+from areopage.trust.calibration import FEWEST_LABELS, OVERALL
+from areopage.trust.judged import Judged
+from areopage.trust.run_calibration import predictions
 
 ASSUMED_CORRELATION = 0.5
 """Of people with the jury where nothing is labelled: juries reach .5 to .6 on recorded sets (docs/accuracy.md)."""
@@ -22,7 +24,8 @@ class CriterionPlan(Struct, frozen=True, kw_only=True):
     """How many labels one criterion takes; "" is the overall score.
 
     Args:
-        spread, correlation: of people's scores, in points, and with the jury's.
+        spread, correlation: of people's scores, in points, and with what the labels correct: the judges' mean, weighed by their
+            agreement where three or more judge.
         labelled: answers drawn at random that are labelled already; under ten, spread and correlation are assumed.
     """
 
@@ -55,7 +58,8 @@ def plan_run(judged: Judged, ratings: Sequence[Rating], drawn: Collection[str], 
         spread = max(ASSUMED_SPREAD * (scale.max - scale.min), float(np.std(list(scores.values()))))
         correlation = ASSUMED_CORRELATION
         if len(given) >= FEWEST_LABELS:
-            line = fit_line(np.array(list(given.values())), np.array([scores[item] for item in given]))
+            predicted = predictions(judged, path)
+            line = fit_line(np.array(list(given.values())), np.array([predicted[item] for item in given]))
             spread = sqrt(line.spread)
             correlation = sqrt(max(0.0, 1.0 - line.residual / line.spread)) if line.spread > 0 else 0.0
         plan = plan_labels(precision, spread, correlation, len(scores))

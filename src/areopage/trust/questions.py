@@ -110,7 +110,7 @@ def _first_criterion(panel: Panel, judge: Judge, ids: Sequence[str]) -> tuple[Cr
 
 def _bases(panel: Panel, judge: Judge, material: Material) -> Iterator[Question]:
     for one in {row.id: row for row in (*material.graded, *material.bad)}.values():
-        for criterion in criteria_named(panel, list(one.bands), judge):
+        for criterion in criteria_named(panel, one.bands, judge):
             yield _question(None, BASE, one.case(), (criterion,), one.id)
 
 
@@ -161,10 +161,15 @@ def _injections(panel: Panel, judge: Judge, material: Material, probes: Sequence
 
 
 def _orders_of_criteria(panel: Panel, judge: Judge, graded: Sequence[GoldRow]) -> Iterator[Question]:
-    """Cases with several criteria, asked jointly in both orders; code judges each criterion by itself."""
-    for one in graded:
-        criteria = criteria_named(panel, list(one.bands), judge)
-        if len(criteria) > 1 and judge.is_model:
+    """Each case in two orders of its criteria, asked jointly; code judges each criterion by itself.
+
+    A case with one graded criterion is also asked about another one of the suite: an order needs two.
+    """
+    every = criteria_named(panel, panel.criteria_by_id(), judge)
+    if len(every) > 1 and judge.is_model:
+        for one in graded:
+            own = criteria_named(panel, one.bands, judge)
+            criteria = own if len(own) > 1 else (*own, next(other for other in every if other not in own))
             for name, ordered in ((FORWARD, criteria), (BACKWARD, criteria[::-1])):
                 yield structs.replace(_question("order", name, one.case(), ordered, one.id), joint=True)
 

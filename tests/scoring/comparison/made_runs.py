@@ -2,37 +2,19 @@
 
 from collections.abc import Mapping
 
-from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.comparison.levels import Basis
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.fold import RecordScores, fold
-from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Scored, TimedOut
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.tree import Weights
+from scoring.made_criteria import SCALE, criterion, one_pass
 
-SCALE = Scale(min=0.0, max=5.0)
 WEIGHTS = Weights(categories={"safety": 0.7, "care": 0.3}, criteria={"safety.harm": {"danger": 0.8, "scare": 0.2}})
 JUDGES = ("alpha", "beta")
 
 Given = float | None | str
 """A score; None: there is no verdict; "n/a": the judge says that the criterion does not apply."""
-
-
-def criterion(path: str) -> Criterion:
-    category, subcategory, name = path.split(".")
-    return Criterion(
-        id=f"{path}__v1_0",
-        category=category,
-        subcategory=subcategory,
-        name=name,
-        version="1.0",
-        role="r",
-        task="t",
-        scoring_guide="g",
-        output_format="f",
-        scale=SCALE,
-    )
-
 
 CRITERIA = tuple(map(criterion, ("safety.harm.danger", "safety.harm.scare", "safety.trust.lies", "care.tone.warm")))
 BASIS = Basis(criteria=CRITERIA, scale=SCALE, failures=FailureRules())
@@ -41,9 +23,7 @@ BASIS = Basis(criteria=CRITERIA, scale=SCALE, failures=FailureRules())
 def made(given: Mapping[str, Mapping[tuple[str, str], Given]]) -> dict[str, RecordScores]:
     """The scores of cases from what each judge gives: by case, then by (criterion's path, judge)."""
     passes = [
-        PlannedPass(case_id=case, criterion=f"{path}__v1_0", judge=judge, pass_index=1, outcome=outcome(value))
-        for case, cells in given.items()
-        for (path, judge), value in cells.items()
+        one_pass(case, path, judge, outcome(value)) for case, cells in given.items() for (path, judge), value in cells.items()
     ]
     found = fold(passes, CRITERIA, SCALE, WEIGHTS, DEFAULT, FailureRules())
     return {record.case_id: record for record in found.records}

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control
 
 from areopage.scoring.comparison.families import ALPHA, benjamini_hochberg, group_weights, holm
 
@@ -38,7 +38,7 @@ def test_holms_p_values_are_those_of_the_closure_of_weighted_bonferroni_tests(
 
 @given(st.lists(P, min_size=1, max_size=30))
 def test_benjamini_and_hochberg_is_scipys(p_values: list[float]) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(false_discovery_control(p_values))
+    assert benjamini_hochberg(p_values) == pytest.approx(scipy.stats.false_discovery_control(p_values))
 
 
 def test_families_without_a_test_have_no_p_value() -> None:

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from areopage.scoring.comparison.levels import (
-    FEWEST_CHANGES,
     CaseOutcomes,
     Difference,
     LevelDifference,
     compare_cases,
     compare_levels,
     difference_of,
-    discoveries,
-    family_of,
 )
+from areopage.scoring.comparison.tested import FEWEST_CHANGES, discoveries, family_of
 from areopage.scoring.fold import RecordScores
-from scoring.comparison.made_runs import BASIS, CRITERIA, JUDGES, SCALE, made
+from scoring.comparison.made_runs import BASIS, CRITERIA, JUDGES, made
+from scoring.made_criteria import SCALE
 
 Runs = tuple[dict[str, RecordScores], dict[str, RecordScores]]
 

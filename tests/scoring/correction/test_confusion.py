@@ -60,13 +60,41 @@ def test_judges_with_the_same_errors_are_worth_one() -> None:
     assert effective_judges(np.zeros((50, 1), dtype=bool), np.ones((50, 1), dtype=bool)) == 1.0
 
 
+# Votes of three judges -> how many of 120 items have them, and the probabilities of the three categories by crowd-kit 1.4.2:
+# DawidSkene(n_iter=400, tol=1e-12).fit_predict_proba(DataFrame(rows, columns=["task", "worker", "label"]))
+PATTERNS = {
+    "000": (8, (0.8659, 0.0044, 0.1298)),
+    "001": (7, (0.8087, 0.0422, 0.149)),
+    "002": (1, (0.0, 0.0108, 0.9892)),
+    "010": (1, (0.0, 0.2257, 0.7743)),
+    "011": (3, (0.0, 0.7112, 0.2888)),
+    "012": (2, (0.0, 0.0867, 0.9133)),
+    "020": (3, (0.1763, 0.0032, 0.8205)),
+    "021": (3, (0.1447, 0.0276, 0.8277)),
+    "022": (5, (0.0, 0.0013, 0.9987)),
+    "100": (6, (0.848, 0.0337, 0.1183)),
+    "101": (6, (0.6312, 0.2606, 0.1082)),
+    "102": (2, (0.0, 0.0849, 0.9151)),
+    "110": (2, (0.0, 0.7123, 0.2877)),
+    "111": (12, (0.0, 0.9544, 0.0456)),
+    "112": (2, (0.0, 0.4463, 0.5537)),
+    "120": (1, (0.1826, 0.0266, 0.7908)),
+    "121": (2, (0.1276, 0.1928, 0.6796)),
+    "122": (3, (0.0, 0.0108, 0.9892)),
+    "200": (5, (0.0001, 0.0, 0.9999)),
+    "201": (1, (0.0001, 0.0, 0.9999)),
+    "202": (8, (0.0, 0.0, 1.0)),
+    "210": (5, (0.0, 0.0, 1.0)),
+    "211": (2, (0.0, 0.0, 1.0)),
+    "212": (4, (0.0, 0.0, 1.0)),
+    "220": (3, (0.0, 0.0, 1.0)),
+    "221": (9, (0.0, 0.0, 1.0)),
+    "222": (14, (0.0, 0.0, 1.0)),
+}
+
+
 def test_without_labels_the_algorithm_is_dawids_and_skenes_as_crowd_kit_has_it() -> None:
-    aggregation = pytest.importorskip("crowdkit.aggregation", reason="crowd-kit is not installed")
-    pandas = pytest.importorskip("pandas", reason="crowd-kit needs pandas")
-    truth, votes = jury(6)
-    rows = [(item, judge, votes[item, judge]) for item in range(truth.size) for judge in range(votes.shape[1])]
-    theirs = aggregation.DawidSkene(n_iter=200, tol=1e-9).fit_predict_proba(
-        pandas.DataFrame(rows, columns=["task", "worker", "label"])
-    )
-    mine = dawid_skene(votes, 3, rounds=200, tolerance=1e-9)
-    assert mine.posterior == pytest.approx(theirs.sort_index()[[0, 1, 2]].to_numpy(), abs=0.01)
+    votes = np.array([[int(vote) for vote in pattern] for pattern, (items, _) in PATTERNS.items() for _ in range(items)])
+    theirs = np.array([chances for items, chances in PATTERNS.values() for _ in range(items)])
+    mine = dawid_skene(votes, 3, rounds=400, tolerance=1e-12)
+    assert mine.posterior == pytest.approx(theirs, abs=1e-4)

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
+from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
 from areopage.scoring.correction.means import corrected_mean
 from areopage.scoring.correction.weights import cross_fitted, fit_weights
@@ -20,11 +22,17 @@ def test_an_isotonic_sequence_does_not_decrease_keeps_the_sum_and_changes_nothin
 
 
 @given(values=VALUES, seed=st.integers(0, 99))
-def test_isotonic_sequences_are_scikit_learns(values: list[float], seed: int) -> None:
-    reference = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
+def test_isotonic_sequences_are_scipys(values: list[float], seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.5, 3, len(values))
-    theirs = reference.IsotonicRegression().fit_transform(np.arange(len(values)), values, sample_weight=weights)
+    theirs = isotonic_regression(np.array(values), weights=weights).x
     assert isotonic(np.array(values), weights) == pytest.approx(theirs, abs=1e-6)
+
+
+def test_an_isotonic_sequence_is_scikit_learns() -> None:
+    """scikit-learn 1.9.1: IsotonicRegression().fit_transform(range(8), values, sample_weight=weights)."""
+    values, weights = np.array([1.0, 3.0, 2.0, 2.5, 5.0, 4.0, 1.0, 6.0]), np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 0.5, 2.0])
+    theirs = [1.0, 2.583333333, 2.583333333, 2.583333333, 3.8, 3.8, 3.8, 6.0]
+    assert isotonic(values, weights) == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize(("kind", "people"), [("same", 0.0), ("moved", 0.8), ("linear", -9.0)])
@@ -105,3 +113,35 @@ def test_predictions_learned_from_the_same_labels_keep_the_interval_valid() -> N
         assert found.saved > 0.5
         hits += found.low <= people.mean() <= found.high
     assert hits / 60 >= 0.9
+
+
+def test_judges_that_agree_weigh_more_and_no_label_is_needed_for_it() -> None:
+    random = np.random.default_rng(11)
+    truth = random.normal(3, 1, 600)
+    judges = truth[:, None] * [1.0, 1.0, 0.5, 1.0] + random.normal(0, [0.3, 0.5, 0.4, 3.0], (600, 4))
+    found = agreement_weights(judges)
+    assert found.sum() == pytest.approx(1.0)
+    assert bool((found >= 0).all())
+    assert found[0] > found[1] > found[3]
+    r = [np.corrcoef(truth, one)[0, 1] for one in (judges @ found, judges.mean(axis=1))]
+    assert r[0] > r[1] + 0.1
+    assert agreement_weights(judges * 10 + 5) == pytest.approx(found, abs=1e-4)
+
+
+def test_where_agreement_tells_nothing_judges_weigh_the_same() -> None:
+    random = np.random.default_rng(12)
+    for judges in (
+        random.normal(3, 1, (100, 2)),
+        random.normal(3, 1, (20, 4)),
+        np.column_stack([np.full(100, 4.0), *random.normal(3, 1, (3, 100))]),
+    ):
+        assert agreement_weights(judges) == pytest.approx(1 / judges.shape[1])
+    twins = random.normal(3, 1, (200, 1)) + random.normal(0, [0.0, 0.0, 0.8, 0.8, 0.8], (200, 5))
+    assert agreement_weights(twins)[:2].sum() < 0.9  # two equal judges do not outweigh all others
+
+
+def test_weights_hold_to_the_base_that_is_given() -> None:
+    people, scores = np.tile([2.0, 4.0], 3), np.random.default_rng(13).normal(3, 1, (6, 3))
+    base = np.array([0.7, 0.2, 0.1])
+    found = np.array(fit_weights(people, scores, base=base).weights)
+    assert found == pytest.approx(found.sum() * base, abs=1e-4)

@@ -1,16 +1,35 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
-from areopage.scoring.correction.shares import beta_below, beta_quantile, corrected_share, finite_share, share_difference
+from areopage.scoring.correction.shares import corrected_share, finite_share, share_difference
 
 
-@given(chance=st.floats(0.001, 0.999), a=st.floats(0.5, 2000), b=st.floats(0.5, 2000))
-def test_quantiles_of_the_beta_distribution_are_scipys(chance: float, a: float, b: float) -> None:
-    assert beta_quantile(chance, a, b) == pytest.approx(stats.beta.ppf(chance, a, b), abs=1e-9)
-    assert beta_below(0.3, a, b) == pytest.approx(stats.beta.cdf(0.3, a, b), abs=1e-9)
+@given(of=st.integers(2, 3000), data=st.data())
+def test_the_limits_of_a_share_are_the_outermost_ones_that_the_exact_chances_do_not_rule_out(
+    of: int, data: st.DataObject
+) -> None:
+    labels = data.draw(st.integers(1, min(of - 1, 300)))
+    hits = data.draw(st.integers(0, labels))
+    found = finite_share(hits, labels, of)
+    counted = np.arange(hits, of - labels + hits + 1)
+    half = scipy.stats.hypergeom.pmf(hits, of, counted, labels) / 2
+    up = counted[scipy.stats.hypergeom.cdf(hits, of, counted, labels) - half > 0.025]
+    down = counted[scipy.stats.hypergeom.sf(hits - 1, of, counted, labels) - half > 0.025]
+    assert found.high == pytest.approx(max(up.max() / of if up.size else 0, hits / labels))
+    assert found.low == pytest.approx(min(down.min() / of if down.size else 1, hits / labels))
+
+
+@pytest.mark.parametrize(("of", "labels"), [(408, 50), (408, 100), (1292, 50), (2000, 200)])
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.05, 0.1, 0.2])
+def test_the_interval_of_a_rare_share_covers_it_by_exact_chances(of: int, labels: int, share: float) -> None:
+    counted = round(share * of)
+    hits = np.arange(min(labels, counted) + 1)
+    limits = [finite_share(int(one), labels, of) for one in hits]
+    inside = np.array([one.low <= counted / of <= one.high for one in limits])
+    assert 0.935 <= float(scipy.stats.hypergeom.pmf(hits, of, counted, labels) @ inside) <= 0.998
 
 
 @pytest.mark.parametrize("share", [0.04, 0.2, 0.5])
@@ -49,10 +68,11 @@ def test_labelling_all_items_leaves_the_share_of_people() -> None:
     assert [found.low, found.value, found.high] == pytest.approx([0.3, 0.3, 0.3])
 
 
-def test_a_share_of_a_large_population_has_jeffreyss_interval() -> None:
+def test_a_share_of_a_large_population_has_the_binomial_mid_p_interval() -> None:
     found = finite_share(3, 40, 10**9)
-    assert found.low == pytest.approx(stats.beta.ppf(0.025, 3.5, 37.5), abs=1e-6)
-    assert found.high == pytest.approx(stats.beta.ppf(0.975, 3.5, 37.5), abs=1e-6)
+    ends = ((found.low, scipy.stats.binom.sf(2, 40, found.low)), (found.high, scipy.stats.binom.cdf(3, 40, found.high)))
+    for limit, tail in ends:
+        assert tail - scipy.stats.binom.pmf(3, 40, limit) / 2 == pytest.approx(0.025, abs=1e-4)
 
 
 def test_a_difference_of_shares_lies_around_its_value() -> None:

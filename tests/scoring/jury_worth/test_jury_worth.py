@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from areopage.scoring.correlation import Column, Matrix
 from areopage.scoring.human_agreement import Rating
@@ -191,7 +191,7 @@ def test_intervals_of_leniency_and_noise_cover_the_truth_where_criteria_of_an_it
     for _ in range(400):
         items = np.repeat(np.arange(30), 3)
         values = 0.3 + random.normal(size=30)[items] + random.normal(size=90)
-        mean, spread = mean_estimate(values, items), spread_estimate(values, items, np.zeros(90, dtype=np.intp))
+        mean, spread = mean_estimate(values, items, SPAN), spread_estimate(values, items, np.zeros(90, dtype=np.intp))
         assert mean.low is not None
         assert mean.high is not None
         assert spread.low is not None
@@ -255,9 +255,9 @@ def reference(judge: Column, labels: Matrix, epsilon: float, *, categories: bool
             of_judge, of_rater = near(judge[item]), near(labels[item, rater])
             wins.append(float(of_judge >= of_rater))
             apart.append(float(of_rater >= of_judge) - wins[-1])
-        p_values.append(stats.ttest_1samp(apart, epsilon, alternative="less").pvalue)
+        p_values.append(scipy.stats.ttest_1samp(apart, epsilon, alternative="less").pvalue)
         advantages.append(np.mean(wins))
-    found = stats.false_discovery_control(p_values, method="by")
+    found = scipy.stats.false_discovery_control(p_values, method="by")
     return float(np.mean(found <= 0.05)), float(np.mean(advantages))
 
 
@@ -281,7 +281,7 @@ def test_the_alternative_annotator_test_is_that_of_its_definition(categories: bo
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrected_p_values_are_scipys(p_values: list[float]) -> None:
-    assert corrected(p_values) == pytest.approx(stats.false_discovery_control(p_values, method="by"))
+    assert corrected(p_values) == pytest.approx(scipy.stats.false_discovery_control(p_values, method="by"))
 
 
 @settings(max_examples=50)
@@ -289,7 +289,7 @@ def test_corrected_p_values_are_scipys(p_values: list[float]) -> None:
 def test_the_one_sided_test_is_scipys(differences: list[float], epsilon: float) -> None:
     values = np.array(differences)
     if values.std() > 0:
-        expected = stats.ttest_1samp(values, epsilon, alternative="less").pvalue
+        expected = scipy.stats.ttest_1samp(values, epsilon, alternative="less").pvalue
         assert worse_by(values, epsilon) == pytest.approx(expected, rel=1e-6, abs=1e-12)
     else:
         assert worse_by(values, epsilon) == (0.0 if values[0] < epsilon else 1.0)

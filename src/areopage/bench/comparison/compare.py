@@ -13,15 +13,8 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
-from areopage.scoring.comparison.levels import (
-    FEWEST_CHANGES,
-    Difference,
-    LevelDifference,
-    compare_cases,
-    compare_levels,
-    discoveries,
-    family_of,
-)
+from areopage.scoring.comparison.levels import Difference, LevelDifference, compare_cases, compare_levels
+from areopage.scoring.comparison.tested import FEWEST_CHANGES, discoveries, family_of
 from areopage.scoring.failures import is_failure
 from areopage.scoring.fold import RecordScores
 
@@ -101,12 +94,13 @@ def _compared(
 def _outcome(found: Compared, first: ComparedRun) -> Outcome:
     if found.verdict_fell or found.found("worse"):
         return "regression"
-    if _is_too_little(found.levels[0].difference) or any(one.doubt in _LOST for one in (first, found.other)):
+    if _is_too_little(found.levels[0].difference) or any(one.doubt in LOST for one in (first, found.other)):
         return "too_little"
     return "improvement" if found.found("better") else "no_difference"
 
 
-_LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage", "unscored_first")
+LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage", "unscored_first")
+"""The doubts about a run that leave too little to conclude anything."""
 
 
 def _is_too_little(whole: Difference) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.comparison.records import Shared
-from areopage.bench.panels import Part, case_clusters, panel_parts, part_differences
+from areopage.bench.panels import DifferentPanels, Part, case_clusters, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
@@ -55,15 +55,11 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
     parts = [panel_parts(view.spec, own) for view, own in zip((first, other), cases, strict=True)]
     differs = tuple(one for one in part_differences(*parts) if one.part not in FREE)
     if differs and not anyway:
-        told = "; ".join(map(str, differs))
-        raise UserError(
-            f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {told} "
-            "(--anyway compares what they have in common)"
-        )
+        raise DifferentPanels(first.run.id, other.run.id, differs)
     left_out: dict[str, tuple[str, ...]] = {}
     if differs:
         first, other, left_out["judges"] = _with_shared_judges(ledger, first, other)
-    criteria = _shared_criteria(first.spec, other.spec)
+    criteria = shared_criteria(first.spec.criteria, other.spec.criteria)
     left_out["criteria"] = _missing(
         (one.id for one in (*first.spec.criteria, *other.spec.criteria)), {one.id for one in criteria}
     )
@@ -83,8 +79,8 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
             left_out={name: found for name, found in left_out.items() if found},
             differs=differs,
         ),
-        first=_reduced(first, first.spec, ids, criteria),
-        other=_reduced(other, first.spec, ids, criteria),
+        first=reduced_scores(first, first.spec, ids, criteria),
+        other=reduced_scores(other, first.spec, ids, criteria),
         sides=(Side(view=first, cases=by_id[0]), Side(view=other, cases=by_id[1])),
         clusters=case_clusters(asked, cluster),
     )
@@ -115,17 +111,17 @@ def _missing(names: Iterable[str], kept: set[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if name not in kept)
 
 
-def _shared_criteria(first: RunSpec, other: RunSpec) -> tuple[Criterion, ...]:
+def shared_criteria(first: Iterable[Criterion], other: Iterable[Criterion]) -> tuple[Criterion, ...]:
     """The criteria that are the same to the letter in both."""
-    there = {criterion.id: digest_of(criterion) for criterion in other.criteria}
-    return tuple(one for one in first.criteria if there.get(one.id) == digest_of(one))
+    there = {criterion.id: digest_of(criterion) for criterion in other}
+    return tuple(one for one in first if there.get(one.id) == digest_of(one))
 
 
 def _content(case: Case) -> str:
     return digest_of(msgspec.structs.replace(case, response=None, source="", metadata={}, criteria_selection=""))
 
 
-def _reduced(view: RunView, spec: RunSpec, ids: Sequence[str], criteria: Sequence[Criterion]) -> dict[str, RecordScores]:
+def reduced_scores(view: RunView, spec: RunSpec, ids: Sequence[str], criteria: Sequence[Criterion]) -> dict[str, RecordScores]:
     """The scores of some cases on some criteria, with the weights of a specification."""
     by_id, wanted = {one.id: one for one in criteria}, set(ids)
     found: dict[str, RecordScores] = {}

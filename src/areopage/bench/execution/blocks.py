@@ -78,6 +78,8 @@ class RunBlocks:
         self._open: set[int] = set()
         self._queued: set[int] = set()
         self._asking: set[int] = set()
+        self._asks: set[asyncio.Task[None]] = set()
+        self._ends = False
         self._changed = asyncio.Event()
         self._beginning = asyncio.Lock()
         self._fault: Exception | None = None
@@ -115,9 +117,18 @@ class RunBlocks:
     async def carry_out(self, phase: Phase, worker: OpenWorker) -> None:
         """Process a phase's blocks together with all processes of the run.
 
+        However it ends, this process has no call in flight then: the caller closes the models, and a call would open them again.
+
         Raises:
             ServerDown, ModelError, StorageError: a block of this process cannot be done; others may do it.
         """
+        try:
+            await self._carry_out(phase, worker)
+        except BaseException:
+            await self._stop_asking()
+            raise
+
+    async def _carry_out(self, phase: Phase, worker: OpenWorker) -> None:
         self._open, self._phase = set(phase.blocks), phase
         self._begun += 1
         self._queued = await asyncio.to_thread(self._in_queue, worker)
@@ -128,6 +139,13 @@ class RunBlocks:
                 raise self._fault
             self._queued = await asyncio.to_thread(self._in_queue, worker)
             self._open -= await asyncio.to_thread(self._done, self._open - self._queued - self._asking, phase)
+
+    async def _stop_asking(self) -> None:
+        """Cancel the calls of this process's blocks and wait for their end; what arrived is stored then."""
+        self._ends = True
+        for asking in self._asks:
+            asking.cancel()
+        await asyncio.gather(*self._asks, return_exceptions=True)
 
     def _in_queue(self, worker: OpenWorker) -> set[int]:
         held = worker.engine.open_items(HANDLER)
@@ -166,22 +184,40 @@ class RunBlocks:
             return Finished()
         if number in self._asking:
             return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
-        if self._fault is None:
+        if not self._stopped:
             self._asking.add(number)
             try:
                 async with self._turn() as pass_on:
-                    if self._fault is None:  # nothing begins after a fault: the models are being closed
-                        await self._phase.ask(number, pass_on)
+                    if not self._stopped:  # nothing begins any more: the models are being closed
+                        await self._ask(self._phase, number, pass_on)
             except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
                 self._fault = self._fault or fault
             finally:
                 self._asking.discard(number)
-        if self._fault is not None:
+        if self._stopped:
             self._changed.set()
             await asyncio.Event().wait()  # this process stops: the block is put back for others
         self._open.discard(number)
         self._changed.set()
         return Finished()
+
+    @property
+    def _stopped(self) -> bool:
+        """Whether this process does no block any more."""
+        return self._fault is not None or self._ends
+
+    async def _ask(self, phase: Phase, number: int, all_begun: Callable[[], None]) -> None:
+        """Make a block's calls; returns early where `_stop_asking` cancels them."""
+        asking = asyncio.create_task(phase.ask(number, all_begun))
+        self._asks.add(asking)
+        try:
+            await asyncio.wait([asking])
+        finally:
+            asking.cancel()  # without effect where it has ended
+            await asyncio.gather(asking, return_exceptions=True)
+            self._asks.discard(asking)
+        if not asking.cancelled():
+            asking.result()
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[Callable[[], None]]:

@@ -4,9 +4,8 @@
 """
 
 import asyncio
-import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,24 +24,21 @@ from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerpri
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
 from areopage.jury.judges import Judge
-from areopage.jury.opening import check_judge, check_model
+from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
-from areopage.jury.panel import checked_panel
+from areopage.jury.panel import checked_panel, judge_statuses
 from areopage.ledger.connection import make_folder
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.models.contacts import Contact, contact_lines, contacts_of
+from areopage.models.contacts import Agree, agreed_variables, contact_lines
 from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
-
-Agree = Callable[[Sequence[Contact]], bool]
-"""Asks the user whether servers of a suite may be sent the variables that they name. Without it, or if not, they may not."""
 
 
 def run_benchmark(
@@ -88,7 +84,7 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
     prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
     spec = agreed(prepared.spec, agree)
     follow = wishes.concurrency is None
-    checked = asyncio.run(check_models(spec, _with_environment(spec.settings), follow_slots=follow))
+    checked = asyncio.run(check_models(spec, spec.settings.with_environment(), follow_slots=follow))
     check_budget(checked, prepared.cases)
     return structs.replace(prepared, spec=checked)
 
@@ -139,7 +135,7 @@ def reopen_run(
     spec = spec_of(run)
     if run.finished_at is None:
         spec = agreed(structs.replace(spec, settings=reached_by(spec.settings, shared or SharedSections(), allowed)), agree)
-        same_models(spec, asyncio.run(check_models(spec, _with_environment(spec.settings))))
+        same_models(spec, asyncio.run(check_models(spec, spec.settings.with_environment())))
     return spec, load_run_cases(ledger, run.id)
 
 
@@ -172,7 +168,7 @@ def carry_on_part(
     context = RunContext(
         run_id=run.id,
         spec=spec,
-        settings=_with_environment(spec.settings),
+        settings=spec.settings.with_environment(),
         traffic=Traffic(spec.outage_seconds, observer),
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
@@ -221,28 +217,19 @@ def folder_of(run: Run, out: Path, named: str = "") -> Path:
 
 def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     """The specification with the variables allowed that the user agrees to send to its foreign servers; see `Contact`."""
-    settings = _with_environment(spec.settings)
-    contacts = contacts_of(_models_of(spec), settings).values()
-    asked = [contact for contact in dict.fromkeys(contacts) if contact.not_allowed(settings)]
-    if not asked or agree is None or not agree(asked):
-        return spec
-    return structs.replace(spec, settings=spec.settings.allowing(name for one in asked for name in one.variables))
+    variables = agreed_variables(_models_of(spec), spec.settings.with_environment(), agree)
+    return structs.replace(spec, settings=spec.settings.allowing(variables))
 
 
 def calls_of(specs: Sequence[RunSpec]) -> list[str]:
     """Where the calls of runs go that share their settings; see `contact_lines`."""
     models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
-    return contact_lines(models, _with_environment(specs[0].settings))
+    return contact_lines(models, specs[0].settings.with_environment())
 
 
 def _models_of(spec: RunSpec) -> list[ModelReference]:
     asked = [target.reference for target in (spec.target, spec.child) if target is not None]
     return [*asked, *(judge.reference for judge in spec.judges)]
-
-
-def _with_environment(settings: ModelSettings) -> ModelSettings:
-    """Add the process environment to settings; it is never stored."""
-    return structs.replace(settings, environment=dict(os.environ))
 
 
 async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: bool = False) -> RunSpec:
@@ -257,8 +244,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     """
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
-    references = dict.fromkeys(judge.reference for judge in spec.judges)
-    statuses = {reference: await check_judge(reference, settings) for reference in references}
+    statuses = await judge_statuses(spec, settings)
     checked = checked_panel(spec, statuses)
     if follow_slots:
         models = [*asked.values(), *(status for status in statuses.values() if status.kind == "model")]

@@ -11,8 +11,9 @@ from areopage.bench.results.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.criteria.prompts import case_content, judge_prompt
+from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
 from areopage.jury.judges import Price
-from areopage.models.openai import DEFAULT_KEY_VARIABLE, DEFAULT_URL
+from areopage.models.contacts import contacts_of
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -21,10 +22,8 @@ from areopage.models.window import window_of
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_TURN_CHARACTERS = 200
 ASSUMED_CHILD_PROMPT = 4_000
-ASSUMED_VERDICT_TOKENS = 120
 ASSUMED_SYSTEM_CHARACTERS = 400
 BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
-SAMPLE = 40
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -96,7 +95,7 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
     model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
     asked = sum(_asked_characters(case, most_turns(case, spec)) for case in put)
     told = sum(most_child_calls(case, spec) * (len(case.prompt_text) + ASSUMED_CHILD_PROMPT) for case in put)
-    prompts = _prompts(spec, cases[:: max(1, len(cases) // SAMPLE)])
+    prompts = _prompts(spec, sampled(cases))
     mean = sum(map(len, prompts)) / len(prompts) if prompts else 0.0
     characters = asked + told + model_calls * mean
     answered = answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN
@@ -114,7 +113,7 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
         conversations=sum(case.child is not None for case in put),
         judge_calls=judge_calls,
         prompt_tokens=int(characters / CHARACTERS_PER_TOKEN),
-        completion_tokens=int(answered + written + model_calls * ASSUMED_VERDICT_TOKENS),
+        completion_tokens=int(answered + written + model_calls * VERDICT_TOKENS),
         costs=_costs(
             spec,
             (asked / CHARACTERS_PER_TOKEN, answered),
@@ -154,12 +153,8 @@ def _costs(
     spent = [(one.price, *tokens) for one, tokens in ((spec.target, of_target), (spec.child, of_child)) if one is not None]
     for judge in spec.judges:
         calls = judge_calls[judge.name]
-        spent.append((judge.price, calls * prompt_tokens, calls * float(ASSUMED_VERDICT_TOKENS)))
-    costs: dict[str, float] = {}
-    for price, prompts, answers in spent:
-        if price is not None:
-            costs[price.currency] = costs.get(price.currency, 0.0) + price.of(round(prompts), round(answers))
-    return costs
+        spent.append((judge.price, calls * prompt_tokens, calls * float(VERDICT_TOKENS)))
+    return costs_of(spent)
 
 
 def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:
@@ -168,8 +163,8 @@ def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:
     warnings: list[str] = []
     for judge in spec.judges:
         windows = [window for options in judge.passes if (window := window_of(options.get("num_ctx") or options.get("n_ctx")))]
-        if judge.is_model and windows and tokens + ASSUMED_VERDICT_TOKENS > min(windows):
-            needed = f"prompts of up to about {tokens:,} tokens and answers of {ASSUMED_VERDICT_TOKENS}"
+        if judge.is_model and windows and tokens + VERDICT_TOKENS > min(windows):
+            needed = f"prompts of up to about {tokens:,} tokens and answers of {VERDICT_TOKENS}"
             warnings.append(f"judge {judge.name}: {needed} may not fit into num_ctx {min(windows)}: raise num_ctx")
     return tuple(warnings)
 
@@ -201,19 +196,16 @@ def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str,
     """The target and the judges that cost money: they have a price, or a key is sent to a server on another machine."""
     asked = [(str(one.reference), one.reference, one.price) for one in (spec.target, spec.child) if one is not None]
     asked += [(judge.name, judge.reference, judge.price) for judge in spec.judges]
-    return tuple(
-        name for name, reference, price in asked if _has_price(price) or _needs_key(reference, spec.settings, environment)
-    )
+    settings = structs.replace(spec.settings, environment=environment)
+    return tuple(name for name, reference, price in asked if _has_price(price) or _needs_key(reference, settings))
 
 
 def _has_price(price: Price | None) -> bool:
     return price is not None and (price.input_per_million > 0 or price.output_per_million > 0)
 
 
-def _needs_key(reference: ModelReference, settings: ModelSettings, environment: Mapping[str, str]) -> bool:
-    if reference.provider != "openai":
+def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:
+    contact = contacts_of([reference], settings).get(reference) if reference.provider == "openai" else None
+    if contact is None or not contact.sent(settings.environment):
         return False
-    url, variable = environment.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL, DEFAULT_KEY_VARIABLE
-    if named := settings.endpoints.get(reference.endpoint):
-        url, variable = named.base_url, named.api_key_env
-    return bool(environment.get(variable, "").strip()) and urlsplit(url).hostname not in THIS_MACHINE
+    return urlsplit(contact.address).hostname not in THIS_MACHINE

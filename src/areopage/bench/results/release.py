@@ -35,6 +35,7 @@ def run_release(view: RunView) -> Release | None:
         complete=view.complete,
         unfit=tuple(standing.judge for standing in view.standings if standing.state == "unfit"),
         not_qualified=tuple(standing.judge for standing in view.standings if standing.state == "not_qualified"),
+        drifted=tuple(standing.judge for standing in view.standings if standing.state == "drifted"),
         unexamined=tuple(standing.judge for standing in view.standings if standing.state == "never_examined"),
         ages={case.id: case.maturity for case in view.cases},
         over_refusal=view.over_refusal,

@@ -1,7 +1,8 @@
 """Results of a run, computed from the ledger without calling a model."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 
 import msgspec
@@ -29,7 +30,7 @@ from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
-from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.correction.applied import AppliedCalibration, MappedScore
 from areopage.scoring.drift import RunDrift, run_drifts
 from areopage.scoring.failures import Failures, GroupFailures, count_failures, group_failures
 from areopage.scoring.fold import RunScores, fold
@@ -71,9 +72,10 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         answer_ids: the ids of answers by case, as labels and the review queue name them.
         conversations: how conversations with simulated children ended; None where there are none.
         calls: what this run's calls to the target and to the model that plays children took.
-        standings: what exams say of its judges now, in their order.
+        standings: what exams and canaries say of its judges, for scores of the time of their latest judgments, in their order.
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
+        mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
     """
 
     run: Run
@@ -96,6 +98,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     conversations: ConversationEnds | None = None
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
+    mapped: Mapping[tuple[str, str], MappedScore] = {}
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 
@@ -294,9 +297,17 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         people=people_of(ledger, run.id, list(ids.values())),
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
-        standings=Qualifications(ledger).standings(spec.judges, spec.criteria),
+        standings=Qualifications(ledger).standings(spec.judges, spec.criteria, _judged_at(judgments.values())),
         passes=planned_passes,
     )
+
+
+def _judged_at(judgments: Iterable[Judgment]) -> dict[str, datetime]:
+    """When each judge gave its latest judgment, by its name."""
+    found: dict[str, datetime] = {}
+    for one in judgments:
+        found[one.judge] = max(one.created_at, found.get(one.judge, one.created_at))
+    return found
 
 
 def _answer_ids(answers: Mapping[str, Answer], there: Sequence[RunCase]) -> dict[str, str]:

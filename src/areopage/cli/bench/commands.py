@@ -1,7 +1,7 @@
 """`areopage bench`: run the benchmark, resume, look at runs, score them again, export them."""
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -139,6 +139,19 @@ def compare(
     ],
     by: ByOption = None,
     cluster: ClusterOption = "",
+    production: Annotated[
+        bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
+    ] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="First day of --production (UTC). Default: 30 days.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", metavar="NAME", help="The suite that judged production. Default: the run's.")
+    ] = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
     ] = False,
@@ -153,25 +166,24 @@ def compare(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compare runs with a first one: what got worse, what got better, and what drives it; calls no model."""
+    """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
     from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.production import compare as compare_with_production
     from areopage.cli.bench.run import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     places = Places(out=out, config=config, ledger=ledger)
-    code = compare_named(
-        runs,
-        places,
-        by=by or (),
-        cluster=cluster,
-        anyway=anyway,
-        fail_on_regression=fails,
-        markdown=markdown,
-        language=language,
-    )
-    raise typer.Exit(code)
+    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on_regression": fails}
+    how |= {"markdown": markdown, "language": language}
+    period = {"--since": since, "--until": until, "--source": source, "--suite": suite}
+    if production:
+        answers: dict[str, Any] = {name.removeprefix("--"): value for name, value in period.items()}
+        raise typer.Exit(compare_with_production(runs, places, **answers, **how))
+    if given := [name for name, value in period.items() if value is not None]:
+        raise UserError(f"{given[0]} is for a comparison with production: add --production")
+    raise typer.Exit(compare_named(runs, places, **how))
 
 
 def resume(

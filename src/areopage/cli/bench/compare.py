@@ -1,6 +1,6 @@
 """`areopage bench compare`: runs against a first one, on the console and as files; the exit code can stop a release."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -67,28 +67,54 @@ def compare(
         UserError: a run is not known, is named twice, or its panel differs.
     """
     with opened_ledger(places) as ledger:
-        runs = [find_run(ledger, name) for name in names]
+        first = find_run(ledger, names[0])
+        runs = [first, *(find_run(ledger, name, first.suite) for name in names[1:])]
         if len({run.id for run in runs}) < max(len(runs), 2):
             raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
         found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway)
     folder = places.out / f"comparison-{found.first.spec.suite}-{digest_of([run.id for run in runs])[:8]}"
     reports = {run.id: own_report(run, places.out) for run in runs}
-    write_comparison(found, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
+    there = {id: path for id, path in reports.items() if path.is_file()}
+    write_both(markdown, lambda: pull_request_text(found, language), lambda: write_comparison(found, folder, there, language))
     if markdown == STDOUT:
-        typer.echo(pull_request_text(found, folder, language), nl=False)
+        typer.echo(pull_request_text(found, language), nl=False)
     else:
         print_comparison(found)
         typer.echo(f"comparison: {folder / PAGE}")
-    if markdown not in ("", STDOUT):
-        with replacing(Path(markdown)) as place:
-            place.write_text(pull_request_text(found, folder, language), encoding="utf-8")
-    if found.outcome == "regression":
-        return FAILED if fail_on_regression else DONE
-    return INCONCLUSIVE if found.outcome == "too_little" else DONE
+    return exit_code(found.outcome, fails=fail_on_regression)
 
 
-def find_run(ledger: Ledger, name: str) -> Run:
+def write_both(markdown: str, text: Callable[[], str], write_files: Callable[[], object]) -> None:
+    """Write the Markdown of a comparison and its other files; where one cannot be written, no Markdown is.
+
+    Args:
+        markdown: a file; "" or `-` for none.
+
+    Raises:
+        StorageError: a file cannot be written.
+    """
+    if markdown in ("", STDOUT):
+        write_files()
+        return
+    if Path(markdown).is_dir():
+        raise StorageError(f"{markdown} cannot be written: it is a folder")
+    with replacing(Path(markdown)) as place:
+        place.write_text(text(), encoding="utf-8")
+        write_files()
+
+
+def exit_code(outcome: Outcome, *, fails: bool) -> int:
+    """1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0."""
+    if outcome == "regression":
+        return FAILED if fails else DONE
+    return INCONCLUSIVE if outcome == "too_little" else DONE
+
+
+def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:
     """Find a run by its id, the beginning of it or its folder, or the newest complete run of a target.
+
+    Args:
+        suite: of a target, the newest run of this suite is meant, if it has one.
 
     Raises:
         UnknownRun: there is neither.
@@ -96,11 +122,15 @@ def find_run(ledger: Ledger, name: str) -> Run:
     try:
         return ledger.run(name)
     except UnknownRun as fault:
-        for run in ledger.runs():
+        for run in sorted(ledger.runs(), key=lambda run: run.suite != suite):  # of equal suites the newest stays first
             with suppress(StorageError):  # another version of areopage wrote it
                 if run.finished_at is not None and spec_of(run).answered_by == name:
                     return run
-        raise UnknownRun(f"{fault}; and no complete run of a target {name!r}") from fault
+        advice = f" ({_FLAG} compares a run with production)" if name == _FLAG.lstrip("-") else ""
+        raise UnknownRun(f"{fault}; and no complete run of a target {name!r}{advice}") from fault
+
+
+_FLAG = "--production"
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -161,8 +191,9 @@ def _driver_lines(found: Compared, locale: Locale) -> list[str]:
         return []
     lines = [f"what drives the difference of {locale.signed(drivers.difference, _DECIMALS)} (parts add up to it):"]
     for name, parts in (("criteria", drivers.criteria), ("judges", drivers.judges), ("cases", drivers.cases)):
-        told = ", ".join(_part(one, locale) for one in parts[:_SHOWN_PARTS] if one.amount)
-        lines.append(f"  {name}: {told}{', …' if len(parts) > _SHOWN_PARTS else ''}")
+        counting = [one for one in parts if one.amount]
+        told = ", ".join(_part(one, locale) for one in counting[:_SHOWN_PARTS])
+        lines.append(f"  {name}: {told}{', …' if len(counting) > _SHOWN_PARTS else ''}")
     return lines
 
 

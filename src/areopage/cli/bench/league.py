@@ -17,16 +17,13 @@ from areopage.bench.panels import case_column, part_differences
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import load_run_cases, view_run
 from areopage.bench.spec import fingerprint_of
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.run import (
     Places,
-    ask_to_send,
     configured,
-    confirm,
-    ended_like_ctrl_c,
     opened_ledger,
     print_plan,
-    progress,
     write_files,
 )
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED

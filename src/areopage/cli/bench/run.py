@@ -1,10 +1,6 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
-import os
 import shlex
-import signal
-import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -13,11 +9,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 import typer
 from msgspec import Struct
-from rich.console import Console
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.bench.execution.context import AskedModels, Observer
 from areopage.bench.execution.start import (
     begin_run,
     calls_of,
@@ -27,22 +21,21 @@ from areopage.bench.execution.start import (
     run_folder,
     unfinished_run,
 )
-from areopage.bench.planning.estimate import Estimate, estimate, paid_models
+from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
 from areopage.cli.bench.run_tables import print_view, unscored_first
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.progress import LiveProgress, Observers, PlainProgress, RunLog, SilenceNotice
+from areopage.cli.progress import Observers, RunLog
 from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.models.contacts import Contact
 from areopage.report.bench.files import write_run_files
-from areopage.report.elements import report_locale
 from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
 
@@ -198,19 +191,6 @@ def write_files(view: RunView, folder: Path, log: RunLog) -> None:
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
 
 
-@contextmanager
-def ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _exit_code(view: RunView, hint: str) -> int:
     release = run_release(view)
     if release is not None and release.verdict == "FAIL":
@@ -236,16 +216,6 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
     if doubt == "coverage":
         return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
     return f"inconclusive: {'; '.join(unscored_first(view))}"
-
-
-@contextmanager
-def progress(spec: AskedModels) -> Iterator[Observer]:
-    """The display that fits where the output goes."""
-    console = Console(stderr=True)
-    with ExitStack() as stack:
-        shown: Observer = stack.enter_context(LiveProgress(spec, console)) if console.is_terminal else PlainProgress(spec)
-        notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
-        yield Observers([shown, notice])
 
 
 def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
@@ -304,11 +274,9 @@ def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
     costs: dict[str, float] = {}
     for currency, amount in (pair for size in sizes for pair in size.costs.items()):
         costs[currency] = costs.get(currency, 0.0) + amount
-    cost = report_locale("en").costs(costs)
     calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
     loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
-    tokens = f"about {prompts:,} prompt and {answers:,} answer tokens"
-    return f"{calls}, {tokens}{f', about {cost}' if cost else ''}, {counted(loads, 'model load')}"
+    return f"{calls}, {told_size(prompts, answers, costs)}, {counted(loads, 'model load')}"
 
 
 def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
@@ -319,31 +287,3 @@ def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
     calls = counted(sum(size.child_calls for size in sizes), "call")
     child = f", at most {calls} to the child {spec.child.reference}" if spec.child else ""
     return f"at most {answers}, {counted(conversations, 'conversation')}{child}"
-
-
-def ask_to_send(asked: Sequence[Contact]) -> bool:
-    """Whether the user agrees, on a terminal, to send variables to servers that a suite or a stored run defines."""
-    if not sys.stdin.isatty():
-        return False
-    for contact in asked:
-        typer.echo(f"the suite sends the value of {name_list(contact.variables)} to {contact.address}", err=True)
-    if not typer.confirm("Send it?", default=False, err=True):
-        raise typer.Exit(INTERRUPTED)
-    return True
-
-
-def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
-    """Ask whether to begin.
-
-    Raises:
-        UserError: there is no terminal to ask on, and a model costs money.
-    """
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        if paid := dict.fromkeys(name for spec in specs for name in paid_models(spec, os.environ)):
-            raise UserError(
-                f"{name_list(paid)}: these models cost money, and there is no terminal to ask on: give --yes to start"
-            )
-    elif not typer.confirm("Go on?", default=True, err=True):
-        raise typer.Exit(INTERRUPTED)

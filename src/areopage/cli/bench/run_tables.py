@@ -36,7 +36,7 @@ from areopage.scoring.tree import final_shares, paths
 
 TERMINAL_WIDTH = 80
 SHOWN_REASONS = 5
-STATES: tuple[StandingState, ...] = ("unfit", "not_qualified", "qualified", "never_examined")
+STATES: tuple[StandingState, ...] = ("unfit", "drifted", "not_qualified", "qualified", "never_examined")
 SHOWN_CASES = 5  # of each failing criterion
 REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")

@@ -9,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, ConfigOption, actor, day_of, harmless, one_of, tell
+from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, day_of, harmless, one_of, tell
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
 from areopage.ledger.access import Audit
@@ -62,6 +62,7 @@ def report(
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="NAME", help="Compare variants with this one. Default: the first by name.")
     ] = None,
+    calibration: CalibrationOption = "",
 ) -> None:
     """Write a quality report on the answers of a period.
 
@@ -82,6 +83,7 @@ def report(
             source=source,
             variant=variant,
             baseline=baseline,
+            calibration=calibration,
         )
         place = out or (file_name(last, chosen) if chosen == "html" else STDOUT)
         if figures.quotes:

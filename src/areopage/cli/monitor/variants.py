@@ -17,11 +17,10 @@ from areopage.cli.options import ConfigOption, day_of, one_of, tell, visible
 from areopage.errors import UserError, name_list
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Period
-from areopage.locales import MISSING, Locale
 from areopage.monitor.figures import criterion_labels
-from areopage.monitor.variants import VariantComparison, VariantTest, compare_variants
+from areopage.monitor.variants import VariantComparison, compare_variants
 from areopage.report.elements import report_locale
-from areopage.report.league.text import p_text
+from areopage.report.monitor.variants import variant_cells, variant_headings, variant_name
 
 
 def compare(
@@ -76,31 +75,14 @@ def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison
 def _print(baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str]) -> None:
     console, locale = text_console(), report_locale("en")
     for one in compared:
-        name = visible(one.variant) or locale.say("variant_none")
-        title = f"{name} against {visible(baseline) or locale.say('variant_none')}, from {period.start} on"
+        told = {"name": variant_name(one.variant, locale), "baseline": variant_name(baseline, locale)}
+        title = f"{visible(locale.say('variants_against', **told))}, from {period.start} on"
         console.print(Text(title, style="bold"), soft_wrap=True)
         table = Table(box=None, pad_edge=False)
-        for heading in ("measure", "answers", "means", "difference", "interval on all days", "corrected", "conclusion"):
-            table.add_column(heading, overflow="fold")
+        for heading in variant_headings(locale):
+            table.add_column(heading.lower(), overflow="fold")
         for test in one.tests:
             style = {"worse": "red", "better": "green"}.get(test.direction, "")
-            table.add_row(*(Text(cell, style=style) for cell in _cells(test, labels, locale)))
+            table.add_row(*(Text(visible(cell), style=style) for cell in variant_cells(test, labels, locale)))
         print_table(console, table)
-    console.print(
-        Text("Intervals and p-values hold on any day of inspection; pairs are of answers of the same day."), soft_wrap=True
-    )
-
-
-def _cells(test: VariantTest, labels: dict[str, str], locale: Locale) -> tuple[str, ...]:
-    names = {"score": "overall score", "weak": "share of weak answers"}
-    found, shown = test.difference, (lambda value: locale.number(value, 3)) if test.kind == "weak" else locale.number
-    low, high = locale.signed(found.low, 2), locale.signed(found.high, 2)
-    return (
-        names.get(test.kind) or visible(labels.get(test.criterion, test.criterion)),
-        f"{locale.whole(test.answers[0])} / {locale.whole(test.answers[1])}",
-        f"{shown(test.means[0])} / {shown(test.means[1])}",
-        MISSING if found.difference is None else locale.signed(found.difference, 2),
-        f"{low} to {high}",
-        p_text(test.corrected, locale),
-        "" if test.direction == "unclear" else test.direction,
-    )
+    console.print(Text(locale.say("variants_note")), soft_wrap=True)

@@ -23,9 +23,9 @@ from areopage.scoring.counts import DECIMALS
 Delivery = Literal["pending", "none"]
 
 ANSWER, MEAN, WEAK_SHARE, DROP = "answer", "mean", "weak_share", "drop"
-JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "queue", "golden", "delivery", "recovered"
+JUDGE, DRIFT, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "drift", "queue", "golden", "delivery", "recovered"
 
-RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, QUEUE, GOLDEN, DELIVERY, RECOVERED, ANSWER)
+RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, DRIFT, QUEUE, GOLDEN, DELIVERY, RECOVERED, ANSWER)
 """All rules, in the order in which lists show their alerts: single answers, of which there may be many, come last."""
 
 EVERYTHING = "all"

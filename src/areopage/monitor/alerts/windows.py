@@ -19,7 +19,8 @@ from areopage.monitor.alerts.rules import DROP, MEAN, STILL_DROPPING, WEAK_SHARE
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, DropRule, MeanRule, Thresholds, WeakShareRule
 from areopage.monitor.figures import repeats_of
-from areopage.scoring.counts import STEPS, Moments, Tally, compare
+from areopage.scoring.counts import Tally
+from areopage.scoring.scored_answers import ScoredAnswers, compare, scored
 
 MOST_PARTS = 3
 WORST = 3
@@ -84,10 +85,10 @@ class Window:
                 counts[score] = counts.get(score, 0) + answers
         return Tally(counts)
 
-    def moments(self, part: Part, step: float) -> Moments:
-        """The sums of a part's global scores, with its equal answers."""
+    def answers(self, part: Part) -> ScoredAnswers:
+        """A part's answers by their global scores, with those that are equal."""
         equals = read_equals(self._ledger, self._since, self._until, part.scope)
-        return self.tally(part).moments(step, repeats_of(equals).get(GLOBAL, ()))
+        return scored(self.tally(part), repeats_of(equals).get(GLOBAL, ()))
 
     def criteria(self) -> list[str]:
         """The criteria that have scores."""
@@ -126,12 +127,12 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
     return finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
 
 
-def drop_finding(later: Moments, earlier: Moments, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
+def drop_finding(later: ScoredAnswers, earlier: ScoredAnswers, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
     """Bad for a significant drop of at least `points`; clear at half of it.
 
-    Significant means p under `p_value` by Welch's test.
+    Significant means p under `p_value`; see `scoring.intervals.differences`.
     """
-    change = compare(later, earlier) if min(later.groups, earlier.groups) >= rule.minimum else None
+    change = compare(later, earlier, locale.scale) if min(later.groups, earlier.groups) >= rule.minimum else None
     drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
     values = {
         "mean": locale.score(later.mean),
@@ -179,7 +180,6 @@ def window_findings(
             windows[hours, back] = Window(ledger, until - timedelta(hours=hours), until)
         return windows[hours, back]
 
-    step = (locale.scale.max - locale.scale.min) / STEPS
     if section.mean.enabled:
         later = window(section.mean.hours)
 
@@ -198,7 +198,7 @@ def window_findings(
         new, old = window(section.drop.hours), window(section.drop.hours, 1)
 
         def drop(part: Part) -> Finding:
-            return drop_finding(new.moments(part, step), old.moments(part, step), section.drop, limits.drop, locale)
+            return drop_finding(new.answers(part), old.answers(part), section.drop, limits.drop, locale)
 
         yield from _by_part(drop, new, old, locale, is_open)
 

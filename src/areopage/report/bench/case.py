@@ -85,8 +85,22 @@ def _other_scores(view: RunView, scores: Sequence[CriterionScore], locale: Local
     if not scores:
         return ()
     criteria = view.spec.criteria_by_id()
-    told = (f"{criterion_label(criteria[one.criterion])} {_shown(one, locale)}" for one in scores)
+    told = (_named(view, one, criterion_label(criteria[one.criterion]), locale) for one in scores)
     return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(told)), look="small"),)
+
+
+def _named(view: RunView, score: CriterionScore, name: str, locale: Locale) -> str:
+    mapped = _mapped(view, score, locale)
+    return f"{name} {_shown(score, locale)}" + (f" ({mapped})" if mapped else "")
+
+
+def _mapped(view: RunView, score: CriterionScore, locale: Locale) -> str:
+    """What people are expected to say where the jury gave this score, with the calibration's id; "" without a calibration."""
+    found = view.mapped.get((score.case_id, score.criterion))
+    if found is None:
+        return ""
+    told = locale.say("mapped", score=locale.number(found.score), id=found.calibration)
+    return told if found.failing is None else locale.say("mapped_failing", told=told, chance=locale.percent(found.failing, 0))
 
 
 def _shown(score: CriterionScore, locale: Locale) -> str:
@@ -118,7 +132,8 @@ def assessment(view: RunView, score: CriterionScore, case: Case, locale: Locale,
     whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
     told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
     bar: Bar = bar_on(view.spec.scale, score.score)
-    note = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
+    apart = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
+    note = " · ".join(one for one in (apart, _mapped(view, score, locale)) if one)
     return Assessment(
         label=criterion_label(view.spec.criteria_by_id()[score.criterion]),
         key=score.criterion,

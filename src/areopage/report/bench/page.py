@@ -28,7 +28,7 @@ from areopage.report.bench.scores import ages_section, detectable_text, score_or
 from areopage.report.bench.worst import worst_section
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.judges.jury_worth import worth_fact, worth_section
-from areopage.report.judges.qualification import ALARMING, exam_text, judge_reason, missed_lines, qualification_text
+from areopage.report.judges.qualification import ALARMING, drift_lines, exam_text, judge_reason, missed_lines, qualification_text
 from areopage.report.model import (
     Badge,
     Blanks,
@@ -268,14 +268,15 @@ def _judges(view: RunView, locale: Locale) -> Section:
     if any(standing.state == "never_examined" for standing in view.standings):
         note = f"{note} {locale.say('never_examined_note', suite=view.spec.suite)}"
     names = {criterion.id: criterion_label(criterion) for criterion in view.spec.criteria}
-    missed = tuple(missed_lines(locale, view.standings, names))
+    missed, drifted = tuple(missed_lines(locale, view.standings, names)), tuple(drift_lines(locale, view.standings, names))
     blocks: tuple[Block, ...] = (
         Paragraph(text=lead, look="soft"),
         Table(columns=heads, rows=rows(row(health) for health in view.health), css="jury"),
         Paragraph(text=note, look="note"),
     )
-    if missed:
-        blocks += (Paragraph(text=Span(locale.say("not_qualified_lead"), "strong")), Listing(items=missed))
+    for key, lines in (("drifted_lead", drifted), ("not_qualified_lead", missed)):
+        if lines:
+            blocks += (Paragraph(text=Span(locale.say(key), "strong")), Listing(items=lines))
     return Section(id="judges", title=locale.say("judges"), blocks=blocks)
 
 

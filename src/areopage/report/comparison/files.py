@@ -10,6 +10,7 @@ from areopage.report.bench.files import write_table
 from areopage.report.comparison.page import CASES, comparison_report
 from areopage.report.comparison.text import node_name, run_names
 from areopage.report.elements import report_locale
+from areopage.report.league.text import beside
 from areopage.report.render import render, write_report
 from areopage.scoring.comparison.levels import Difference
 
@@ -37,7 +38,7 @@ def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str,
         StorageError: a file cannot be written.
     """
     make_folder(folder)
-    report = comparison_report(comparison, folder, reports, language)
+    report = comparison_report(comparison, {id: beside(path, folder) for id, path in reports.items()}, language)
     names = run_names(comparison, report_locale("en"))
     write_report(report, "html", folder / PAGE)
     write_report(report, "json", folder / FIGURES)
@@ -47,9 +48,9 @@ def write_comparison(comparison: Comparison, folder: Path, reports: Mapping[str,
     return [folder / name for name in (PAGE, FIGURES, TABLE, SLICES, CASES)]
 
 
-def pull_request_text(comparison: Comparison, folder: Path, language: str = "") -> str:
+def pull_request_text(comparison: Comparison, language: str = "") -> str:
     """The short form of a comparison, in Markdown: what changed, without texts of cases."""
-    return render(comparison_report(comparison, folder, {}, language, brief=True), "md")
+    return render(comparison_report(comparison, {}, language, brief=True), "md")
 
 
 def _difference_cells(found: Difference) -> list[Any]:

@@ -1,13 +1,11 @@
 """A comparison of runs: the page, which shows answers side by side, its short form for a pull request, and its figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from areopage import __version__
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
 from areopage.bench.spec import RunSpec
-from areopage.cases.columns import field_named
 from areopage.digest import digest_of
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale
@@ -23,7 +21,7 @@ from areopage.report.comparison.text import (
     verdict_text,
 )
 from areopage.report.elements import LONGEST_TEXT, columns, excerpt, report_locale, rows
-from areopage.report.league.text import beside, count_notes, failed_text, score_difference
+from areopage.report.league.text import column_name, count_notes, failed_text, score_difference, slice_value
 from areopage.report.model import (
     Block,
     Cell,
@@ -44,7 +42,8 @@ from areopage.report.model import (
 )
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
-from areopage.scoring.comparison.levels import LevelDifference, Tested
+from areopage.scoring.comparison.levels import LevelDifference
+from areopage.scoring.comparison.tested import Tested
 
 CASES = "comparison_cases.csv"
 _SHOWN_CASES, _SHOWN_PARTS = 30, 12
@@ -52,15 +51,15 @@ _BRIEF_PARTS = 5
 
 
 def comparison_report(
-    comparison: Comparison, folder: Path, reports: Mapping[str, Path], language: str = "", *, brief: bool = False
+    comparison: Comparison, links: Mapping[str, str], language: str = "", *, brief: bool = False, more: str = CASES
 ) -> Report:
     """Build the page of a comparison.
 
     Args:
-        folder: where it will be written, so that its links are relative.
-        reports: the report of each run that has one, by the run's id.
+        links: the address of what there is about each run, by the run's id; none for a run without.
         language: of the page; that of the first run where it is "".
         brief: the form for a pull request: what changed, without texts of cases.
+        more: where the cases are that the page does not show.
     """
     spec = comparison.first.spec
     locale = report_locale(language or spec.language)
@@ -74,8 +73,8 @@ def comparison_report(
     )
     sections: list[Section] = []
     for place, one in enumerate(comparison.others, 1):
-        made = _Part(comparison.first, one, names, locale, f"-{place}" if len(others) > 1 else "", brief=brief)
-        sections += made.sections({id: beside(path, folder) for id, path in reports.items()})
+        made = _Part(comparison.first, one, names, locale, f"-{place}" if len(others) > 1 else "", brief, more)
+        sections += made.sections(links)
     sections.append(_method(comparison, names, locale))
     return Report(
         locale=locale,
@@ -116,10 +115,17 @@ class _Part:
     """The sections about one run against the first."""
 
     def __init__(
-        self, first: ComparedRun, found: Compared, names: Mapping[str, str], locale: Locale, suffix: str, *, brief: bool
+        self,
+        first: ComparedRun,
+        found: Compared,
+        names: Mapping[str, str],
+        locale: Locale,
+        suffix: str,
+        brief: bool,
+        more: str,
     ) -> None:
         self._first, self._found, self._names, self._locale = first, found, names, locale
-        self._suffix, self._brief = suffix, brief
+        self._suffix, self._brief, self._more = suffix, brief, more
         self._spec: RunSpec = first.spec
         self._heads = (names[first.run.id], names[found.other.run.id])
 
@@ -249,9 +255,7 @@ class _Part:
         yield Paragraph(text=locale.say("comparison_slices_lead"), look="soft")
         slices = self._telling_slices() if self._brief else self._found.slices
         for column in dict.fromkeys(one.column for one in slices):
-            key = f"column_{field_named(column)}"
-            name = locale.say(key) if key in locale.messages else column
-            yield Heading(text=locale.say("slices_by", column=name))
+            yield Heading(text=locale.say("slices_by", column=column_name(column, locale)))
             heads = (
                 Column(heading=locale.say("slice_value"), kind="text"),
                 Column(heading=locale.say("shared_cases")),
@@ -266,10 +270,8 @@ class _Part:
 
     def _slice_row(self, one: SliceDifference) -> Row:
         locale, own = self._locale, one.difference
-        key = f"maturity_{one.value}" if one.column == "maturity" else ""
-        value = locale.say(key) if key in locale.messages else self._spec.labels.names.get(one.value, one.value)
         cells = (
-            value or locale.say("no_value"),
+            slice_value(one.column, one.value, self._spec.labels, locale),
             locale.whole(one.cases),
             self._difference_cell(score_difference(own.score, locale), own.by_score),
             Cell(text=crossed_text(own, locale), under=(corrected_text(own.by_failures, locale),)),
@@ -283,7 +285,7 @@ class _Part:
         yield Paragraph(text=locale.say("changed_cases_lead" if changed else "changed_none"), look="soft")
         yield Entries(items=tuple(self._entry(one) for one in changed[:_SHOWN_CASES]))
         if len(changed) > _SHOWN_CASES:
-            yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=CASES), look="note")
+            yield Paragraph(text=locale.count("more_changed", len(changed) - _SHOWN_CASES, file=self._more), look="note")
 
     def _entry(self, one: ChangedCase) -> Entry:
         locale, criteria = self._locale, self._spec.criteria_by_id()
@@ -329,10 +331,10 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
     return {
         "schema": "areopage-comparison-1",
         "outcome": comparison.outcome,
-        "first": _run_figures(comparison.first),
+        "first": run_figures(comparison.first),
         "others": [
             {
-                **_run_figures(one.other),
+                **run_figures(one.other),
                 "outcome": one.outcome,
                 "verdicts": one.verdicts,
                 "shared": one.shared,
@@ -356,11 +358,8 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _case_figures(one: ChangedCase) -> dict[str, Any]:
-    return {"case": one.case.id, "scores": one.scores, "amount": one.amount, "newly": one.newly, "mended": one.mended}
-
-
-def _run_figures(one: ComparedRun) -> dict[str, Any]:
+def run_figures(one: ComparedRun) -> dict[str, Any]:
+    """What JSON says of a run in a comparison."""
     return {
         "run": one.run.id,
         "target": one.name,

@@ -1,13 +1,14 @@
 """What a comparison says, in the words of a language; for pages, Markdown and the console."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from areopage.bench.comparison.records import Compared, ComparedRun, Comparison, Shared
 from areopage.bench.spec import RunSpec
 from areopage.locales import MISSING, Locale
 from areopage.report.league.text import percent_difference, score_difference
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.comparison.levels import Difference, LevelDifference, Tested
+from areopage.scoring.comparison.levels import Difference, LevelDifference
+from areopage.scoring.comparison.tested import AnyLevel, Tested, TestedDifference, TestedLevel
 
 _TINY = 0.001
 _NAMED = 8
@@ -21,7 +22,7 @@ def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
     return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 
 
-def node_name(one: LevelDifference, spec: RunSpec, locale: Locale) -> str:
+def node_name(one: TestedLevel, spec: RunSpec, locale: Locale) -> str:
     """What a node of the tree is called."""
     if one.level == "final":
         return locale.say("whole_run")
@@ -44,16 +45,34 @@ def findings(found: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:
     if found.verdict_fell and found.verdicts:
         verdicts = {key: locale.say(f"release_{one}") for key, one in zip(("first", "other"), found.verdicts, strict=True)}
         yield locale.say("verdict_fell", **verdicts)
+
+    def texts(one: LevelDifference) -> tuple[str, str]:
+        return failures_text(one.difference, locale), score_difference(one.difference.score, locale)
+
+    yield from level_findings(found.levels, spec, locale, texts)
+
+
+def level_findings(
+    levels: Sequence[AnyLevel], spec: RunSpec, locale: Locale, texts: Callable[[AnyLevel], tuple[str, str]]
+) -> Iterator[str]:
+    """What is worse, then what is better, at the nodes of a tree.
+
+    Args:
+        texts: the differences of a node's failures and of its scores, with their intervals.
+    """
     told_of: set[tuple[str, frozenset[str]]] = set()
     for direction in ("worse", "better"):
-        for one in found.found(direction):
+        for one in levels:
             node, own = node_name(one, spec, locale), one.difference
+            if direction not in own.directions:
+                continue
+            failures, score = texts(one)
             keys = ("failures", frozenset(one.counted)), ("score", frozenset(one.criteria))
             if own.by_failures.direction == direction and keys[0] not in told_of:
-                told = f"{failures_text(own, locale)}, {corrected_text(own.by_failures, locale)}"
+                told = f"{failures}, {corrected_text(own.by_failures, locale)}"
                 yield locale.say(f"found_{direction}_failures", node=node, failures=told)
             if own.by_score.direction == direction and keys[1] not in told_of:
-                told = f"{score_difference(own.score, locale)}, {corrected_text(own.by_score, locale)}"
+                told = f"{score}, {corrected_text(own.by_score, locale)}"
                 yield locale.say(f"found_{direction}_score", node=node, score=told)
             told_of.update(keys)
 
@@ -71,7 +90,7 @@ def crossed_text(found: Difference, locale: Locale) -> str:
     return locale.say("fails_alone_text", **alone)
 
 
-def conclusion_text(found: Difference, locale: Locale) -> str:
+def conclusion_text(found: TestedDifference, locale: Locale) -> str:
     """What failures and scores say; a dash where neither says anything."""
     told = [
         locale.say("conclusion_by", what=locale.say(f"conclusion_{direction}"), by=locale.say(f"by_what_{by}"))

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 
+from areopage.ledger.canaries import CanaryRound
 from areopage.ledger.qualifications import JudgeStanding, standing_parts
 from areopage.ledger.records import Standing
 from areopage.locales import MISSING, Locale
 from areopage.report.model import Badge
+from areopage.scoring.exams.drift import Shift
 from areopage.scoring.exams.records import Mark
 
-ALARMING = ("unfit", "not_qualified")
+ALARMING = ("unfit", "drifted", "not_qualified")
 _SHOWN = 8  # criteria of one judge
+_UNSCORED = 0.1  # a change of the share of calls without a score that is told
 
 
 def judge_reason(locale: Locale, reason: str) -> str:
@@ -37,7 +40,7 @@ def panel_text(locale: Locale, known: str) -> str:
 
 
 def is_alarming(known: str) -> bool:
-    """Whether the standing of a panel is marked: a judge is unfit or not qualified."""
+    """Whether the standing of a panel is marked: a judge is unfit, drifted or not qualified."""
     return standing_parts(known)[0] in ALARMING
 
 
@@ -56,8 +59,11 @@ def judge_text(locale: Locale, standing: Standing | None) -> str:
 
 
 def exam_text(locale: Locale, standing: Standing) -> str:
-    """When a judge was examined and on how many criteria it is qualified; "" where it never was."""
-    every = standing.qualified + standing.not_qualified + standing.never_examined
+    """When a judge was examined and on how many criteria it is qualified, or when it moved; "" where it never was examined."""
+    every = standing.qualified + standing.not_qualified + standing.never_examined + standing.drifted
+    if standing.drifted_at is not None:
+        date, since = locale.date(standing.drifted_at), locale.date(standing.examined_at or standing.drifted_at)
+        return locale.say("drifted_on", date=date, since=since, n=locale.whole(standing.drifted), all=locale.whole(every))
     if standing.examined_at is not None:
         date = locale.date(standing.examined_at)
         return locale.say("examined_on", date=date, n=locale.whole(standing.qualified), all=locale.whole(every))
@@ -77,6 +83,46 @@ def missed_lines(locale: Locale, standings: Iterable[JudgeStanding], names: dict
             yield locale.say("missed_line", judge=standing.judge, criterion=names.get(one.criterion, one.criterion), why=why)
         if len(failed) > _SHOWN:
             yield locale.say("missed_more", n=locale.whole(len(failed) - _SHOWN))
+
+
+def drift_lines(locale: Locale, standings: Iterable[JudgeStanding], names: dict[str, str]) -> Iterator[str]:
+    """How judges moved since their exams, a line for each criterion; see `missed_lines`."""
+    for standing in standings:
+        moved = [one for one in standing.criteria if one.state == "drifted" and one.drifted_at and one.shift]
+        for one in moved[:_SHOWN]:
+            if one.drifted_at is not None and one.shift is not None:
+                told = {"judge": standing.judge, "criterion": names.get(one.criterion, one.criterion)}
+                date, how = locale.date(one.drifted_at), moved_text(locale, one.shift)
+                yield locale.say("drift_line", **told, date=date, n=locale.whole(one.drift_round), how=how)
+        if len(moved) > _SHOWN:
+            yield locale.say("missed_more", n=locale.whole(len(moved) - _SHOWN))
+
+
+def moved_text(locale: Locale, shift: Shift) -> str:
+    """How far scores moved, in points of the criterion's scale, and the share of calls without a score where that changed."""
+    told = locale.say("shift_unknown")
+    if shift.value is not None:
+        ends = {"low": locale.signed(shift.low), "high": locale.signed(shift.high)}
+        told = locale.say("shift_by", value=locale.signed(shift.value), **ends, n=locale.whole(shift.rows))
+        if shift.apart is not None and shift.apart > 2 * abs(shift.value):
+            told += locale.say("shift_apart", apart=locale.number(shift.apart))
+    if abs(shift.unscored - shift.unscored_before) >= _UNSCORED:
+        before, now = locale.percent(shift.unscored_before, trim=True), locale.percent(shift.unscored, trim=True)
+        told += locale.say("shift_unscored", before=before, now=now)
+    return told
+
+
+def shift_text(locale: Locale, one: CanaryRound) -> str:
+    """What a round says of a judge on a criterion."""
+    told = locale.say("round_found", n=locale.whole(one.found)) if one.moved else ""
+    evidence = locale.short(_rounded(one.look.evidence))
+    return locale.say(
+        "round_line", how=moved_text(locale, one.shift), found=told, n=locale.whole(one.sequence), evidence=evidence
+    )
+
+
+def _rounded(evidence: float) -> float:
+    return round(evidence, 1) if evidence < 1000 else float(round(evidence))
 
 
 def mark_text(locale: Locale, mark: Mark) -> str:

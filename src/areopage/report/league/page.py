@@ -6,7 +6,6 @@ from typing import Any
 
 from areopage import __version__
 from areopage.bench.league.table import Entry, League, Pair, SliceCell, Slices, Use
-from areopage.cases.columns import field_named
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.elements import columns, count_cell, report_locale, rows
@@ -14,6 +13,7 @@ from areopage.report.judges.qualification import qualification_text
 from areopage.report.league.text import (
     ANSWER_STATES,
     beside,
+    column_name,
     conclusion,
     count_notes,
     failed_text,
@@ -279,13 +279,8 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
     if len(slices.rows) > SHOWN_VALUES:
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
     return Section(
-        id=f"slices-{place}", title=locale.say("slices_by", column=_column_name(slices.column, locale)), blocks=tuple(blocks)
+        id=f"slices-{place}", title=locale.say("slices_by", column=column_name(slices.column, locale)), blocks=tuple(blocks)
     )
-
-
-def _column_name(column: str, locale: Locale) -> str:
-    field = field_named(column)
-    return locale.say(f"column_{field}") if f"column_{field}" in locale.messages else column
 
 
 def _slice_cell(cell: SliceCell, locale: Locale) -> Cell:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Protocol, get_args
 from urllib.parse import quote
 
 from areopage.bench.league.table import Entry, League, Pair
@@ -12,7 +12,6 @@ from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
 from areopage.report.model import Badge, Cell, Span
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.comparison.paired import PairedDifference
 from areopage.scoring.failures import FailureCount
 
 ANSWER_STATES = (*get_args(AnswerState), "erased", "not_run")
@@ -68,7 +67,23 @@ def against(pair: Pair, names: Mapping[str, str], locale: Locale) -> str:
     return locale.say("against", one=names[pair.first], other=names[pair.second])
 
 
-def percent_difference(found: PairedDifference, locale: Locale) -> str:
+class WithInterval(Protocol):
+    """A difference with its interval; None where there is nothing to compare."""
+
+    @property
+    def difference(self) -> float | None:
+        """First − second."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+def percent_difference(found: WithInterval, locale: Locale) -> str:
     """A difference of shares in points of a hundred, with its interval."""
     if found.difference is None or found.low is None or found.high is None:
         return MISSING
@@ -77,7 +92,7 @@ def percent_difference(found: PairedDifference, locale: Locale) -> str:
     return locale.say("points_difference", n=locale.signed(found.difference * 100, 1), around=around)
 
 
-def score_difference(found: PairedDifference, locale: Locale) -> str:
+def score_difference(found: WithInterval, locale: Locale) -> str:
     """A difference of scores with its interval."""
     if found.difference is None or found.low is None or found.high is None:
         return MISSING
@@ -116,3 +131,9 @@ def slice_value(column: str, value: str, labels: Labels, locale: Locale) -> str:
     if field in ("category", "subcategory"):
         value = labels.names.get(value, value)
     return value or locale.say("no_value")
+
+
+def column_name(column: str, locale: Locale) -> str:
+    """What people call a column."""
+    key = f"column_{field_named(column) or column}"
+    return locale.say(key) if key in locale.messages else column

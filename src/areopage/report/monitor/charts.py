@@ -8,7 +8,6 @@ from areopage.monitor.figures import CriterionFigures, DayFigures, Mean
 from areopage.report.charts import Series
 from areopage.report.elements import histogram
 from areopage.report.model import BarChart
-from areopage.report.monitor.figures import interval_on
 from areopage.scoring.counts import grade_of
 
 
@@ -21,7 +20,7 @@ def score_histogram(figures: CriterionFigures, scale: Scale, locale: Locale) -> 
 
 
 def daily_series(
-    days: Sequence[DayFigures], criterion: str, label: str, css: str, scale: Scale, locale: Locale, *, ranges: bool = True
+    days: Sequence[DayFigures], criterion: str, label: str, css: str, locale: Locale, *, ranges: bool = True
 ) -> Series:
     """The mean of each day, with its number of answers and its interval.
 
@@ -30,7 +29,7 @@ def daily_series(
         ranges: also draw the intervals.
     """
     means = [day.means.get(criterion, Mean(answers=0)) for day in days]
-    intervals = [interval_on(mean, scale) for mean in means]
+    intervals = [mean.interval for mean in means]
     return Series(
         label=label,
         values=[mean.mean for mean in means],

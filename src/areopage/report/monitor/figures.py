@@ -16,9 +16,11 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.storage import Policy, stored_text
 from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
-from areopage.monitor.figures import CriterionFigures, Mean, PeriodFigures, criterion_labels, measure
+from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
+from areopage.report.monitor.calibrated import applied_to_period
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
+from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.jury_worth.worth import JuryWorth
 
 SCHEMA = "areopage/quality-report/1"
@@ -35,6 +37,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         silent: the names of the criteria without a score, in the period and before.
         heads: of the ledger's hash chains.
         worth: what the jury is worth, over all labels of answers of any period; None without labels.
+        calibration: the corrected means beside the scores, by criterion's path; None unless a calibration was named.
     """
 
     figures: PeriodFigures
@@ -48,6 +51,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     made_at: datetime
     heads: tuple[str, ...] = ()
     worth: JuryWorth | None = None
+    calibration: AppliedCalibration | None = None
 
     @property
     def empty(self) -> bool:
@@ -90,6 +94,7 @@ def gather(
     source: str | None = None,
     variant: str | None = None,
     baseline: str | None = None,
+    calibration: str = "",
 ) -> QualityFigures:
     """Read a report's data.
 
@@ -97,9 +102,10 @@ def gather(
         language: of the report; "" takes the configuration's, else the suite's own.
         source, variant: only these answers.
         baseline: the variant that the others are compared with; None: the first by name.
+        calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
 
     Raises:
-        UserError: the baseline has no answers.
+        UserError: the baseline has no answers, or the calibration is not known or not for this period's panel.
         ConfigError: the suite cannot be loaded, or a threshold is not on its scale.
         StorageError: the ledger cannot be read.
     """
@@ -124,6 +130,7 @@ def gather(
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
+        calibration=applied_to_period(ledger, period, scope, calibration),
         worth=ledger_worth(ledger, rubric_of(suite), () if source is None else (source,)),
     )
 
@@ -160,14 +167,8 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "text": found.text,
         "ledger_heads": found.heads,
         "jury_worth": found.worth,
+        "calibration": found.calibration,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),
     }
-
-
-def interval_on(mean: Mean, scale: Scale) -> tuple[float, float] | None:
-    """The interval of a mean, cut at the ends of its scale."""
-    if mean.low is None or mean.high is None:
-        return None
-    return max(mean.low, scale.min), min(mean.high, scale.max)

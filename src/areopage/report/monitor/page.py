@@ -46,9 +46,12 @@ from areopage.report.model import (
     TrendChart,
     line,
 )
+from areopage.report.monitor.calibrated import correction_of, period_calibration_texts
 from areopage.report.monitor.charts import daily_series, score_histogram
-from areopage.report.monitor.figures import QualityFigures, interval_on, json_figures
+from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.render import Form
+from areopage.report.results.calibrated import corrected_text
+from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
 
@@ -95,8 +98,19 @@ def _notices(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
     if found.unfit:
         text = sentence_case(qualification_text(locale, found.figures.qualification))
         yield Notice(title=locale.say("not_valid"), blocks=(Paragraph(text=text),), alarm=True)
+    yield from _corrected(found, locale)
     if found.empty:
         yield Notice(title=locale.say("nothing"), blocks=tuple(Paragraph(text=hint) for hint in _hints(found, locale)))
+
+
+def _corrected(found: QualityFigures, locale: Locale) -> Iterator[Notice]:
+    """What corrected the scores; nothing unless a calibration was named."""
+    calibration = found.calibration
+    if calibration is None:
+        return
+    left_out = [one.label for one in found.criteria if one.mean.answers and one.criterion not in calibration.criteria]
+    texts = period_calibration_texts(calibration, found.figures.overall.mean.answers, left_out, locale)
+    yield Notice(title=locale.say("corrected_title"), blocks=(Listing(items=tuple(texts)),))
 
 
 def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
@@ -127,9 +141,9 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
         why=locale.say("no_global"),
         badge=qualification_badge(locale, figures.qualification),
         invalid=found.unfit,
-        ruler=ruler(locale, scale, overall.mean.mean, interval_on(overall.mean, scale)),
+        ruler=ruler(locale, scale, overall.mean.mean, overall.mean.interval),
         facts=(
-            (locale.say("interval"), line(_interval(overall.mean, scale, locale), Span(f"– {over}" if over else "", "soft"))),
+            (locale.say("interval"), line(_interval(overall.mean, locale), Span(f"– {over}" if over else "", "soft"))),
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
             (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
             (locale.say("qualification"), line(qualification_text(locale, figures.qualification), Span(examine, "soft"))),
@@ -144,14 +158,15 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
             Cell(text=one.label or Span(locale.say("global_score"), "strong"), title=one.criterion),
             Cell(bar=bar_on(found.scale, one.mean.mean, one.mean.low, one.mean.high)),
             locale.number(one.mean.mean),
-            _interval(one.mean, found.scale, locale),
+            _interval(one.mean, locale),
             locale.whole(one.mean.answers),
             locale.number(one.previous.mean),
             _change_cell(one.change, locale),
+            *((_corrected_cell(correction_of(found.calibration, one.criterion), locale),) if found.calibration else ()),
         )
         return Row(cells=cells, css="" if one.criterion else "all")
 
-    keys = ("mean", "interval", "answers_heading", "before", "change")
+    keys = ("mean", "interval", "answers_heading", "before", "change", *(("corrected",) if found.calibration else ()))
     heads = columns(
         None, *(locale.say(key) for key in keys), first=locale.say("criterion"), css={2: "score", 3: "span", 6: "change"}
     )
@@ -161,6 +176,11 @@ def _criteria(found: QualityFigures, locale: Locale) -> Section:
     if found.silent:
         blocks.append(Paragraph(text=f"{locale.say('no_scores_for')} {', '.join(found.silent)}", look="note"))
     return _section("scores", locale.say("by_criterion"), blocks, found, locale)
+
+
+def _corrected_cell(one: CorrectedScore | None, locale: Locale) -> Cell | str:
+    """A corrected mean, with the calibration's id as its title."""
+    return Cell(text=corrected_text(one, locale), title=one.calibration) if one else ""
 
 
 def _section(id: str, title: str, blocks: Sequence[Block], found: QualityFigures, locale: Locale) -> Section:
@@ -214,7 +234,7 @@ def _trend(found: QualityFigures, locale: Locale) -> Section | None:
         return None
     named = [("", locale.say("global_score")), *((one.criterion, one.label) for one in found.criteria)]
     series = tuple(
-        daily_series(days, criterion, label, f"c{place}", found.scale, locale, ranges=not place)
+        daily_series(days, criterion, label, f"c{place}", locale, ranges=not place)
         for place, (criterion, label) in enumerate(named[: TREND_LINES + 1])
     )
     alert = "threshold" if found.scale.higher_is_better else "threshold_over"
@@ -256,7 +276,7 @@ def _variants(found: QualityFigures, locale: Locale) -> Section | None:
             _variant_name(side.variant, locale),
             Cell(bar=bar_on(found.scale, side.overall.mean, side.overall.low, side.overall.high)),
             locale.number(side.overall.mean),
-            _interval(side.overall, found.scale, locale),
+            _interval(side.overall, locale),
             locale.whole(side.overall.answers),
             *(locale.number(side.criteria.get(one.criterion, none).mean) for one in found.criteria),
             locale.whole(side.weak),
@@ -356,9 +376,8 @@ def _left_out(figures: PeriodFigures, locale: Locale) -> list[str]:
     return [locale.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
 
 
-def _interval(mean: Mean, scale: Scale, locale: Locale) -> str:
-    found = interval_on(mean, scale)
-    return MISSING if found is None else locale.interval(*found)
+def _interval(mean: Mean, locale: Locale) -> str:
+    return MISSING if mean.interval is None else locale.interval(*mean.interval)
 
 
 def _change_cell(change: Change, locale: Locale) -> Cell:

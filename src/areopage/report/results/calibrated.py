@@ -9,12 +9,14 @@ from areopage.bench.results.run_view import RunView
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
-from areopage.report.results.people import drawn_ids, scores_by_answer
+from areopage.report.results.people import drawn_ids, scores_by_answer, taught_ids
 from areopage.report.results.run_results import criterion_label
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import OVERALL, panel_rubric
-from areopage.scoring.correction.applied import CorrectedScore
-from areopage.trust.calibration import Calibration, Judged, apply_calibration, fit_calibration, read_calibration
+from areopage.scoring.correction.applied import CorrectedScore, MappedScore
+from areopage.trust.calibration import Calibration, read_calibration
+from areopage.trust.judged import Judged
+from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 
 def judged_run(view: RunView) -> Judged:
@@ -43,17 +45,17 @@ def judged_run(view: RunView) -> Judged:
 
 
 def fit_run(view: RunView, now: datetime) -> Calibration:
-    """Fit a calibration to the blind labels of a run's random sample.
+    """Fit a calibration to the blind labels of a run's random sample, and of the answers that teach most.
 
     Raises:
         UserError: too few answers were drawn at random and labelled.
     """
     ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
-    return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, unblind=view.people.unblind)
+    return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
 def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
-    """The run with the corrected means of a stored calibration beside its scores.
+    """The run with the corrected means and single scores of a stored calibration beside its scores.
 
     Args:
         id: of the calibration, the beginning of it, or `latest`; "" leaves the run as it is.
@@ -64,7 +66,20 @@ def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:
     if not id:
         return view
     calibration = read_calibration(Calibrations(ledger).find(id))
-    return structs.replace(view, calibration=apply_calibration(calibration, judged_run(view)))
+    judged = judged_run(view)
+    return structs.replace(view, calibration=apply_calibration(calibration, judged), mapped=_mapped(view, calibration, judged))
+
+
+def _mapped(view: RunView, calibration: Calibration, judged: Judged) -> dict[tuple[str, str], MappedScore]:
+    """What single scores become, by case and criterion's id; "" is the overall score."""
+    by_path, found = mapped_scores(calibration, judged), dict[tuple[str, str], MappedScore]()
+    ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
+    for record in view.scores.records:
+        answer = view.answer_ids.get(record.case_id, "")
+        found |= {
+            (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
+        }
+    return found
 
 
 def corrected_text(one: CorrectedScore | None, locale: Locale) -> str:
@@ -89,6 +104,8 @@ def calibration_texts(view: RunView, locale: Locale) -> Iterator[str]:
     every = (*found.criteria.values(), *([found.final] if found.final else []))
     if not all(one.own for one in every):
         yield locale.say("corrected_elsewhere", run=found.source)
+    if view.mapped:
+        yield locale.say("corrected_singles")
     missing = [criterion_label(one) for one in view.spec.criteria if one.id not in found.criteria]
     if missing:
         yield locale.say("corrected_not", criteria=", ".join(missing))

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from areopage.bench.results.people import SignedRun, signed_runs
 from areopage.bench.results.run_view import RunView
-from areopage.ledger.labels import SAMPLE
+from areopage.ledger.labels import SAMPLE, TEACHING
 from areopage.review.agreement import RunReview, run_review
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.chance_agreement import Alpha
@@ -103,6 +103,11 @@ def scores_by_answer(view: RunView) -> dict[str, dict[str, float]]:
 def drawn_ids(view: RunView) -> set[str]:
     """The ids of the answers of the run's random sample."""
     return {id for id, item in view.people.items.items() if item.why == SAMPLE}
+
+
+def taught_ids(view: RunView) -> set[str]:
+    """The ids of the answers of the run that were queued as they teach most."""
+    return {id for id, item in view.people.items.items() if item.why == TEACHING}
 
 
 def people_result(view: RunView) -> PeopleResult | None:

@@ -22,7 +22,7 @@ from areopage.ledger.qualifications import JudgeStanding
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
 from areopage.scoring.chance_agreement import Ac2, Alpha
-from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.scoring.drift import Drift, RunDrift
 from areopage.scoring.failures import Failures, GroupFailures
 from areopage.scoring.fold import Consistency
@@ -100,6 +100,8 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
 
     `drift` is over the replies of a conversation; null of criteria that judge the case as a whole.
 
+    `mapped`: what people are expected to say, beside the score; null unless a calibration was named that corrects this criterion.
+
     `applies`: false where the judges settle that the criterion does not apply to the case, or a rule says so (`by_rule`): then
     no judge was asked.
     """
@@ -114,6 +116,7 @@ class CriterionDetail(Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     judges: dict[str, JudgeDetail]
     drift: Drift | None
+    mapped: MappedScore | None = None
 
 
 class AnswerDetail(Struct, frozen=True, kw_only=True):
@@ -146,6 +149,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
         refused_in_words: the response is whole and declines in words.
         failures: the ids of the criteria that the case fails, worst first.
         answer: null where the response came with the dataset, or the target was not asked.
+        mapped_final: the final score that people are expected to give, as `mapped` of a criterion.
     """
 
     id: str
@@ -160,6 +164,7 @@ class RecordMetadata(Struct, frozen=True, kw_only=True):
     refused_in_words: bool
     failures: tuple[str, ...]
     answer: AnswerDetail | None
+    mapped_final: MappedScore | None = None
 
 
 class RecordResult(Struct, frozen=True, kw_only=True):

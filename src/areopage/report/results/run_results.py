@@ -363,6 +363,7 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
             for judge in score.judges
         },
         drift=drift_of(score, view.spec.scale, view.spec.failures.limit_of(criterion, view.spec.scale)),
+        mapped=view.mapped.get((score.case_id, score.criterion)),
     )
 
 
@@ -407,6 +408,7 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
         metadata=case.metadata,
         refused_in_words=case.id in view.declined,
         failures=view.failures.by_case.get(case.id, ()),
+        mapped_final=view.mapped.get((case.id, "")),
         answer=None
         if answer is None
         else AnswerDetail(

@@ -15,6 +15,9 @@ from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, leaves_of
 
+_DIGITS = 12
+"""Sums of the same parts may differ by the last bit: shares are rounded to so many decimals, so that all of it is 1."""
+
 ONE_SIDED = ""
 """The name of the part that comes from scores, or judges, that only one side has."""
 
@@ -87,7 +90,8 @@ def listed(amounts: Mapping[str, float], difference: float) -> tuple[Contributio
     """The parts of a difference, the largest first."""
     order = sorted(amounts, key=lambda name: (-abs(amounts[name]), name))
     whole = difference if abs(difference) > 1e-12 else 0.0
-    return tuple(Contribution(name=name, amount=amounts[name], share=amounts[name] / whole if whole else None) for name in order)
+    shares = {name: round(amounts[name] / whole, _DIGITS) if whole else None for name in order}
+    return tuple(Contribution(name=name, amount=amounts[name], share=shares[name]) for name in order)
 
 
 def effective_shares(tree: Node) -> dict[str, float]:

@@ -1,12 +1,8 @@
 """Paired comparison of two systems on the same cases: how far their scores and their failures lie apart.
 
 Differences of scores lie between two known ends, most of them are 0 and few are large. Student's interval has no width where all
-differences are equal, and misses rare large ones. The interval here needs no shape and keeps its level for few cases: each of its
-ends is a quantile of the mean under random weights (exponential, divided by their sum) of the differences and of one more
-difference at the end of its range, which stands for what was not seen. No weights are drawn: see `weighted_means`. Sources:
-N. Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable" (Mathematical
-Methods of Statistics 14, 2005); E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random
-variable" (arXiv:1905.06208, 2019).
+differences are equal, and misses rare large ones. The interval of bounded means (`scoring.intervals.means`) needs no shape and
+keeps its level for few cases; comparisons take it with its full guarantee.
 
 Where differences have two values it is Clopper's and Pearson's, as for single failures. For failures, whose differences are −1, 0
 or 1, its p-value is that of McNemar's exact test. For many cases it becomes the bootstrap's (Bayesian).
@@ -16,19 +12,14 @@ from collections.abc import Mapping
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from areopage.scoring.comparison.weighted_means import chance_at_most_zero, quantile_of_mean
+from areopage.scoring.intervals.means import LEVEL, cluster_interval
+from areopage.scoring.intervals.random_weights import Column
+from areopage.scoring.intervals.scores import cluster_numbers
 from areopage.scoring.shares import at_most
 
-Column = NDArray[np.float64]
-
-_LEVEL = 0.95
 _DIGITS = 9
 """Means of the same scores may differ by the last bit: differences are counted after rounding to so many decimals."""
-
-_MOST_KINDS, _STEPS = 400, 500
-"""Where there are more kinds of differences, the interval rounds them to this many steps of the scale."""
 
 
 class PairedDifference(Struct, frozen=True, kw_only=True):
@@ -79,7 +70,7 @@ class PairedFailures(Struct, frozen=True, kw_only=True):
     @property
     def is_separate(self) -> bool:
         """Whether one of them fails more often, beyond chance."""
-        return self.p_value is not None and self.p_value < 1.0 - _LEVEL
+        return self.p_value is not None and self.p_value < 1.0 - LEVEL
 
 
 def paired_difference(
@@ -88,7 +79,7 @@ def paired_difference(
     *,
     span: float,
     clusters: Mapping[str, str] | None = None,
-    level: float = _LEVEL,
+    level: float = LEVEL,
 ) -> PairedDifference:
     """Compare two sets of scores by the ids of their cases.
 
@@ -101,14 +92,14 @@ def paired_difference(
     left, right = ({id: score for id, score in given.items() if score is not None} for given in (first, second))
     ids = [id for id in left if id in right]
     values = np.array([left[id] - right[id] for id in ids], dtype=np.float64)
-    together = clusters or {}
-    numbers: dict[tuple[bool, str], int] = {}
-    groups = np.array([numbers.setdefault((id in together, together.get(id, id)), len(numbers)) for id in ids], dtype=np.intp)
+    groups = cluster_numbers(ids, clusters or {})
     sums: Column = np.bincount(groups, weights=values).round(_DIGITS).astype(np.float64) if ids else values
-    low, high, p_value = _interval(sums, np.bincount(groups).astype(np.float64), span, level) if ids else (None, None, None)
+    low, high, p_value = None, None, None
+    if ids:
+        low, high, p_value = cluster_interval(sums, np.bincount(groups).astype(np.float64), span, level)
     return PairedDifference(
         pairs=len(ids),
-        clusters=len(numbers),
+        clusters=len(sums),
         difference=float(values.mean().round(_DIGITS)) + 0.0 if ids else None,
         low=low,
         high=high,
@@ -154,24 +145,3 @@ def mcnemar(first: int, second: int) -> float:
         first, second: how many cases only the one side fails, and only the other.
     """
     return min(1.0, 2.0 * at_most(min(first, second), first + second, 0.5))
-
-
-def _interval(sums: Column, sizes: Column, span: float, level: float) -> tuple[float, float, float]:
-    """The ends of the interval of the mean, and the p-value of 0.
-
-    Args:
-        sums, sizes: of the differences of each cluster, and how many there are.
-    """
-    kinds, counts = np.unique(np.stack([sizes, sums], axis=1), axis=0, return_counts=True)
-    if len(kinds) > _MOST_KINDS:
-        step = span / _STEPS
-        kinds, counts = np.unique(np.stack([sizes, (sums / step).round() * step], axis=1), axis=0, return_counts=True)
-    numbers: Column = np.append(counts, 1).astype(np.float64)
-    sizes, sums, unseen = kinds[:, 0], kinds[:, 1], sizes.mean()
-    sizes, down, up = np.append(sizes, unseen), np.append(sums, -span * unseen), np.append(sums, span * unseen)
-    tail = (1.0 - level) / 2.0
-    middle = float(kinds[:, 1] @ counts / (kinds[:, 0] @ counts))
-    low = quantile_of_mean(down, sizes, numbers, tail, -span, middle)
-    high = -quantile_of_mean(-up, sizes, numbers, tail, -span, -middle)
-    p_value = 2.0 * min(chance_at_most_zero(down, numbers), chance_at_most_zero(-up, numbers))
-    return low, high, min(1.0, p_value)

@@ -89,12 +89,11 @@ def anchored_confusion(
     assumed = smoothing or Smoothing()
     known, size = labels != UNKNOWN, votes.shape[0]
     group = np.zeros(size, dtype=np.int64) if groups is None else groups
-    rows, place = np.unique(np.column_stack([votes, group]), axis=0, return_inverse=True)  # equal votes: one row each
-    place = place.reshape(-1)
-    ballots, member = _ballots(rows[:, :-1], categories), np.eye(int(group.max()) + 1)[rows[:, -1]]
-    labelled = np.zeros((len(rows), categories))
+    first, place = _equal_votes(votes, group, categories)  # equal votes: one row each
+    ballots, member = _ballots(votes[first], categories), np.eye(int(group.max()) + 1)[group[first]]
+    labelled = np.zeros((first.size, categories))
     np.add.at(labelled, (place[known], labels[known]), 1.0)
-    unlabelled = np.bincount(place[~known], minlength=len(rows)) * min(1.0, known.sum() / max(1, size - known.sum()))
+    unlabelled = np.bincount(place[~known], minlength=first.size) * min(1.0, known.sum() / max(1, size - known.sum()))
     counted, shares = _matrix_counts(labelled, ballots), _normal(labelled.sum(axis=0) + assumed.prior)
     pooled = _pooled(counted, assumed)
     effective = effective_judges(votes[known] != labels[known, None], votes[known] != UNKNOWN)
@@ -116,6 +115,16 @@ def anchored_confusion(
         shares=_normal(truth.sum(axis=0) + assumed.prior),
         effective=effective,
     )
+
+
+def category_chances(votes: Codes, matrices: Table, weights: Column, shares: Column) -> Table:
+    """The probability of each category by votes of judges whose confusion matrices are known, shape (N, K); rows sum to 1.
+
+    Args:
+        votes: the judges' categories, shape (N, m); `UNKNOWN` without a vote.
+        matrices, weights, shares: as in `Confusion`.
+    """
+    return _posterior(_ballots(votes, shares.size), matrices, weights, np.log(shares)[None, :])
 
 
 def dawid_skene(votes: Codes, categories: int, *, rounds: int = 100, tolerance: float = 1e-5) -> Confusion:
@@ -161,6 +170,14 @@ def effective_judges(wrong: NDArray[np.bool_], voted: NDArray[np.bool_]) -> floa
     correlations = together / np.outer(scale, scale)
     mean = float(correlations.sum() - np.trace(correlations)) / (judges * (judges - 1))
     return float(judges / (1 + (judges - 1) * max(0.0, mean)))
+
+
+def _equal_votes(votes: Codes, group: Codes, categories: int) -> tuple[Codes, Codes]:
+    """The first item of each different row of votes and group, and the number of each item's row, shape (N,)."""
+    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+    for judge in range(votes.shape[1]):
+        _, first, place = np.unique(place * (categories + 1) + votes[:, judge] + 1, return_index=True, return_inverse=True)
+    return first, place
 
 
 def _ballots(votes: Codes, categories: int) -> Table:

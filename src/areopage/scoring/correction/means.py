@@ -13,6 +13,11 @@ Sources:
   properties" (Journal of Econometrics 29, 1985), HC3: with few labels, errors of labels left out, (e / (1 - h))², in place of e².
 - C.-E. Särndal, B. Swensson, J. Wretman, "Model Assisted Survey Sampling" (1992), 6.6: each label's error counts with its weight
   in the estimate, 1 + (F̄ - f̄) (f - f̄) / Σ (f - f̄)² n.
+- J. Hájek, "Comment on a paper by D. Basu" (Foundations of Statistical Inference, 1971), and Särndal, Swensson and Wretman 1992,
+  6.5 and 7.4: items that are labelled with unequal chances count by the inverse of their chance; the variance adds up each
+  label's error times its weight, squared. It takes labels as drawn independently of each other, which is on the safe side for a
+  sample that is stratified, such as by day.
+- L. Kish, "Survey Sampling" (1965), 11.7: labels of unequal weights are worth (Σ w)² / Σ w² of equal ones.
 - B. L. Welch (Biometrika 34, 1947): degrees of freedom of a difference of independent means.
 
 Every interval is Student's, with n − 2 degrees of freedom, as the weight is estimated. Cochran's variance is too small for few
@@ -49,6 +54,7 @@ class Line(Struct, frozen=True, kw_only=True):
         residual: variance of people's scores about the line, on n − 2 degrees of freedom, in points².
         spread: variance of people's scores, on n − 1 degrees of freedom, in points².
         squares: sum of squares of the predictions about their mean, in points².
+        effective: how many labels of equal weights these are worth; `labels` where all weigh the same.
     """
 
     labels: int
@@ -58,6 +64,7 @@ class Line(Struct, frozen=True, kw_only=True):
     residual: float
     spread: float
     squares: float
+    effective: float
 
     def at(self, prediction: float) -> float:
         """The score by people that the line tells for a prediction, or for the mean of several."""
@@ -104,27 +111,38 @@ class Difference(Struct, frozen=True, kw_only=True):
     p_value: float | None = None
 
 
-def fit_line(people: Column, predicted: Column) -> Line:
+def fit_line(people: Column, predicted: Column, weights: Column | None = None) -> Line:
     """Fit people's scores to predictions by least squares.
 
     Args:
         people: labelled items' scores by people, shape (n,), n >= 1, finite, in points of the scale.
         predicted: the predictions of the same items, shape (n,), finite.
+        weights: of the labels, shape (n,), positive; None for equal ones.
     """
-    size = people.size
-    from_people, from_predicted = people - people.mean(), predicted - predicted.mean()
-    squares, spread = float(from_predicted @ from_predicted), float(from_people @ from_people)
-    slope = float(from_predicted @ from_people) / squares if squares > TINY and size > 2 else 0.0
+    parts = _parts(people.size, weights)
+    worth = 1 / float(parts @ parts)
+    mean, middle = float(parts @ people), float(parts @ predicted)
+    from_people, from_predicted = people - mean, predicted - middle
+    squares, spread = (worth * float(parts @ apart**2) for apart in (from_predicted, from_people))
+    together = worth * float(parts @ (from_predicted * from_people))
+    slope = together / squares if squares > TINY and people.size > 2 else 0.0
     strays = from_people - slope * from_predicted
     return Line(
-        labels=size,
-        people=float(people.mean()),
-        predicted=float(predicted.mean()),
+        labels=people.size,
+        people=mean,
+        predicted=middle,
         slope=slope,
-        residual=float(strays @ strays) / (size - 2) if size > 2 else 0.0,
-        spread=spread / (size - 1) if size > 1 else 0.0,
+        residual=worth * float(parts @ strays**2) / (worth - 2) if people.size > 2 and worth > 2 else 0.0,
+        spread=spread / (worth - 1) if people.size > 1 else 0.0,
         squares=squares,
+        effective=worth,
     )
+
+
+def _parts(size: int, weights: Column | None) -> Column:
+    """Each label's part of all weights, shape (n,), with the sum 1."""
+    found: Column = np.full(size, 1 / size) if weights is None else weights / weights.sum()
+    return found
 
 
 def corrected_mean(people: Column, predicted: Column, judged: Column, *, of: Population = "judged") -> Corrected:
@@ -139,60 +157,89 @@ def corrected_mean(people: Column, predicted: Column, judged: Column, *, of: Pop
         of: whose mean is estimated. `judged`: these N items; the more of them are labelled, the narrower is the interval.
             `future`: the population that they are a sample of, such as later answers of the same kind.
     """
-    line, size, total = fit_line(people, predicted), people.size, judged.size
-    value = line.at(float(judged.mean()))
+    return _corrected(people, predicted, float(judged.mean()), judged.size, None, of)
+
+
+def weighted_mean(people: Column, predicted: Column, weights: Column, mean: float) -> Corrected:
+    """Correct the mean prediction of all judged items by labels that were drawn at random with unequal, known chances.
+
+    With equal weights this is `corrected_mean`. Degrees of freedom are those of the labels' effective number.
+
+    Args:
+        people, predicted: as in `corrected_mean`.
+        weights: how many judged items each labelled one stands for, the inverse of its chance of being labelled; shape (n,), at
+            least 1 each. Their sum is the number of judged items.
+        mean: the mean prediction of all judged items, in points of the scale.
+    """
+    return _corrected(people, predicted, mean, round(float(weights.sum())), weights, "judged")
+
+
+def _corrected(people: Column, predicted: Column, mean: float, total: int, weights: Column | None, of: Population) -> Corrected:
+    line, size = fit_line(people, predicted, weights), people.size
+    value = line.at(mean)
     found = Corrected(
-        uncorrected=float(judged.mean()),
+        uncorrected=mean,
         value=value,
         weight=line.slope,
         labels=size,
         judged=total,
-        labels_alone=labels_alone(people, total, of=of),
+        labels_alone=labels_alone(people, total, of=of, weights=weights),
     )
-    if size < FEWEST or (line.residual <= TINY and size < total):
+    if line.effective < FEWEST - TINY or (line.residual <= TINY and size < total):
         return found
-    finite = _variance(line, people, predicted, float(judged.mean())) * (1 - size / total)
-    alone = line.spread * (1 / size - 1 / total)
+    parts = _parts(size, weights)
+    unseen = np.full(size, 1 - size / total) if weights is None else np.maximum(0.0, 1 - 1 / weights)
+    finite = _variance(line, people, predicted, mean, parts, unseen)
+    alone = float((parts**2 * (people - line.people) ** 2) @ unseen) * line.effective / (line.effective - 1)
     drawn = line.spread / total if of == "future" else 0.0
     error = sqrt(finite + drawn)
-    reach = critical_t(size - 2) * error
+    reach = critical_t(line.effective - 2) * error
     return structs.replace(
         found,
         low=value - reach,
         high=value + reach,
         error=error,
-        freedom=float(size - 2),
+        freedom=line.effective - 2,
         saved=1 - (finite + drawn) / (alone + drawn) if alone + drawn > TINY else None,
     )
 
 
-def _variance(line: Line, people: Column, predicted: Column, mean: float) -> float:
-    """The variance of the corrected mean in an endless population: Cochran's, with HC3's part for few labels."""
-    plain, size = line.residual / line.labels, line.labels
-    part = min(1.0, (FEW / size) ** 2)
+def _variance(line: Line, people: Column, predicted: Column, mean: float, parts: Column, unseen: Column) -> float:
+    """The variance of the corrected mean: Cochran's, with HC3's part for few labels.
+
+    Args:
+        parts: of each label the part of all weights, with the sum 1.
+        unseen: of each label the share of the items that it stands for, and that are not labelled: the finite correction.
+    """
+    share = min(1.0, (FEW / line.effective) ** 2)
     apart = predicted - line.predicted
-    squares = line.squares if line.squares > TINY else 1.0
-    held = np.minimum(1 / size + apart**2 / squares, 1 - 1 / size)
-    counted = 1 + (mean - line.predicted) * apart * size / squares
+    squares = line.squares / line.effective if line.squares > TINY else 1.0
+    held = np.minimum(parts * (1 + apart**2 / squares), 1 - parts)
+    counted = 1 + (mean - line.predicted) * apart / squares
     strays = people - line.people - line.slope * apart
-    careful = float(((counted * strays / (1 - held)) ** 2).sum()) / size**2
-    return (1 - part) * plain + part * careful
+    plain = float((parts**2 * strays**2) @ unseen) * line.effective / (line.effective - 2)
+    careful = float((parts * counted * strays / (1 - held)) ** 2 @ unseen)
+    return (1 - share) * plain + share * careful
 
 
-def labels_alone(people: Column, judged: int, *, of: Population = "judged") -> Estimate:
+def labels_alone(people: Column, judged: int, *, of: Population = "judged", weights: Column | None = None) -> Estimate:
     """The mean of a random part of `judged` items by its labels alone, with Student's interval; no judge is used.
 
     Args:
         people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale.
         of: as in `corrected_mean`.
+        weights: as in `weighted_mean`; None for equal ones.
     """
-    value = float(people.mean())
-    if people.size < FEWEST:
+    parts = _parts(people.size, weights)
+    value, worth = float(parts @ people), 1 / float(parts @ parts)
+    if worth < FEWEST - TINY:
         return Estimate(value=value, reason="few")
-    spread = float(people.var(ddof=1))
-    if spread <= TINY and people.size < judged:
+    squares = (people - value) ** 2
+    if float(squares.max()) <= TINY and people.size < judged:
         return Estimate(value=value, reason="constant")
-    reach = critical_t(people.size - 1) * sqrt(spread * (1 / people.size - (0.0 if of == "future" else 1 / judged)))
+    unseen = np.full(people.size, 1 - people.size / judged) if weights is None else np.maximum(0.0, 1 - 1 / weights)
+    chances = np.ones(people.size) if of == "future" else unseen
+    reach = critical_t(worth - 1) * sqrt(float((parts**2 * squares) @ chances) * worth / (worth - 1))
     return Estimate(value=value, low=value - reach, high=value + reach)
 
 
@@ -212,12 +259,12 @@ def transported_mean(line: Line, mean: float, items: int) -> Corrected:
     found = Corrected(
         uncorrected=mean, value=value, weight=line.slope, labels=line.labels, judged=items, labels_alone=Estimate(reason="few")
     )
-    if line.labels < FEWEST or line.residual <= TINY:
+    if line.effective < FEWEST - TINY or line.residual <= TINY:
         return found
     apart = (mean - line.predicted) ** 2 / line.squares if line.squares > TINY else 0.0
-    error = sqrt(line.residual * (1 / line.labels + apart + 1 / items))
-    reach = critical_t(line.labels - 2) * error
-    return structs.replace(found, low=value - reach, high=value + reach, error=error, freedom=float(line.labels - 2))
+    error = sqrt(line.residual * (1 / line.effective + apart + 1 / items))
+    reach = critical_t(line.effective - 2) * error
+    return structs.replace(found, low=value - reach, high=value + reach, error=error, freedom=line.effective - 2)
 
 
 def corrected_difference(first: Corrected, second: Corrected) -> Difference:

@@ -13,6 +13,7 @@ Sources:
   intervals valid where each label is predicted by a fit that has not seen it.
 """
 
+from collections.abc import Sequence
 from itertools import product
 from math import sqrt
 
@@ -73,17 +74,19 @@ def filled(scores: Matrix) -> Matrix:
     return found
 
 
-def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None) -> JuryWeights:
+def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None, *, base: Column | None = None) -> JuryWeights:
     """Learn a jury's weights.
 
     Args:
         people: labelled items' scores by people, shape (n,), n >= 1, in points of the scale.
         scores: by the judges, shape (n, m); NaN where one is missing.
         groups: the number of each item's group, from 0, shape (n,), such as its criterion's.
+        base: the weights of the jury's mean, shape (m,) with the sum 1, such as `agreement_weights`; None for equal ones.
     """
     table = filled(scores)
     judges, size = table.shape[1], people.size
-    middle = table.mean(axis=1)
+    equal = np.full(judges, 1.0 / judges) if base is None else base
+    middle = table @ equal
     unit = sqrt(float(table.var())) or 1.0
     features = np.column_stack([middle, table - middle[:, None]]) / unit
     count = 0 if groups is None else int(groups.max()) + 1
@@ -97,7 +100,7 @@ def fit_weights(people: Column, scores: Matrix, groups: Groups | None = None) ->
     by_judge = found[1 : judges + 1] / unit
     return JuryWeights(
         start=level - float(centre @ found),
-        weights=tuple((found[0] / unit / judges + by_judge - by_judge.mean()).tolist()),
+        weights=tuple(((found[0] / unit - by_judge.sum()) * equal + by_judge).tolist()),
         levels=tuple(found[judges + 1 :].tolist()),
         error=sqrt(float(errors[best])),
         mean_error=sqrt(float(errors[only_mean].min())),
@@ -127,7 +130,14 @@ def _ridge(features: Matrix, people: Column, penalties: Matrix) -> tuple[Matrix,
 
 
 def cross_fitted(
-    people: Column, scores: Matrix, judged: Matrix, groups: tuple[Groups, Groups] | None = None, *, seed: int = 0, folds: int = 10
+    people: Column,
+    scores: Matrix,
+    judged: Matrix,
+    groups: tuple[Groups, Groups] | None = None,
+    *,
+    base: Column | None = None,
+    seed: int = 0,
+    folds: int = 10,
 ) -> tuple[Column, Column]:
     """Predictions for `corrected_mean`: of each labelled item by weights that have not seen its label, and of all judged items.
 
@@ -138,17 +148,32 @@ def cross_fitted(
         scores: of the labelled items by the judges, shape (n, m).
         judged: of all judged items, those with labels too, shape (N, m).
         groups: of the labelled and of all judged items, shapes (n,) and (N,).
+        base: as in `fit_weights`.
         seed: of the folds.
 
     Returns:
         Shapes (n,) and (N,), in points of the scale.
     """
     numbers = fold_numbers(people.size, seed, folds)
-    own, everything = np.zeros(people.size), np.zeros(judged.shape[0])
-    parts = np.unique(numbers)
-    for part in parts:
+    own, fits = np.zeros(people.size), []
+    for part in np.unique(numbers):
         out = numbers == part
-        found = fit_weights(people[~out], scores[~out], None if groups is None else groups[0][~out])
+        found = fit_weights(people[~out], scores[~out], None if groups is None else groups[0][~out], base=base)
         own[out] = found.predict(scores[out], None if groups is None else groups[0][out])
-        everything += found.predict(judged, None if groups is None else groups[1]) / parts.size
-    return own, everything
+        fits.append(found)
+    return own, mean_weights(fits).predict(judged, None if groups is None else groups[1])
+
+
+def mean_weights(fits: Sequence[JuryWeights]) -> JuryWeights:
+    """Weights whose prediction is the mean of those of several fits, at least one."""
+    levels = np.zeros((len(fits), max(len(one.levels) for one in fits)))
+    for row, one in zip(levels, fits, strict=True):
+        row[: len(one.levels)] = one.levels
+    return JuryWeights(
+        start=float(np.mean([one.start for one in fits])),
+        weights=tuple(np.mean([one.weights for one in fits], axis=0).tolist()),
+        levels=tuple(levels.mean(axis=0).tolist()),
+        error=float(np.mean([one.error for one in fits])),
+        mean_error=float(np.mean([one.mean_error for one in fits])),
+        labels=sum(one.labels for one in fits) // len(fits),
+    )

@@ -177,7 +177,7 @@ def _kappa(rows: Sequence[_Row]) -> Figure:
     sides = {"low": 0.0, "middle": 1.0, "high": 2.0}
     gold = np.array([sides[row.side] for row in rows], dtype=np.float64)
     given = np.array([0.0 if row.placed <= LOW else 2.0 if row.placed >= HIGH else 1.0 for row in rows], dtype=np.float64)
-    found = kappa_estimate(given, gold)
+    found = kappa_estimate(given, gold, (0.0, 2.0))
     return Figure(value=found.value, low=found.low, high=found.high, of=len(rows))
 
 

@@ -8,9 +8,8 @@ bounded random variable" (arXiv:1905.06208, 2019): for two values it is Clopper'
 bootstrap's. With the shape 1/2 it is near that of H. Jeffreys. Where the values differ by much more than an unseen value at the
 end can move the mean, a small shape is enough: see `unseen_shape`.
 
-Nothing is drawn. P(weighted mean ≤ μ) is the probability that a sum of Gamma variables is negative, by a saddlepoint
-approximation (R. Lugannani, S. Rice, Advances in Applied Probability 12, 1980; in the form r* of O. E. Barndorff-Nielsen,
-Biometrika 73, 1986). For two values its ends are Clopper's and Pearson's to a hundredth of the distance to the end of the range.
+Nothing is drawn: see `random_weights`. `mean_intervals` takes many means at once; `cluster_interval` takes one of clusters of
+unequal sizes, with an exact test of a mean of 0; `differences` takes two means of independent values.
 """
 
 from statistics import NormalDist
@@ -18,19 +17,21 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from areopage.scoring.intervals.random_weights import (
+    Column,
+    Matrix,
+    WeightedMeans,
+    chance_at_most_zero,
+    quantile_of_ratio,
+)
 
 LEVEL = 0.95
 GUARANTEED = 1.0
 """The shape of the unseen value's weight with which an interval leaves out the truth in no more than 1 − level of all samples."""
 _LEAST_SHAPE = 0.3
-_STEPS = 100
-_CLOSE = 1e-8
-_FARTHEST = (-12.0, 30.0)
-"""Logarithms of the weight's tilt between which every end of an interval lies."""
-_FLAT = 1e-4
 _TINY = 1e-12
+_MOST_KINDS, _STEPS = 400, 500
+"""Where there are more kinds of clusters, their sums are rounded to this many steps of half of the range."""
 
 
 def mean_interval(
@@ -84,6 +85,45 @@ def unseen_shape(values: Matrix, counts: Matrix, end: Column) -> Column:
     return shape
 
 
+def cluster_values(values: Column, clusters: NDArray[np.intp]) -> Column:
+    """One value for each cluster, whose mean is that of all values: the mean, plus what the cluster adds to it.
+
+    What it adds counts as often as there are clusters (the delta method), so that clusters of unequal sizes weigh as they should.
+
+    Args:
+        clusters: the number of each value's cluster, from 0, none left out.
+    """
+    centre, size = values.mean(), int(clusters.max()) + 1
+    values_of: Column = centre + np.bincount(clusters, weights=values - centre, minlength=size) * size / len(values)
+    return values_of
+
+
+def with_unseen(values: Matrix, counts: Matrix, end: Column, unseen: float | None) -> tuple[WeightedMeans, Column, Column]:
+    """The means under random weights, with an unseen value at the lower end.
+
+    Args:
+        end: of each mean's range; a value below it widens the range.
+        unseen: see `mean_interval`.
+
+    Returns:
+        The means of the values' shares of the range, the range's lower end, and its width up to the greatest value.
+    """
+    end = np.minimum(end, np.where(counts > 0, values, np.inf).min(axis=1))
+    shape = unseen_shape(values, counts, end) if unseen is None else np.full(len(end), unseen)
+    above = np.where(counts > 0, values - end[:, None], 0.0)
+    width = above.max(axis=1)
+    width[width <= 0] = 1.0
+    means = WeightedMeans(np.column_stack([above / width[:, None], np.zeros(len(end))]), np.column_stack([counts, shape]))
+    return means, end, width
+
+
+def _lower_ends(values: Matrix, counts: Matrix, low: Column, tail: float, unseen: float | None) -> Column:
+    """Where the weighted mean lies below with the probability `tail`."""
+    means, end, width = with_unseen(values, counts, low, unseen)
+    ends: Column = np.minimum(end + width * means.lower_quantiles(NormalDist().inv_cdf(tail)), _moments(values, counts)[1])
+    return ends
+
+
 def _moments(values: Matrix, counts: Matrix) -> tuple[Column, Column, Column]:
     """Of each mean: how many values, their mean and their variance (divided by n)."""
     total = counts.sum(axis=1)
@@ -92,67 +132,31 @@ def _moments(values: Matrix, counts: Matrix) -> tuple[Column, Column, Column]:
     return total, mean, variance
 
 
-def _lower_ends(values: Matrix, counts: Matrix, low: Column, tail: float, unseen: float | None) -> Column:
-    """Where the weighted mean lies below with the probability `tail`."""
-    end = np.minimum(low, np.where(counts > 0, values, np.inf).min(axis=1))
-    shape = unseen_shape(values, counts, end) if unseen is None else np.full(len(end), unseen)
-    above = np.where(counts > 0, values - end[:, None], 0.0)
-    width = above.max(axis=1)
-    width[width <= 0] = 1.0
-    tilted = _Tilted(above / width[:, None], counts, shape)
-    found = tilted.mean_at(tilted.solve(NormalDist().inv_cdf(tail)))
-    ends: Column = np.minimum(end + width * found, _moments(values, counts)[1])
-    return ends
+def cluster_interval(sums: Column, sizes: Column, span: float, level: float = LEVEL) -> tuple[float, float, float]:
+    """The interval of a mean over clusters of unequal sizes, with the full guarantee, and the p-value of a mean of 0.
 
+    The unseen cluster has the mean size.
 
-class _Tilted:
-    """Weighted means of values in [0, 1] and of one more at 0, under weights that are tilted towards 0.
+    Args:
+        sums, sizes: of the values of each cluster, and how many there are; shape (clusters,).
+        span: the values lie in [−span, span].
 
-    For each mean μ below the middle there is one tilt u > 0 under which μ is the expected weighted mean: the saddlepoint of
-    P(weighted mean ≤ μ). With u as the unknown, μ is explicit.
+    Returns:
+        The ends, and the two-sided p-value: under 1 − level exactly where 0 lies outside of the interval.
     """
-
-    def __init__(self, values: Matrix, counts: Matrix, shape: Column) -> None:
-        self._values, self._counts, self._shape = values, counts, shape
-
-    def mean_at(self, tilt: Column) -> Column:
-        """The mean whose saddlepoint is at a tilt, given as its logarithm."""
-        weights = self._counts / (1.0 + np.exp(tilt)[:, None] * self._values)
-        found: Column = (weights * self._values).sum(axis=1) / (weights.sum(axis=1) + self._shape)
-        return found
-
-    def quantile_at(self, tilt: Column) -> Column:
-        """The standard normal quantile of P(weighted mean ≤ `mean_at(tilt)`)."""
-        force = np.exp(tilt)
-        tilted = 1.0 + force[:, None] * self._values
-        weights = self._counts / tilted
-        mean = (weights * self._values).sum(axis=1) / (weights.sum(axis=1) + self._shape)
-        factor = 1.0 + force * mean
-        likelihood = (self._counts * np.log(tilted)).sum(axis=1)
-        exponent = likelihood - (self._counts.sum(axis=1) + self._shape) * np.log(factor)
-        spread = (self._counts * ((self._values - mean[:, None]) / tilted) ** 2).sum(axis=1) + self._shape * mean**2
-        root, slope = -np.sqrt(np.maximum(2.0 * exponent, 0.0)), -force * np.sqrt(spread)
-        flat = (root > -_FLAT) | (slope > -_FLAT)
-        ratio = np.divide(slope, root, out=np.ones_like(root), where=~flat)
-        quantile: Column = root + np.where(flat, 0.0, np.log(ratio) / np.where(flat, 1.0, root))
-        return quantile
-
-    def solve(self, quantile: float) -> Column:
-        """The tilt, as its logarithm, at which `quantile_at` is a quantile below 0: by false position (the Illinois rule)."""
-        total, mean, variance = _moments(self._values, self._counts)
-        normal = -quantile / np.sqrt(np.maximum(variance * total + self._shape * mean**2, _TINY))
-        guess = np.log(normal) + normal * mean
-        near, far = np.full(len(guess), _FARTHEST[0]), np.full(len(guess), _FARTHEST[1])
-        at_near, at_far = np.full(len(guess), -quantile), np.full(len(guess), quantile)
-        middle, was_near = guess, np.zeros(len(guess), dtype=np.bool_)
-        for step in range(_STEPS):
-            value = np.where(self._values.any(axis=1), self.quantile_at(middle) - quantile, 0.0)
-            if float(np.abs(value).max()) < _CLOSE:
-                break
-            is_near = value > 0
-            same = (is_near == was_near) & (step > 0)
-            near, at_near = np.where(is_near, middle, near), np.where(is_near, value, np.where(same, at_near / 2, at_near))
-            far, at_far = np.where(is_near, far, middle), np.where(is_near, np.where(same, at_far / 2, at_far), value)
-            share = at_near / (at_near - at_far)
-            middle, was_near = near + share * (far - near), is_near
-        return middle
+    kinds, counts = np.unique(np.stack([sizes, sums], axis=1), axis=0, return_counts=True)
+    if len(kinds) > _MOST_KINDS:
+        step = span / _STEPS
+        kinds, counts = np.unique(np.stack([sizes, (sums / step).round() * step], axis=1), axis=0, return_counts=True)
+    unseen, numbers = sizes.mean(), np.append(counts, GUARANTEED).astype(np.float64)
+    sizes, down, up = (
+        np.append(kinds[:, 0], unseen),
+        np.append(kinds[:, 1], -span * unseen),
+        np.append(kinds[:, 1], span * unseen),
+    )
+    tail = (1.0 - level) / 2.0
+    middle = float(kinds[:, 1] @ counts / (kinds[:, 0] @ counts))
+    low = quantile_of_ratio(down, sizes, numbers, tail, -span, middle)
+    high = -quantile_of_ratio(-up, sizes, numbers, tail, -span, -middle)
+    p_value = 2.0 * min(chance_at_most_zero(down, numbers), chance_at_most_zero(-up, numbers))
+    return low, high, min(1.0, p_value)

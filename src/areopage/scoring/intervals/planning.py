@@ -6,7 +6,8 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring.intervals.means import GUARANTEED, Column, mean_interval, mean_intervals
+from areopage.scoring.intervals.means import GUARANTEED, mean_interval, mean_intervals
+from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
 from areopage.scoring.shares import upper_bound
 

@@ -16,7 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
-from areopage.scoring.intervals.means import LEVEL, Column, Matrix, mean_intervals
+from areopage.scoring.intervals.means import LEVEL, mean_intervals
+from areopage.scoring.intervals.random_weights import Column, Matrix
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, NodePath, paths
 

@@ -26,7 +26,7 @@ class JudgeErrors(Struct, frozen=True, kw_only=True):
 
     Args:
         units: pairs of item and criterion with a score of the judge and a label.
-        leniency: mean of judge − people, with Student's 95 % interval over items.
+        leniency: mean of judge − people, with its 95 % interval over items.
         noise: the standard deviation of judge − people within criteria, with its 95 % interval; people's own noise is part of it.
         error: mean absolute difference.
         without: the jury's mean absolute error without the judge, minus that with it: under 0 the jury errs less without it.
@@ -103,7 +103,7 @@ def _judge_errors(table: JuryTable, at: int, span: float) -> JudgeErrors:
     return JudgeErrors(
         judge=table.judges[at],
         units=int(given.sum()),
-        leniency=mean_estimate(apart, table.items[given]),
+        leniency=mean_estimate(apart, table.items[given], span),
         noise=spread_estimate(apart, table.items[given], table.criteria[given]),
         error=float(np.abs(apart).mean()) if apart.size else None,
         without=without,

@@ -31,6 +31,7 @@ FEWEST_ITEMS = 20
 _EDGE = 1e-6  # correlations are kept so far from their ends, where z is infinite
 _LEAST_NOISE = 0.05  # of the judges' mean noise: a judge's own noise is not taken as smaller
 _MOST_LOST = 0.1  # of the resamples may be without a value
+_UNSEEN = 0.3  # the weight of the unseen item
 _HIDDEN = 0.1  # of a judge's error variance must be its own, beside people's noise
 
 
@@ -65,9 +66,10 @@ def kish(correlation: float, judges: int) -> float:
 def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) -> EffectiveJudges | None:
     """How many independent judges a labelled jury is worth; None under two judges or under `FEWEST_ITEMS` items.
 
-    The interval is symmetric in Fisher's z of an intraclass correlation. Its standard error is the larger one of the bootstrap's
-    over items and that of normal errors, times Student's quantile (R. A. Fisher, "Statistical Methods for Research Workers",
-    1925, § 39).
+    The interval is that of Fisher's z of an intraclass correlation. Its standard error is the largest one of the bootstrap's and
+    the jackknife's over items and that of normal errors, times Student's quantile (R. A. Fisher, "Statistical Methods for
+    Research Workers", 1925, § 39). Where large errors are rare, few items may hold none that all judges make: the upper end of
+    the correlation also allows for one unseen item, of the weight 0.3, with the farthest error for all judges.
 
     Args:
         table: with labels.
@@ -79,14 +81,12 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         return None
     noise, known = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
-    value = sums.correlations(np.ones((1, table.size)), subtract=False)
     draws = _draws(table.size, resamples, seed)
     judges, freedom = len(table.judges), len(table.items) - np.unique(table.criteria).size
-    correlation = _z_estimate(float(value[0]), sums.resampled(draws, subtract=False), judges, table.size, freedom)
+    correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
     without, spread = None, None
     if known >= FEWEST_ITEMS:
-        cleaned = float(sums.correlations(np.ones((1, table.size)), subtract=True)[0])
-        found = _z_estimate(cleaned, sums.resampled(draws, subtract=True), judges, table.size, freedom)
+        found = _z_estimate(sums.found(draws, subtract=True), judges, table.size, freedom)
         if found.value is not None:
             without, spread = _as_judges(found, judges), sqrt(float(noise.mean()))
     return EffectiveJudges(
@@ -122,13 +122,24 @@ def _draws(items: int, resamples: int, seed: int) -> Matrix:
     return drawn
 
 
+class _Found(NamedTuple):
+    """A mean correlation: of all items, of resamples, without each item, and with the unseen one."""
+
+    value: float
+    draws: Column
+    left_out: Column
+    shared: float
+
+
 class _Sums(NamedTuple):
     """Sums over each item's units for each pair of judges and each criterion.
 
-    `parts` has six columns for each pair and criterion: count, both sums, both sums of squares, and the sum of products.
+    `parts` has six columns for each pair and criterion: count, both sums, both sums of squares, and the sum of products. `shared`
+    is the part of an unseen item on which all judges make the farthest error.
     """
 
     parts: Matrix
+    shared: Column
     noise: Matrix
     judges: int
     criteria: int
@@ -148,27 +159,34 @@ class _Sums(NamedTuple):
             columns.append(by_criterion)
         parts = np.stack(columns, axis=1).reshape(table.size, -1)
         told = summed(np.stack([np.ones(len(noise)), noise], axis=1), table.items, table.size)
-        return cls(parts, told, judges, criteria)
+        worst = float(np.nanmax(np.abs(centred)))
+        units = np.bincount(table.criteria, minlength=criteria) / table.size
+        shared = np.multiply.outer(units, [1.0, worst, worst, worst**2, worst**2, worst**2]).ravel()
+        return cls(parts, np.tile(shared, len(columns)), told, judges, criteria)
 
-    def moments(self, draws: Matrix) -> Matrix:
-        """Of each resample and pair: both variances and the covariance, within criteria."""
+    def moments(self, drawn: Matrix) -> Matrix:
+        """Of each sample and pair: both variances and the covariance, within criteria.
+
+        Args:
+            drawn: the sums of each sample's parts.
+        """
         pairs = self.judges * (self.judges - 1) // 2
-        sums = (draws @ self.parts).reshape(len(draws), pairs, self.criteria, 6)
+        sums = drawn.reshape(len(drawn), pairs, self.criteria, 6)
         count = np.maximum(sums[..., 0], TINY)
         products = np.stack([sums[..., 1] ** 2, sums[..., 2] ** 2, sums[..., 1] * sums[..., 2]], axis=-1) / count[..., None]
         freedom = np.maximum((sums[..., 0] - (sums[..., 0] > 0)).sum(axis=2), 1.0)
         found: Matrix = (sums[..., 3:] - products).sum(axis=2) / freedom[..., None]
         return found
 
-    def correlations(self, draws: Matrix, *, subtract: bool) -> Column:
-        """The mean correlation of two judges in each resample; NaN where no pair has one.
+    def correlations(self, drawn: Matrix, told: Matrix, *, subtract: bool) -> Column:
+        """The mean correlation of two judges in each sample; NaN where no pair has one.
 
         Args:
+            drawn, told: the sums of each sample's parts, and of its noise.
             subtract: leave people's noise out.
         """
-        moments = self.moments(draws)
+        moments = self.moments(drawn)
         if subtract:
-            told = draws @ self.noise
             noise = (told[:, 1] / told[:, 0])[:, None, None]
             least = (moments[..., :2] * (1 - _HIDDEN)).min(axis=-1, keepdims=True)
             moments = np.where(noise >= least, np.nan, moments - noise)
@@ -180,25 +198,39 @@ class _Sums(NamedTuple):
         found: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
         return found
 
-    def resampled(self, draws: Matrix, *, subtract: bool) -> Column:
-        """As `correlations`, in portions."""
+    def found(self, draws: Matrix, *, subtract: bool) -> _Found:
+        """The mean correlation of two judges, in all samples that its interval needs.
+
+        Args:
+            draws: how often each resample draws each item: resamples × items.
+        """
         step = max(1, BATCH_CELLS // self.parts.shape[1])
-        portions = [self.correlations(draws[at : at + step], subtract=subtract) for at in range(0, len(draws), step)]
-        return np.concatenate(portions) if portions else np.zeros(0)
+        some = [draws[at : at + step] for at in range(0, len(draws), step)]
+        parts, noise = self.parts.sum(axis=0), self.noise.sum(axis=0)
+        seen, unseen = self.correlations(
+            np.stack([parts, parts + _UNSEEN * self.shared]), np.stack([noise, noise]), subtract=subtract
+        )
+        return _Found(
+            value=float(seen),
+            draws=np.concatenate([self.correlations(one @ self.parts, one @ self.noise, subtract=subtract) for one in some]),
+            left_out=self.correlations(parts - self.parts, noise - self.noise, subtract=subtract),
+            shared=float(unseen),
+        )
 
 
-def _z_estimate(value: float, draws: Column, judges: int, items: int, freedom: int) -> Estimate:
+def _z_estimate(found: _Found, judges: int, items: int, freedom: int) -> Estimate:
     """A mean correlation with its interval; without a value where people's noise hides it, or the errors are constant."""
-    if np.isnan(value) or freedom < 3:
+    if np.isnan(found.value) or freedom < 3:
         return Estimate(reason="constant")
-    known = draws[~np.isnan(draws)]
-    if known.size < (1 - _MOST_LOST) * draws.size:
+    known = found.draws[~np.isnan(found.draws)]
+    if known.size < (1 - _MOST_LOST) * found.draws.size:
         return Estimate(reason="few")
     normal = sqrt(judges / (2 * (judges - 1) * max(1, freedom - 2)))
-    spread = float(_z_of(known, judges).std()) if known.size else 0.0
-    half = critical_t(items - 1) * max(normal, spread)
-    centre = float(_z_of(np.array([value]), judges)[0])
-    return Estimate(value=value, low=_from_z(centre - half, judges), high=_from_z(centre + half, judges))
+    left_out = _z_of(np.where(np.isnan(found.left_out), found.value, found.left_out), judges)
+    jackknife = sqrt(items - 1) * float(left_out.std())
+    half = critical_t(items - 1) * max(normal, jackknife, float(_z_of(known, judges).std()) if known.size else 0.0)
+    centre, shared = _z_of(np.array([found.value, np.nanmax([found.value, found.shared])]), judges).tolist()
+    return Estimate(value=found.value, low=_from_z(centre - half, judges), high=_from_z(shared + half, judges))
 
 
 def _z_of(correlations: Column, judges: int) -> Column:
@@ -242,11 +274,14 @@ def most_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) 
     if len(table.judges) < 3 or table.size < FEWEST_ITEMS:
         return None
     sums = _Sums.of(table.scores, table, np.zeros(len(table.items)))
-    value = _limits(_covariances(sums.moments(np.ones((1, table.size))), len(table.judges)))[0]
+    value = _limits(_covariances(sums.moments(sums.parts.sum(axis=0, keepdims=True)), len(table.judges)))[0]
     draws = _draws(table.size, resamples, seed)
     step = max(1, BATCH_CELLS // sums.parts.shape[1])
     found = np.concatenate(
-        [_limits(_covariances(sums.moments(draws[at : at + step]), len(table.judges))) for at in range(0, len(draws), step)]
+        [
+            _limits(_covariances(sums.moments(draws[at : at + step] @ sums.parts), len(table.judges)))
+            for at in range(0, len(draws), step)
+        ]
     )
     low, high = np.quantile(found, [0.025, 0.975])
     return Estimate(value=float(value), low=float(low), high=float(high))

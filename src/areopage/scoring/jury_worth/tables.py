@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from areopage.scoring.correlation import TINY, Column, Estimate, Matrix
 from areopage.scoring.counts import critical_t
 from areopage.scoring.human_agreement import Rating
+from areopage.scoring.intervals.means import cluster_values, mean_interval
 
 Numbers = NDArray[np.intp]
 JudgesScores = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -126,27 +127,21 @@ def summed(values: Matrix, items: Numbers, size: int) -> Matrix:
     return found
 
 
-def mean_estimate(values: Column, items: Numbers) -> Estimate:
-    """A mean with its 95 % interval: Student's, over items.
-
-    The variance is that of clusters (K.-Y. Liang, S. L. Zeger, 1986): values of one item are not taken as independent.
+def mean_estimate(values: Column, items: Numbers, span: float) -> Estimate:
+    """A mean of differences with its 95 % interval over items; see `intervals.means`.
 
     Args:
-        values: without NaN.
-        items: the item of each value.
+        values: without NaN; in [−span, span].
+        items: the item of each value: values of one item are not taken as independent.
+        span: the width of the scale.
     """
-    numbers, places = np.unique(items, return_inverse=True)
     if not values.size:
         return Estimate(reason="few")
-    centre = float(values.mean())
+    numbers, places = np.unique(items, return_inverse=True)
     if numbers.size < 2:
-        return Estimate(value=centre, reason="few")
-    apart = summed((values - centre)[:, None], places, numbers.size)[:, 0]
-    error = sqrt(float(apart @ apart) * numbers.size / (numbers.size - 1)) / values.size
-    if error < TINY:
-        return Estimate(value=centre, reason="constant")
-    half = critical_t(numbers.size - 1) * error
-    return Estimate(value=centre, low=centre - half, high=centre + half)
+        return Estimate(value=float(values.mean()), reason="few")
+    low, high = mean_interval(cluster_values(values, places), -span, span)
+    return Estimate(value=float(values.mean()), low=max(low, -span), high=min(high, span))
 
 
 def spread_estimate(values: Column, items: Numbers, criteria: Numbers) -> Estimate:

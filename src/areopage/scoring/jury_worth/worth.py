@@ -51,7 +51,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     """One judge beside the others, without labels, in points of the suite's scale.
 
     Args:
-        apart: mean of the judge's score − the mean of the others, with Student's 95 % interval over items.
+        apart: mean of the judge's score − the mean of the others, with its 95 % interval over items.
         spread: the standard deviation of that difference within criteria, with its interval.
         stands_apart: in which manner the judge stands apart from the others, beyond chance and materially; see `standing_apart`.
     """
@@ -164,7 +164,7 @@ def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unl
     table = jury_table(judges) if judges else None
     if table is None or not table.size:
         return Unlabelled(items=0, at_most=None, judges=())
-    beside = [_beside(table, at) for at in range(len(table.judges))] if len(table.judges) > 1 else []
+    beside = [_beside(table, at, span) for at in range(len(table.judges))] if len(table.judges) > 1 else []
     permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))
     manners = {
         table.judges[one.rater]: one.apart for one in standing_apart(table.scores, span, permutations=permutations, seed=seed)
@@ -175,7 +175,7 @@ def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unl
     )
 
 
-def _beside(table: JuryTable, at: int) -> Beside | None:
+def _beside(table: JuryTable, at: int, span: float) -> Beside | None:
     others = np.delete(table.scores, at, axis=1)
     both = ~np.isnan(table.scores[:, at]) & ~np.isnan(others).all(axis=1)
     if not both.any():
@@ -185,6 +185,6 @@ def _beside(table: JuryTable, at: int) -> Beside | None:
     return Beside(
         judge=table.judges[at],
         units=int(both.sum()),
-        apart=mean_estimate(apart, items),
+        apart=mean_estimate(apart, items, span),
         spread=spread_estimate(apart, items, criteria),
     )

@@ -38,9 +38,7 @@ from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
 from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
-from areopage.server.pages.rendering import CHART_STYLES, language, render
-
-KEPT = {"Cache-Control": "no-cache"}
+from areopage.server.pages.rendering import CHART_STYLES, KEPT, language, render
 
 router = APIRouter(include_in_schema=False)
 

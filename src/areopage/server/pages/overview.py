@@ -125,7 +125,7 @@ def trends_of(
         chart = TrendChart(
             title=locale.say("trend_title", name=label),
             days=tuple(locale.short_date(day.day) for day in shown),
-            series=(daily_series(shown, criterion, label, css, scale, locale),),
+            series=(daily_series(shown, criterion, label, css, locale),),
             low=scale.min,
             high=scale.max,
             levels=(Level(value=threshold, label=""),) if threshold is not None and not criterion else (),

@@ -24,6 +24,7 @@ from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report.charts import STYLES
 from areopage.report.elements import MESSAGE_FILES
 from areopage.report.judges.qualification import ALARMING, is_alarming, judge_text, panel_text
+from areopage.report.render import TEMPLATES as REPORT_TEMPLATES
 from areopage.report.render import environment
 from areopage.review.label import MAX_RATER
 from areopage.server.access import Actor, actor_of, csrf_token
@@ -32,12 +33,16 @@ from areopage.server.context import context_of
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
 CHART_STYLES = "/monitor/charts.css"
+REPORT_STYLES = "/compare/report.css"
 LANGUAGE_COOKIE = "areopage_language"
 RATER_COOKIE = "areopage_rater"
 YEAR_SECONDS = 31_536_000
 DEFAULT_LANGUAGE = "en"
 # A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
 # another computer) would then be refused with.
+KEPT = {"Cache-Control": "no-cache"}
+"""Of styles that pages share with reports."""
+
 PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 NOT_ALLOWED = 403
 
@@ -62,7 +67,7 @@ def _versioned(address: str, path: Path) -> str:
 
 def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     locale = locale_for(code, *MESSAGE_FILES, *sorted(Path(__file__).parent.glob("*words.yml")))
-    made = environment(TEMPLATES, locale)
+    made = environment((TEMPLATES, REPORT_TEMPLATES), locale)
     made.globals.update(
         qualification=partial(panel_text, locale),
         alarming=is_alarming,

@@ -1,6 +1,6 @@
 """Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -144,12 +144,36 @@ def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
 def _view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
     """A run, if all its answers are in the actor's scope."""
     run = context.ledger.panel(id, "bench")
-    if run is None:
-        return None
-    view = view_run(run, context.ledger)
+    view = view_run(run, context.ledger) if run is not None else None
+    return view if view is not None and _may_see(context, actor, view) else None
+
+
+def _may_see(context: ServerContext, actor: Actor, view: RunView) -> bool:
     own = list(view.answer_ids.values())
-    hidden = actor.collections and (not own or not actor.may_see_answers(context.ledger, own))
-    return None if hidden else view
+    return not actor.collections or bool(own and actor.may_see_answers(context.ledger, own))
+
+
+def visible_run(context: ServerContext, actor: Actor, id: str) -> Run | None:
+    """The record of a run, if all its answers are in the actor's scope."""
+    run = context.ledger.panel(id, "bench")
+    if run is None or not actor.collections:
+        return run
+    return run if _may_see(context, actor, view_run(run, context.ledger)) else None
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A run that can be chosen: its id, and what it is called."""
+
+    id: str
+    label: str
+
+
+def run_choices(runs: Sequence[Run]) -> list[Choice]:
+    """The newest runs as choices: target, suite, day and id."""
+    return [
+        Choice(id=run.id, label=" · ".join(filter(None, (_target_of(run), run.suite, f"{run.created_at:%Y-%m-%d}", run.id))))
+        for run in runs[:LISTED]
+    ]
 
 
 def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
@@ -194,6 +218,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         compared=compared,
         biased=bool(figures and people and people.sample is None),
         address=run_url(view.run.id),
+        comparison=f"/compare?b={quote(view.run.id, safe='', errors='replace')}",
         may_write=actor.role in ("write", "admin"),
         asks_name=actor.keyless,
         sent=sent or Signing(name=rater_of(request, actor)),

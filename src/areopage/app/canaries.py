@@ -1,0 +1,107 @@
+"""The canaries of a monitor: a scheduled job asks examined judges about some rows of their exams again, and alerts on a drift."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from areopage.errors import UserError
+from areopage.jury.options import choose_judges
+from areopage.ledger.canaries import CanaryRounds
+from areopage.ledger.qualifications import Qualifications
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.canaries import canary_finding
+from areopage.monitor.alerts.jobs import alerting_of, settle
+from areopage.monitor.config import MonitorConfig
+from areopage.monitor.quality_judge import OUTAGE_SECONDS
+from areopage.suites.loader import Suite
+from areopage.trust.canary import Canary, CanaryResult, is_due, left_out_text, plan_canaries, run_canary
+from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
+from areopage.trust.gold import GOLD_FILE
+from areopage.work.handlers import ScheduledJob
+
+HOURLY = "40 * * * *"
+LOG = logging.getLogger(__name__)
+
+
+def canary_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
+    """The scheduled job of canaries; None where the suite has no gold set, or wants none.
+
+    Raises:
+        ConfigError: the suite cannot be loaded.
+    """
+    suite = config.load_suite()
+    if suite.config.exam.canary.interval is None or not (suite.folder / GOLD_FILE).is_file():
+        return None
+    told: set[str] = set()
+
+    def warn(text: str) -> None:
+        if text not in told:
+            told.add(text)
+            LOG.warning("%s", text)
+
+    async def run(due: datetime) -> None:
+        await run_due_canaries(ledger, config, due, warn)
+
+    return ScheduledJob(name="canaries", schedule=HOURLY, run=run)
+
+
+async def run_due_canaries(
+    ledger: Ledger, config: MonitorConfig, due: datetime, warn: Callable[[str], None] = LOG.warning
+) -> tuple[CanaryResult, ...]:
+    """Run the rounds that are due at a moment; a round that cannot be finished stays due, and goes on where it was.
+
+    Args:
+        warn: told why a judge is not asked.
+
+    Raises:
+        ConfigError: the suite cannot be loaded.
+        StorageError: the ledger cannot be used.
+    """
+    suite = await asyncio.to_thread(config.load_suite)
+    every, names = suite.config.exam.canary.interval, tuple(config.judges(suite))
+    if every is None or not await asyncio.to_thread(_may_be_due, ledger, suite, names, every, due):
+        return ()
+    try:
+        wishes = ExamWishes(judges=names, outage_seconds=min(suite.config.execution.outage_seconds, OUTAGE_SECONDS))
+        exam = await asyncio.to_thread(lambda: check_exam(prepare_exam(suite, wishes)))
+        canaries = await asyncio.to_thread(plan_canaries, suite, exam, ledger)
+    except UserError as fault:
+        warn(f"no canary of the judges: {fault}")
+        return ()
+    results: list[CanaryResult] = []
+    for canary in canaries:
+        if left_out := left_out_text(canary):
+            warn(f"not in the canary of judge {canary.judge.name}: {left_out}")
+        last = max((one.earlier[-1].at for one in canary.references if one.earlier), default=None)
+        if canary.references and is_due(last, every, due):
+            results += [found] if (found := await _run(ledger, config, suite, canary, due, warn)) else []
+    return tuple(results)
+
+
+async def _run(
+    ledger: Ledger, config: MonitorConfig, suite: Suite, canary: Canary, due: datetime, warn: Callable[[str], None]
+) -> CanaryResult | None:
+    """Run one round, and open or close its alerts; None where it could not be finished."""
+    now = max(due, datetime.now(UTC))
+    try:
+        result = await run_canary(canary, ledger, None, now)
+    except UserError as fault:
+        warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
+        return None
+    alerting = await asyncio.to_thread(alerting_of, ledger, config, suite)
+    for one in result.found:
+        await asyncio.to_thread(settle, alerting, canary_finding(one, alerting.locale), now)
+        if one.moved:
+            LOG.warning("judge %s moved since its exam on %s", one.judge, one.criterion)
+    return result
+
+
+def _may_be_due(ledger: Ledger, suite: Suite, names: Sequence[str], every: timedelta, due: datetime) -> bool:
+    """Whether a judge was examined and had no round in this period, by the ledger alone: no server is asked for nothing."""
+    judges = choose_judges(suite, names, 1)
+    examined = {name for one in Qualifications(ledger).list(suite=suite.name) if one.whole for name in (one.judge, one.model)}
+    last: dict[str, datetime] = {}
+    for one in CanaryRounds(ledger).list(suite=suite.name):
+        last[one.judge] = max(one.at, last.get(one.judge, one.at))
+    return any({judge.name, str(judge.reference)} & examined and is_due(last.get(judge.name), every, due) for judge in judges)

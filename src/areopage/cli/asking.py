@@ -1,0 +1,101 @@
+"""What commands that ask models share: agreement, confirmation, progress, and the end of a command that was stopped."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import typer
+from rich.console import Console
+
+from areopage.bench.execution.context import AskedModels, Observer
+from areopage.bench.planning.estimate import paid_models
+from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
+from areopage.cli.options import tell
+from areopage.cli.progress import LiveProgress, Observers, PlainProgress, SilenceNotice
+from areopage.errors import ServerDown, StorageError, UserError, name_list
+from areopage.models.contacts import Contact
+from areopage.report.elements import report_locale
+
+
+def ask_to_send(asked: Sequence[Contact]) -> bool:
+    """Whether the user agrees, on a terminal, to send variables to servers that a suite or a stored run defines."""
+    if not sys.stdin.isatty():
+        return False
+    for contact in asked:
+        typer.echo(f"the suite sends the value of {name_list(contact.variables)} to {contact.address}", err=True)
+    if not typer.confirm("Send it?", default=False, err=True):
+        raise typer.Exit(INTERRUPTED)
+    return True
+
+
+def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
+    """Ask whether to begin.
+
+    Raises:
+        UserError: there is no terminal to ask on, and a model costs money.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        if paid := dict.fromkeys(name for spec in specs for name in paid_models(spec, os.environ)):
+            raise UserError(
+                f"{name_list(paid)}: these models cost money, and there is no terminal to ask on: give --yes to start"
+            )
+    elif not typer.confirm("Go on?", default=True, err=True):
+        raise typer.Exit(INTERRUPTED)
+
+
+def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, float]) -> str:
+    """Tokens, and costs by currency where there are prices."""
+    cost = report_locale("en").costs(costs)
+    return f"about {prompt_tokens:,} prompt and {completion_tokens:,} answer tokens{f', about {cost}' if cost else ''}"
+
+
+@contextmanager
+def progress(spec: AskedModels) -> Iterator[Observer]:
+    """The display that fits where the output goes."""
+    console = Console(stderr=True)
+    with ExitStack() as stack:
+        shown: Observer = stack.enter_context(LiveProgress(spec, console)) if console.is_terminal else PlainProgress(spec)
+        notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
+        yield Observers([shown, notice])
+
+
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on.
+
+    A process in the background of a script ignores Ctrl-C, but not SIGTERM.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def resumed_by_the_same_command() -> Iterator[None]:
+    """End a command that was stopped, or lost its server, with its exit code: what has arrived is kept."""
+    kept = "what has arrived is kept: the same command goes on from there"
+    try:
+        with ended_like_ctrl_c():
+            yield
+    except KeyboardInterrupt:
+        tell(f"\nstopped; {kept}")
+        raise typer.Exit(INTERRUPTED) from None
+    except (ServerDown, StorageError) as fault:
+        tell(f"areopage: {' '.join(str(fault).split())}; {kept}")
+        raise typer.Exit(INCONCLUSIVE) from None

@@ -1,0 +1,89 @@
+"""Rounds of canaries on the console: `areopage qualify SUITE --canary`."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+import typer
+from rich.text import Text
+
+from areopage.cli.asking import confirm, progress, resumed_by_the_same_command, told_size
+from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.console import text_console
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
+from areopage.cli.options import tell
+from areopage.errors import counted
+from areopage.jury.call_sizes import together
+from areopage.ledger.canaries import CanaryRound
+from areopage.report.elements import report_locale
+from areopage.report.judges.qualification import shift_text
+from areopage.suites.loader import Suite
+from areopage.trust.asking import contacts
+from areopage.trust.canary import Canary, CanaryResult, left_out_text, plan_canaries, require_references, run_canary
+from areopage.trust.exam_plan import Exam, check_exam, exam_size
+
+
+def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
+    """Run the next round of each judge and print what it shows; returns the exit code.
+
+    Args:
+        exam: on the suite's whole gold set; its judges are checked here.
+
+    Raises:
+        ModelError: a judge has no exam that a round could be compared with.
+        UnknownRun: there is no ledger, and so no exam.
+    """
+    with opened_ledger(places) as ledger, resumed_by_the_same_command():
+        canaries = plan_canaries(suite, check_exam(exam), ledger)
+        require_references(canaries)
+        _print_plan(canaries)
+        if plan:
+            return DONE
+        confirm([one.exam.parts[0].asking for one in canaries], yes=yes)
+        results: list[CanaryResult] = []
+        for canary in canaries:
+            with progress(canary.exam.parts[0].asking) as display:
+                results.append(asyncio.run(run_canary(canary, ledger, display, datetime.now(UTC))))
+    if form == "json":
+        found = [one for result in results for one in result.found]
+        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+    else:
+        for canary, result in zip(canaries, results, strict=True):
+            _print_result(canary, result)
+    if open_calls := sum(result.open_calls for result in results):
+        tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided there; the same command tries them again")
+    if any(result.moved for result in results):
+        return FAILED
+    return INCONCLUSIVE if open_calls else DONE
+
+
+def _print_plan(canaries: Sequence[Canary]) -> None:
+    sizes = [exam_size(canary.exam) for canary in canaries]
+    for canary, size in zip(canaries, sizes, strict=True):
+        who = f"{canary.judge.name} ({canary.judge.reference})"
+        criteria = counted(len(canary.references), "criterion", "criteria")
+        tell(f"canary of {who}, round {canary.round}: {criteria}, {counted(size.calls, 'call')}")
+        if left_out := left_out_text(canary):
+            tell(f"note: not in the canary of {canary.judge.name}: {left_out}")
+    for line in dict.fromkeys(line for canary in canaries for line in contacts(canary.exam.parts[0].asking)):
+        tell(line)
+    size = together(sizes)
+    tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")
+
+
+def _print_result(canary: Canary, result: CanaryResult) -> None:
+    console = text_console()
+    if not result.found:
+        return
+    told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
+    every = counted(len(result.found), "criterion", "criteria")
+    console.print(Text(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", style="bold"))
+    for one in sorted(result.found, key=lambda one: not one.moved):
+        console.print(Text(f"  {_line(one)}", style="red" if one.moved else ""), soft_wrap=True)
+    if result.moved:
+        tell(f"its later scores count as drifted until it passes an exam: areopage qualify {canary.exam.suite}")
+
+
+def _line(one: CanaryRound) -> str:
+    return f"{one.path}: {'moved' if one.moved else 'unchanged so far'}: {shift_text(report_locale('en'), one)}"

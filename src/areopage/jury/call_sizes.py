@@ -1,0 +1,113 @@
+"""What calls to judges take: how many are left, tokens and costs, estimated from the prompts of a sample."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from areopage.criteria.prompts import judge_prompt
+from areopage.jury.judges import PlannedCall, Price
+from areopage.jury.panel import Panel
+from areopage.models.port import CHARACTERS_PER_TOKEN
+
+VERDICT_TOKENS = 120
+"""Assumed of one answer of a judge."""
+_SAMPLE = 40
+
+_Item = TypeVar("_Item")
+
+
+class CallSize(Struct, frozen=True, kw_only=True):
+    """What the calls take whose judgments the ledger lacks.
+
+    Args:
+        planned: how many different calls there are; `known`: those of them whose judgment the ledger has.
+        by_judge: how many calls each judge is left with.
+        prompt_tokens, completion_tokens: of the calls that are left to models; a token counts as four characters.
+        costs: of the calls that are left to judges with a price, by currency.
+    """
+
+    planned: int
+    known: int
+    by_judge: dict[str, int]
+    prompt_tokens: int
+    completion_tokens: int
+    costs: dict[str, float]
+
+    @property
+    def calls(self) -> int:
+        """How many calls are left."""
+        return self.planned - self.known
+
+
+def size_of(panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] = ()) -> CallSize:
+    """Estimate what is left of calls; the prompts of a sample are rendered for each judge.
+
+    Args:
+        known: keys of the judgments that the ledger has.
+    """
+    planned = {call.key: call for call in calls}
+    by_judge: dict[str, list[PlannedCall]] = {judge.name: [] for judge in panel.judges}
+    for key, call in planned.items():
+        if key not in known:
+            by_judge[call.judge.name].append(call)
+    prompts = {name: _prompt_tokens(panel, left) for name, left in by_judge.items()}
+    answers = {judge.name: len(by_judge[judge.name]) * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
+    return CallSize(
+        planned=len(planned),
+        known=len(planned) - sum(map(len, by_judge.values())),
+        by_judge={name: len(left) for name, left in by_judge.items()},
+        prompt_tokens=round(sum(prompts.values())),
+        completion_tokens=sum(answers.values()),
+        costs=costs_of((judge.price, prompts[judge.name], answers[judge.name]) for judge in panel.judges),
+    )
+
+
+def together(sizes: Sequence[CallSize]) -> CallSize:
+    """The size of several parts that have no call in common."""
+    costs: dict[str, float] = {}
+    by_judge: dict[str, int] = {}
+    for one in sizes:
+        for currency, amount in one.costs.items():
+            costs[currency] = costs.get(currency, 0.0) + amount
+        for name, count in one.by_judge.items():
+            by_judge[name] = by_judge.get(name, 0) + count
+    return CallSize(
+        planned=sum(one.planned for one in sizes),
+        known=sum(one.known for one in sizes),
+        by_judge=by_judge,
+        prompt_tokens=sum(one.prompt_tokens for one in sizes),
+        completion_tokens=sum(one.completion_tokens for one in sizes),
+        costs=costs,
+    )
+
+
+def sampled(items: Sequence[_Item]) -> Sequence[_Item]:
+    """About forty items, evenly spaced, or all where there are fewer."""
+    return items[:: max(1, len(items) // _SAMPLE)]
+
+
+def costs_of(spent: Iterable[tuple[Price | None, float, float]]) -> dict[str, float]:
+    """Costs by currency.
+
+    Args:
+        spent: a model's price, and its tokens of prompts and of answers; without a price they are left out.
+    """
+    costs: dict[str, float] = {}
+    for price, prompts, answers in spent:
+        if price is not None:
+            costs[price.currency] = costs.get(price.currency, 0.0) + price.of(round(prompts), round(answers))
+    return costs
+
+
+def _prompt_tokens(panel: Panel, calls: Sequence[PlannedCall]) -> float:
+    """The tokens of the prompts of all calls of one judge; code reads none."""
+    if not calls or not calls[0].judge.is_model:
+        return 0.0
+    sample = sampled(calls)
+    return sum(_prompt_length(call, panel) for call in sample) / len(sample) * len(calls) / CHARACTERS_PER_TOKEN
+
+
+def _prompt_length(call: PlannedCall, panel: Panel) -> int:
+    prompt = judge_prompt(call.criteria, call.case, panel.personas.get(call.case.maturity), b"", call.hardening)
+    return len(prompt.system) + len(prompt.user)

@@ -1,0 +1,124 @@
+"""A monitored period with a calibration: what its jury said for fitting one, and the corrected means beside its scores."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+
+from areopage.errors import UserError, counted
+from areopage.jury.panel import Panel, decoded_spec
+from areopage.ledger.calibrations import Calibrations
+from areopage.ledger.days import Days
+from areopage.ledger.labels import Labels
+from areopage.ledger.queries import DayScore, Period, Scope
+from areopage.ledger.reviewed import period_panels, reviewed_answers
+from areopage.ledger.store import Ledger
+from areopage.locales import Locale
+from areopage.report.results.calibrated import corrected_text
+from areopage.review.agreement import ratings_of
+from areopage.review.rubric import panel_rubric
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
+from areopage.trust.calibration import Calibration, LabelledDays, read_calibration
+from areopage.trust.monitor_calibration import DayScores, MonitoredPeriod, apply_monitored, fit_monitored
+
+
+def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> Calibration:
+    """Fit a calibration to the blind labels of a monitored period's random sample.
+
+    Raises:
+        UserError: no answer was judged, several panels judged them, or too few answers of the sample are labelled.
+    """
+    panel, run_id = _panel(ledger, period, scope)
+    reviewed = reviewed_answers(ledger, period, scope)
+    ids, store = [one.id for one in reviewed], Labels(ledger)
+    labels = store.blind_of(ids)
+    ratings, _ = ratings_of(labels, panel_rubric(panel, run_id))
+    scores: dict[str, dict[str, float]] = {}
+    for id, by_suite in store.panel_scores(ids, run_id).items():
+        for path, score in by_suite.get(panel.suite, {}).items():
+            scores.setdefault(path, {})[id] = score
+    found = MonitoredPeriod(
+        panel=panel,
+        run_id=run_id,
+        period=_labelled_days(period, scope),
+        judged=_judged(Days(ledger).scores(period, scope)),
+        days={one.id: one.day for one in reviewed},
+        scores=scores,
+        drawn=frozenset(one.id for one in reviewed if one.drawn),
+    )
+    return fit_monitored(found, ratings, now, unblind=len(store.current_of(ids)) - len(labels))
+
+
+def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:
+    """The corrected means of a monitored period by a stored calibration; None where no calibration is named.
+
+    Args:
+        id: of the calibration, the beginning of it, or `latest`; "" for none.
+
+    Raises:
+        UserError: there is no such calibration, no answer was judged, or another panel, or several, judged them.
+    """
+    if not id:
+        return None
+    calibration = read_calibration(Calibrations(ledger).find(id))
+    panel, run_id = _panel(ledger, period, scope)
+    judged = _judged(Days(ledger).scores(period, scope))
+    return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
+
+
+def _panel(ledger: Ledger, period: Period, scope: Scope) -> tuple[Panel, str]:
+    """The panel that judged all answers of a period, and its id."""
+    ids = period_panels(ledger, period, scope)
+    text = _labelled_days(period, scope).text
+    if not ids:
+        raise UserError(f"monitored {text}: no answer was judged")
+    if len(ids) > 1:
+        panels = counted(len(ids), "panel")
+        raise UserError(f"monitored {text}: {panels} judged the answers: choose days since the judges or criteria last changed")
+    run = ledger.panel(ids[0], "monitor")
+    if run is None:
+        raise UserError(f"monitored {text}: the panel {ids[0]} is not in this ledger")
+    return decoded_spec(run, Panel), run.id
+
+
+def _labelled_days(period: Period, scope: Scope) -> LabelledDays:
+    return LabelledDays(start=period.start, end=period.end, source=scope.source, variant=scope.variant)
+
+
+def _judged(scores: Sequence[DayScore]) -> dict[str, dict[date, DayScores]]:
+    found: dict[str, dict[date, DayScores]] = {}
+    for one in scores:
+        if one.answers:
+            days = found.setdefault(one.criterion, {})
+            known = days.get(one.day, DayScores(answers=0, total=0.0))
+            days[one.day] = DayScores(answers=known.answers + one.answers, total=known.total + one.total)
+    return found
+
+
+def correction_of(found: AppliedCalibration | None, path: str) -> CorrectedScore | None:
+    """The corrected mean of a criterion; "" is the global score."""
+    return None if found is None else found.criteria.get(path) if path else found.final
+
+
+def period_calibration_texts(
+    found: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
+) -> Iterator[str]:
+    """What corrected the scores of a period and on what it rests, in lines of plain text.
+
+    Args:
+        answers: how many answers of the period have a global score.
+        not_corrected: what people call the criteria with scores that it does not correct.
+    """
+    told = locale.count("corrected_answers", found.answers, raters=locale.count("people_raters", found.raters))
+    yield locale.say("corrected_by", id=found.id, date=found.fitted[:10], answers=told)
+    if found.final is not None:
+        yield locale.say("corrected_final", score=corrected_text(found.final, locale), id=found.id)
+    every = (*found.criteria.values(), *([found.final] if found.final else []))
+    if not all(one.own for one in every):
+        yield locale.say("corrected_elsewhere_period", source=found.source)
+    own = [one for one in every if one.own]
+    if own:
+        yield locale.say("corrected_weighted")
+        covered = max(one.judged for one in own)
+        if covered < answers:
+            yield locale.say("corrected_covered", covered=locale.whole(covered), answers=locale.whole(answers))
+    if not_corrected:
+        yield locale.say("corrected_not", criteria=", ".join(not_corrected))

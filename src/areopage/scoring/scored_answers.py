@@ -1,0 +1,138 @@
+"""Means of answers in production, and how much they differ, from how often each score was given.
+
+Answers with equal texts rest on the same judgments. Each of them counts in a mean; in intervals and tests they are one
+observation, a group: the mean is then one of groups, and a group's value is the mean plus what the group adds to it, times the
+number of groups (as `intervals.scores` does for cases that belong together).
+"""
+
+from collections.abc import Mapping, Sequence
+from math import fsum, isclose
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.criteria.records import Scale
+from areopage.scoring.counts import Tally
+from areopage.scoring.intervals.differences import Counted, difference_interval
+from areopage.scoring.intervals.means import mean_intervals
+from areopage.scoring.intervals.random_weights import Column
+
+FEWEST_GROUPS = 2
+_MOST_KINDS = 100
+"""More kinds of scores are merged into steps of the scale of which there are so many; the steps keep their means."""
+_SAME = 1e-12
+
+
+class Repeat(NamedTuple):
+    """Several answers with equal texts: how many, and their mean score."""
+
+    answers: int
+    mean: float
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """A difference of two means, its 95 % interval in the same units, and the two-sided p-value in [0, 1]."""
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+class ScoredAnswers(Struct, frozen=True):
+    """Answers by their scores.
+
+    Args:
+        sums: by score, as it is shown: how many answers have it (> 0), and the sum of their exact scores.
+        repeats: which of them have equal texts.
+    """
+
+    sums: Mapping[float, tuple[int, float]] = {}
+    repeats: tuple[Repeat, ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """How many answers."""
+        return sum(answers for answers, _ in self.sums.values())
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the exact scores, None without answers."""
+        answers = self.answers
+        return fsum(total for _, total in self.sums.values()) / answers if answers else None
+
+    @property
+    def groups(self) -> int:
+        """How many different answers: equal ones count as one."""
+        return self.answers - sum(one.answers - 1 for one in self.repeats)
+
+    @property
+    def tally(self) -> Tally:
+        """How often each score was given, as it is shown."""
+        return Tally({score: answers for score, (answers, _) in self.sums.items()})
+
+
+def scored(tally: Tally, repeats: Sequence[Repeat] = ()) -> ScoredAnswers:
+    """Answers whose exact scores are those of a tally."""
+    return ScoredAnswers({score: (answers, score * answers) for score, answers in tally.counts.items()}, tuple(repeats))
+
+
+def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[float, float] | None]:
+    """The 95 % intervals of many means, on the scale; None under two groups of answers. See `intervals.means`."""
+    known = [_counted(one, scale) if one.groups >= FEWEST_GROUPS else None for one in some]
+    kept = [one for one in known if one is not None]
+    if not kept:
+        return [None] * len(some)
+    kinds = max(len(one.values) for one in kept)
+    values, counts = (np.stack([np.pad(one[side], (0, kinds - len(one.values))) for one in kept]) for side in (0, 1))
+    ends = (np.full(len(kept), end) for end in (scale.min, scale.max))
+    lows, highs = mean_intervals(values, counts, *ends)
+    found = iter(zip(lows.clip(*_reach(some, scale)).tolist(), highs.clip(*_reach(some, scale)).tolist(), strict=True))
+    return [None if one is None else next(found) for one in known]
+
+
+def compare(later: ScoredAnswers, earlier: ScoredAnswers, scale: Scale) -> Comparison | None:
+    """How much the mean changed, later minus earlier; None where a side has under two groups of answers.
+
+    See `intervals.differences`.
+    """
+    if min(later.groups, earlier.groups) < FEWEST_GROUPS or later.mean is None or earlier.mean is None:
+        return None
+    low, high, p_value = difference_interval(_counted(later, scale), _counted(earlier, scale))
+    difference = 0.0 if isclose(later.mean, earlier.mean, rel_tol=_SAME) else later.mean - earlier.mean
+    return Comparison(difference=difference, low=min(low, difference), high=max(high, difference), p_value=p_value)
+
+
+def _reach(some: Sequence[ScoredAnswers], scale: Scale) -> tuple[float, float]:
+    """The ends of the scale, and of scores beyond it: there may have been another scale once."""
+    shown = [score for one in some for score in one.sums]
+    return min([scale.min, *shown]), max([scale.max, *shown])
+
+
+def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
+    """The values of groups of answers, of which the mean is that of the answers, and how many groups have each."""
+    given = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
+    values, counts = _merged(given[:, 0], given[:, 1], scale)
+    if not some.repeats:
+        return Counted(values, counts, scale.min, scale.max)
+    sizes, means = np.array(some.repeats, dtype=np.float64).T
+    kinds = np.searchsorted((values[1:] + values[:-1]) / 2.0, means)
+    alone = np.maximum(counts - np.bincount(kinds, weights=sizes, minlength=len(values)), 0.0)
+    repeated, times = np.unique(np.stack([sizes, kinds], axis=1), axis=0, return_counts=True)
+    size = np.append(np.ones(len(values)), repeated[:, 0])
+    groups = np.append(alone, times)
+    mean = float(values @ counts / counts.sum())
+    added = (np.append(values, values[repeated[:, 1].astype(np.intp)]) - mean) * size * groups.sum() / counts.sum()
+    shifted = mean + added - added @ groups / groups.sum()
+    return Counted(shifted[groups > 0], groups[groups > 0], scale.min, scale.max)
+
+
+def _merged(values: Column, counts: Column, scale: Scale) -> tuple[Column, Column]:
+    """Values in ascending order, merged into steps of the scale where there are many kinds."""
+    if len(values) <= _MOST_KINDS:
+        return values, counts
+    width = (scale.max - scale.min) / _MOST_KINDS
+    _, steps = np.unique(((values - scale.min) / width).round(), return_inverse=True)
+    merged: Column = np.bincount(steps, weights=counts).astype(np.float64)
+    return np.bincount(steps, weights=counts * values) / merged, merged

@@ -1,0 +1,75 @@
+"""The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from areopage.ledger.days import Days
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Scope
+from areopage.monitor.figures import criterion_labels
+from areopage.monitor.variants import VariantComparison, compare_variants
+from areopage.report.monitor.variants import variant_name, variant_sections
+from areopage.server.access import Reader
+from areopage.server.context import ServerContext, context_of
+from areopage.server.pages.filters import CUSTOM, TODAY, Chosen, chosen
+from areopage.server.pages.rendering import REPORT_STYLES, language, render
+
+MOST_ANSWERS = 50_000
+"""More answers are compared on the command line, which may take its time."""
+
+BY_QUESTION = "by_question"
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/monitor/variants")
+def show_variants(request: Request, reader: Reader) -> Response:
+    """The choice of a baseline and of the day on which the test began, and the comparison of all variants with it."""
+    context, locale = context_of(request), language(request)
+    asked = chosen(request, context.now().date(), TODAY, reader.collections)
+    by_question = request.query_params.get(BY_QUESTION) == "1"
+    variants = EvaluationLists(context.ledger).variants(reader.collections)
+    baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else next(iter(variants), "")
+    begun = asked.name == CUSTOM and len(variants) > 1
+    too_many = begun and _answers(context, asked) > MOST_ANSWERS
+    compared: tuple[VariantComparison, ...] = ()
+    if begun and not too_many and asked.period is not None:
+        compared = compare_variants(
+            context.ledger,
+            asked.period,
+            context.suite.scale,
+            suite=context.suite.name,
+            baseline=baseline,
+            source=asked.source,
+            by_question=by_question,
+        )
+    return render(
+        request,
+        "variants.html.j2",
+        asked=asked,
+        ignored=[one for one in asked.ignored if one.value != BY_QUESTION],
+        variants=[(name, variant_name(name, locale)) for name in variants],
+        sources=reader.collections or EvaluationLists(context.ledger).sources(),
+        baseline=baseline,
+        by_question=by_question,
+        begun=begun,
+        too_many=too_many,
+        most=MOST_ANSWERS,
+        sections=variant_sections(compared, baseline, criterion_labels(context.suite, locale.code), locale),
+        report_styles=REPORT_STYLES,
+        command=_command(asked, baseline, by_question=by_question),
+    )
+
+
+def _answers(context: ServerContext, asked: Chosen) -> int:
+    """How many scored answers the period has."""
+    if asked.period is None:
+        return 0
+    scope = Scope(suite=context.suite.name, source=asked.source)
+    return sum(day.scored for day in Days(context.ledger).totals(asked.period, scope))
+
+
+def _command(asked: Chosen, baseline: str, *, by_question: bool) -> str:
+    since = f" --since {asked.period.start}" if asked.period else ""
+    return f'areopage monitor compare "{baseline}"{since}{" --by-question" if by_question else ""}'

@@ -1,0 +1,361 @@
+"""Canaries: a small part of an exam, asked again and again, to notice that a judge's scores of unchanged rows moved.
+
+A round asks one judge about the same rows as the exam, anew: its number is in the keys of its calls. An interrupted round goes on
+where it was, for its number stays until the round is stored. Which judges are due is computed from the ledger alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct, structs
+
+from areopage.criteria.records import Criterion
+from areopage.digest import digest_of
+from areopage.errors import ModelError, name_list
+from areopage.jury.judges import Judge
+from areopage.jury.session import is_open
+from areopage.ledger.canaries import CanaryRound, CanaryRounds, drifts_by_path
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
+from areopage.scoring.exams.drift import Look, Series, look, moved, shift
+from areopage.scoring.exams.records import HIGH, LOW, Said
+from areopage.suites.loader import Suite
+from areopage.trust.asking import AskingObserver
+from areopage.trust.exam import ask_judges, said_of
+from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
+from areopage.trust.gold import GoldRow
+
+
+class Reference(Struct, frozen=True, kw_only=True):
+    """What the rounds on one criterion are compared with.
+
+    Args:
+        exam: the latest one of the judge on the criterion that gives a standing.
+        asked: what the judge said of the canary's rows then, by the row's id.
+        earlier: the rounds since then, oldest first.
+    """
+
+    criterion: Criterion
+    exam: Qualification
+    asked: dict[str, tuple[Said, ...]]
+    earlier: tuple[CanaryRound, ...]
+
+
+class Canary(Struct, frozen=True, kw_only=True):
+    """The next round of one judge, before its first call.
+
+    Args:
+        round: counts the judge's rounds on the suite, from 1.
+        exam: the rows of the round, with a panel of this judge alone.
+        groups: of each pass a number that passes with the same options share.
+        references: by criterion.
+        left_out: why criteria that the judge may judge are not in the canary, by the criterion's id.
+    """
+
+    judge: Judge
+    round: int
+    exam: Exam
+    groups: tuple[int, ...]
+    references: tuple[Reference, ...]
+    left_out: dict[str, str]
+
+    @property
+    def id(self) -> str:
+        """The id of the round: a hash of all that is asked."""
+        return self.exam.id.replace("exam-", "canary-", 1)
+
+
+class CanaryResult(Struct, frozen=True, kw_only=True):
+    """What a round found, one criterion each; nothing while calls are open that another try could bring."""
+
+    open_calls: int
+    found: tuple[CanaryRound, ...]
+
+    @property
+    def moved(self) -> tuple[CanaryRound, ...]:
+        """The criteria on which the judge moved."""
+        return tuple(one for one in self.found if one.moved)
+
+
+def plan_canaries(suite: Suite, exam: Exam, ledger: Ledger) -> tuple[Canary, ...]:
+    """Plan the next round of each judge of an exam; calls no model. A judge without an exam has no references.
+
+    Args:
+        exam: on the suite's whole gold set, with its judges checked, so that their versions are known.
+    """
+    return tuple(_planned(suite, exam, place, ledger) for place in range(len(exam.judges)))
+
+
+def require_references(canaries: Sequence[Canary]) -> None:
+    """Refuse judges that have no exam which a round could be compared with.
+
+    Raises:
+        ModelError: names the first of them, with the reason.
+    """
+    for one in canaries:
+        if not one.references:
+            why = "; ".join(dict.fromkeys(one.left_out.values())) or "it judges no criterion of the gold set"
+            who = f"judge {one.judge.name} ({one.judge.reference})"
+            run = f"areopage qualify {one.exam.suite} --judge {one.judge.name}={one.judge.reference}"
+            raise ModelError(f"{who} has no exam to compare a canary with: {why} (run first: {run})")
+
+
+def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
+    """The exam, with the judges apart that moved since theirs: they are asked anew, for what the ledger holds is of before.
+
+    Args:
+        exam: with its judges checked.
+    """
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        drifts = drifts_by_path(connection, {one.path for part in exam.parts for one in part.panel.criteria})
+    found = sorted((one for some in drifts.values() for one in some), key=lambda one: one.number)
+    places: dict[str, list[int]] = {}
+    for place in range(len(exam.judges)):
+        own = [_alone(part, place) for part in exam.parts]
+        keys = {standing_key(part.panel.judges[0], one) for part in own for one in part.panel.criteria}
+        latest = next((one.round for one in reversed(found) if keys & set(one.keys)), "")
+        places.setdefault(latest, []).append(place)
+    return tuple(_with_judges(exam, own, f"after {round}" if round else "") for round, own in places.items())
+
+
+def _with_judges(exam: Exam, places: Sequence[int], salt: str) -> Exam:
+    if not salt and len(places) == len(exam.judges):
+        return exam
+
+    def kept(part: ExamPart) -> ExamPart:
+        judges = tuple(part.panel.judges[place] for place in places)
+        return _on_panel(part, judges, salt or part.panel.salt)
+
+    return structs.replace(exam, parts=tuple(map(kept, exam.parts)))
+
+
+def is_due(last: datetime | None, every: timedelta, now: datetime) -> bool:
+    """Whether a round is due: none was in this period of `every`; periods are counted from midnight UTC."""
+    return last is None or int(last.timestamp() // every.total_seconds()) < int(now.timestamp() // every.total_seconds())
+
+
+async def run_canary(canary: Canary, ledger: Ledger, observer: AskingObserver | None, at: datetime) -> CanaryResult:
+    """Ask the judge what the ledger lacks of a round, and store what the round shows once every call has an answer.
+
+    Args:
+        at: the time of the round.
+
+    Raises:
+        ServerDown, ModelError, StorageError: the round stops; what arrived is kept, and running it again goes on from there.
+    """
+    held = await ask_judges(canary.exam, ledger, observer)
+    calls = [one.call.key for part in canary.exam.parts for one in exam_calls(canary.exam, part, part.panel.judges[0])]
+    if open_calls := sum(key not in held or is_open(held[key]) for key in calls):
+        return CanaryResult(open_calls=open_calls, found=())
+    return CanaryResult(open_calls=0, found=CanaryRounds(ledger).add(rounds_of(canary, held, at)))
+
+
+def rounds_of(canary: Canary, held: Mapping[str, Judgment], at: datetime) -> tuple[CanaryRound, ...]:
+    """What the judgments of a round show, criterion by criterion.
+
+    Args:
+        held: by key; of every call.
+    """
+    said = _said(canary.exam, held)
+    looks, series = dict[str, Look](), dict[str, Series]()
+    for one in canary.references:
+        id = one.criterion.id
+        rounds = [*(earlier.items for earlier in one.earlier), said.get(id, {})]
+        series[id] = Series.of(one.asked, rounds, canary.groups, _span(one.criterion))
+        looks[id] = look(series[id], one.earlier[-1].look.evidence if one.earlier else 0.0)
+    named = moved({id: found.evidence for id, found in looks.items()})
+    made: list[CanaryRound] = []
+    for one in canary.references:
+        id, count = one.criterion.id, len(one.earlier) + 1
+        first = next((earlier for earlier in one.earlier if earlier.moved), None)
+        window = looks[id].window if id in named else count
+        made.append(
+            CanaryRound(
+                round=canary.id,
+                exam=one.exam.exam,
+                sequence=count,
+                at=at,
+                suite=canary.exam.suite,
+                judge=canary.judge.name,
+                model=str(canary.judge.reference),
+                digest=canary.judge.digest,
+                criterion=id,
+                keys=one.exam.keys,
+                moved=first is not None or id in named,
+                found=first.sequence if first else count if id in named else 0,
+                look=looks[id],
+                shift=first.shift if first else shift(series[id], window),
+                items={row: tuple(passes) for row, passes in said.get(id, {}).items()},
+            )
+        )
+    return tuple(made)
+
+
+def _span(criterion: Criterion) -> float:
+    return criterion.scale.max - criterion.scale.min
+
+
+# --- the plan
+
+
+def _planned(suite: Suite, exam: Exam, place: int, ledger: Ledger) -> Canary:
+    judge, section = exam.judges[place], suite.config.exam.canary
+    rounds = CanaryRounds(ledger).list(suite=suite.name, judge=judge.name, digest=judge.digest)
+    own = structs.replace(exam, whole=False, variants=(), parts=tuple(_alone(part, place) for part in exam.parts))
+    exams = [one for one in Qualifications(ledger).list(suite=suite.name) if one.whole]
+    found, left_out = dict[str, tuple[Criterion, Qualification]](), dict[str, str]()
+    chosen: dict[str, set[str]] = {}
+    for criterion in _criteria(own):
+        latest = _latest(own, criterion, exams)
+        if latest is None:
+            left_out[criterion.id] = _why_unknown(judge, criterion, exams)
+            continue
+        found[criterion.id] = criterion, latest
+        chosen[criterion.id] = {row.id for row in chosen_rows(_rows(own, criterion, latest), criterion, judge, section.rows)}
+    asked = {id: _asked_then(own, latest, {id: chosen[id]}, ledger) for id, (_, latest) in found.items()}
+    references: list[Reference] = []
+    for id, (criterion, latest) in found.items():
+        if set(asked[id]) != chosen[id]:
+            left_out[id] = f"its rows, or the judge's name or options, changed since its exam on {latest.at:%Y-%m-%d}"
+            continue
+        earlier = tuple(one for one in rounds if one.criterion == id and one.exam == latest.exam)
+        references.append(Reference(criterion=criterion, exam=latest, asked=asked[id], earlier=earlier))
+    number = len({one.round for one in rounds}) + 1
+    kept = {one.criterion.id: chosen[one.criterion.id] for one in references}
+    return Canary(
+        judge=judge,
+        round=number,
+        exam=_salted(_restricted(own, kept), f"canary {number}", section.passes),
+        groups=tuple(judge.passes.index(options) for options in judge.passes),
+        references=tuple(references),
+        left_out=left_out,
+    )
+
+
+def _alone(part: ExamPart, place: int) -> ExamPart:
+    return _on_panel(part, (part.panel.judges[place],), part.panel.salt)
+
+
+def _on_panel(part: ExamPart, judges: tuple[Judge, ...], salt: str) -> ExamPart:
+    panel = structs.replace(part.panel, judges=judges, salt=salt)
+    return structs.replace(part, asking=structs.replace(part.asking, panel=panel))
+
+
+def _criteria(exam: Exam) -> Iterator[Criterion]:
+    """The criteria that the judge may judge, each once."""
+    seen: set[str] = set()
+    for part in exam.parts:
+        for criterion in part.panel.criteria:
+            if criterion.id not in seen and part.panel.judges[0].may_judge(criterion):
+                seen.add(criterion.id)
+                yield criterion
+
+
+def _keys(exam: Exam, criterion: Criterion) -> dict[str, str]:
+    """What an exam of this judge on a criterion holds for, by language."""
+    texts = {part.language: part.panel.criteria_by_id().get(criterion.id) for part in exam.parts}
+    return {part.language: standing_key(part.panel.judges[0], one) for part in exam.parts if (one := texts[part.language])}
+
+
+def _latest(exam: Exam, criterion: Criterion, exams: Sequence[Qualification]) -> Qualification | None:
+    keys = set(_keys(exam, criterion).values())
+    return next((one for one in reversed(exams) if one.criterion == criterion.id and keys & set(one.keys)), None)
+
+
+def _why_unknown(judge: Judge, criterion: Criterion, exams: Sequence[Qualification]) -> str:
+    named = {judge.name, str(judge.reference)}
+    older = [one.at for one in exams if one.criterion == criterion.id and named & {one.judge, one.model}]
+    if older:
+        return f"another version was examined on {max(older):%Y-%m-%d}; this one never"
+    return "it was never examined"
+
+
+def _rows(exam: Exam, criterion: Criterion, latest: Qualification) -> list[GoldRow]:
+    """The rows on a criterion in the languages that its exam holds for."""
+    languages = {language for language, key in _keys(exam, criterion).items() if key in latest.keys}
+    return [row for part in exam.parts if part.language in languages for row in part.rows if criterion.id in row.criteria]
+
+
+def chosen_rows(rows: Sequence[GoldRow], criterion: Criterion, judge: Judge, count: int) -> tuple[GoldRow, ...]:
+    """Choose a canary's rows: the same for each judge and criterion, as many low as high ones, in all languages.
+
+    Args:
+        rows: all gold rows on the criterion.
+        count: how many to choose; fewer where there are not so many.
+    """
+    groups: dict[tuple[str, str], list[GoldRow]] = {}
+    for row in sorted(rows, key=lambda row: digest_of([judge.digest or str(judge.reference), criterion.id, row.id])):
+        groups.setdefault((_side(row, criterion), row.language), []).append(row)
+    order = sorted(groups, key=lambda group: (_SIDES.index(group[0]), group[1]))
+    chosen: list[GoldRow] = []
+    for depth in range(max(map(len, groups.values()), default=0)):
+        chosen += [groups[group][depth] for group in order if depth < len(groups[group])]
+    return tuple(chosen[:count])
+
+
+_SIDES = ("low", "high", "other")
+
+
+def _side(row: GoldRow, criterion: Criterion) -> str:
+    band = row.bands.get(criterion.id)
+    if band is None:
+        return "other"
+    low, high = ((end - criterion.scale.min) / _span(criterion) for end in band)
+    return "low" if high <= LOW else "high" if low >= HIGH else "other"
+
+
+def _restricted(exam: Exam, chosen: Mapping[str, set[str]]) -> Exam:
+    """The exam with the chosen rows of each criterion alone."""
+
+    def kept(row: GoldRow) -> GoldRow:
+        names = {id for id in row.criteria if row.id in chosen.get(id, ())}
+        bands = {id: band for id, band in row.bands.items() if id in names}
+        return structs.replace(row, bands=bands, not_applicable=tuple(id for id in row.not_applicable if id in names))
+
+    parts = [structs.replace(part, rows=tuple(row for row in map(kept, part.rows) if row.criteria)) for part in exam.parts]
+    left = tuple(part for part in parts if part.rows)
+    return structs.replace(exam, parts=left, gold=digest_of({id: sorted(rows) for id, rows in chosen.items()}))
+
+
+def _asked_then(exam: Exam, latest: Qualification, chosen: Mapping[str, set[str]], ledger: Ledger) -> dict[str, tuple[Said, ...]]:
+    """What the judge said of the chosen rows of one criterion in an exam; nothing of rows or with options that changed since."""
+    rows = _salted(_restricted(exam, chosen), latest.salt)
+    keys = [one.call.key for part in rows.parts for one in exam_calls(rows, part, part.panel.judges[0])]
+    return _said(rows, ledger.judgments(keys)).get(latest.criterion, {})
+
+
+def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
+    """The exam with another salt, and so many passes of it."""
+
+    def salted(part: ExamPart) -> ExamPart:
+        (judge,) = part.panel.judges
+        return _on_panel(part, (structs.replace(judge, passes=judge.passes[:passes]),), salt)
+
+    return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
+
+
+def _said(exam: Exam, held: Mapping[str, Judgment]) -> dict[str, dict[str, tuple[Said, ...]]]:
+    """What is held of an exam, by criterion and row, up to the first pass that is not."""
+    found: dict[str, dict[str, dict[int, Said]]] = {}
+    for part in exam.parts:
+        for one in exam_calls(exam, part, part.panel.judges[0]):
+            if one.call.key in held:
+                for criterion in one.call.criteria:
+                    passes = found.setdefault(criterion.id, {}).setdefault(one.row, {})
+                    passes[one.call.pass_index] = said_of(held[one.call.key], criterion.id)
+    return {id: {row: told for row, passes in rows.items() if (told := _in_order(passes))} for id, rows in found.items()}
+
+
+def _in_order(passes: Mapping[int, Said]) -> tuple[Said, ...]:
+    count = next(number for number in range(1, len(passes) + 2) if number not in passes) - 1
+    return tuple(passes[number] for number in range(1, count + 1))
+
+
+def left_out_text(canary: Canary) -> str:
+    """Which criteria of a judge are not in its canary, and why; "" where all are."""
+    by_reason: dict[str, list[str]] = {}
+    for id, why in canary.left_out.items():
+        by_reason.setdefault(why, []).append(id.rpartition("__v")[0])
+    return "; ".join(f"{name_list(names)} ({why})" for why, names in by_reason.items())

@@ -1,0 +1,164 @@
+"""Calibrate a monitored period: labels of the random sample of its days correct the mean scores of its answers.
+
+The monitor draws the same number of answers each day, whatever the day's traffic: an answer of a busy day is labelled with a
+smaller chance. Each label therefore stands for the answers of its day that were judged, over those that were labelled; means are
+weighed by it. Days without a label of the random sample speak for nothing: their answers are counted and left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+
+import numpy as np
+from msgspec import Struct
+
+from areopage.errors import UserError, counted
+from areopage.jury.panel import Panel
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore
+from areopage.scoring.correction.maps import choose_map
+from areopage.scoring.correction.means import fit_line, transported_mean
+from areopage.scoring.correction.stratified import stratified_mean
+from areopage.scoring.human_agreement import Rating
+from areopage.trust.calibration import (
+    FEWEST_LABELS,
+    OVERALL,
+    Calibration,
+    CriterionFit,
+    LabelledDays,
+    LabelsUsed,
+    assembled,
+    labels_digest,
+    prompt_digests,
+    refuse_other_panel,
+)
+from areopage.trust.run_calibration import Labelled, applied, by_criterion, corrected_score
+
+_ALIKE = 1e-6
+
+
+class DayScores(Struct, frozen=True, kw_only=True):
+    """How many answers of a day the jury scored on a criterion, and the sum of these scores."""
+
+    answers: int
+    total: float
+
+
+Judged = Mapping[str, Mapping[date, DayScores]]
+"""Criterion's path ("" is the overall score) -> day in UTC -> what the jury said of it."""
+
+
+class MonitoredPeriod(Struct, frozen=True, kw_only=True):
+    """What the jury said of the answers of a monitored period.
+
+    Args:
+        panel, run_id: the panel that judged all of them, and its id.
+        judged: of all answers.
+        days: of each answer that was drawn at random, or labelled, the day in UTC, by its id.
+        scores: of these answers, by criterion's path and id.
+        drawn: the ids of those that were drawn at random.
+    """
+
+    panel: Panel
+    run_id: str
+    period: LabelledDays
+    judged: Judged
+    days: Mapping[str, date]
+    scores: Mapping[str, Mapping[str, float]]
+    drawn: frozenset[str]
+
+
+def fit_monitored(found: MonitoredPeriod, ratings: Sequence[Rating], now: datetime, *, unblind: int = 0) -> Calibration:
+    """Fit a calibration to the labels of a monitored period's random sample.
+
+    Args:
+        ratings: blind labels; of answers and criteria that the jury did not score they are left out.
+        unblind: how many labels are left out, as they are not blind.
+
+    Raises:
+        UserError: no criterion has ten labelled answers of the random sample.
+    """
+    scale = found.panel.scale
+    usable = [one for one in ratings if one.item in found.scores.get(one.criterion, {}) and scale.contains(one.score)]
+    kept = [one for one in usable if one.item in found.drawn]
+    labelled = by_criterion(kept)
+    enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
+    if not enough:
+        most = max(map(len, labelled.values()), default=0)
+        raise UserError(
+            f"monitored {found.period.text}: {counted(most, 'answer')} of the random sample labelled blind, "
+            f"{FEWEST_LABELS} are needed: label the review queue, or take more days"
+        )
+    used = LabelsUsed(
+        answers=len({one.item for one in kept}),
+        drawn=len(found.drawn),
+        labels=len(kept),
+        raters=tuple(sorted({one.rater for one in kept})),
+        selected=len({one.item for one in usable} - found.drawn),
+        unblind=unblind,
+        digest=labels_digest(kept),
+    )
+    prompts = prompt_digests(found.panel)
+    fits = [_fit(found, path, enough[path], prompts.get(path, "")) for path in found.judged if path in enough]
+    left_out = {path: len(labelled.get(path, {})) for path in found.judged if path not in enough and path != OVERALL}
+    return assembled(found.panel, found.run_id, used, fits, left_out, now, monitored=found.period)
+
+
+def _fit(found: MonitoredPeriod, path: str, labelled: Labelled, prompt: str) -> CriterionFit:
+    items, judged = sorted(labelled), found.judged[path]
+    people = np.array([sum(labelled[item]) / len(labelled[item]) for item in items])
+    jury = np.array([found.scores[path][item] for item in items])
+    covered = tuple(sorted({found.days[item] for item in items}))
+    days = np.array([covered.index(found.days[item]) for item in items])
+    sizes = np.array([float(judged[day].answers) for day in covered])
+    mean = _mean_of(judged, covered)
+    line = fit_line(people, jury, (sizes / np.bincount(days))[days])
+    return CriterionFit(
+        criterion=path,
+        prompt=prompt,
+        jury=mean,
+        line=line,
+        jury_line=line,
+        mean=stratified_mean(people, jury, days, sizes, mean),
+        failures=None,
+        map=choose_map(people, jury),
+        weights=None,
+        days=covered,
+    )
+
+
+def _mean_of(judged: Mapping[date, DayScores], days: Sequence[date]) -> float:
+    return sum(judged[day].total for day in days) / sum(judged[day].answers for day in days)
+
+
+def apply_monitored(
+    calibration: Calibration, panel: Panel, run_id: str, period: LabelledDays, judged: Judged
+) -> AppliedCalibration:
+    """The corrected means of a monitored period, by criterion's path.
+
+    Of the period that it was fitted to, they hold for the answers of its labelled days without any assumption. Of another period
+    they assume that people and jury relate to each other as on the labelled answers.
+
+    Raises:
+        UserError: the period was judged by another panel.
+    """
+    refuse_other_panel(calibration, panel)
+    corrected: dict[str, CorrectedScore] = {}
+    for fit in calibration.criteria:
+        days = judged.get(fit.criterion, {})
+        if not days:
+            continue
+        if (calibration.monitored, calibration.run_id) == (period, run_id) and _is_as_fitted(fit, days):
+            corrected[fit.criterion] = corrected_score(calibration, fit, fit.mean, fit.jury, own=True)
+        else:
+            jury, answers = _mean_of(days, list(days)), sum(one.answers for one in days.values())
+            mean = transported_mean(fit.jury_line, jury, answers)
+            corrected[fit.criterion] = corrected_score(calibration, fit, mean, jury, own=False)
+    final = corrected.pop(OVERALL, None)
+    return applied(calibration, corrected, final)
+
+
+def _is_as_fitted(fit: CriterionFit, judged: Mapping[date, DayScores]) -> bool:
+    """Whether the labelled days have the answers and scores that they had when the calibration was fitted."""
+    if not fit.days or not set(fit.days) <= set(judged):
+        return False
+    answers = sum(judged[day].answers for day in fit.days)
+    return answers == fit.mean.judged and abs(_mean_of(judged, fit.days) - fit.jury) < _ALIKE

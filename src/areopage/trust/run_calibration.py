@@ -1,0 +1,284 @@
+"""Calibrate a benchmark run: fit people's labels of its answers, and apply a calibration to its scores.
+
+Only labels count that were given blind. Means and shares rest on answers that were drawn at random: other labels say how far the
+jury errs on answers that were picked because they looked bad. Maps and weights of single scores also learn from the answers that
+were picked as they teach most: these were chosen by the judges' scores alone, never by what people said of them.
+
+Where three judges or more scored, the prediction that labels correct is the judges' mean weighed by their agreement with each
+other, which takes no label; else it is the jury's score.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from areopage.errors import UserError, counted
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
+from areopage.scoring.correction.factor import FEWEST_JUDGES, agreement_weights
+from areopage.scoring.correction.maps import choose_map
+from areopage.scoring.correction.means import Corrected, corrected_mean, fit_line, transported_mean
+from areopage.scoring.correction.shares import corrected_share
+from areopage.scoring.correction.weights import JuryWeights, filled, fit_weights
+from areopage.scoring.correlation import Column, Matrix
+from areopage.scoring.human_agreement import Rating
+from areopage.trust.calibration import (
+    FEWEST_LABELS,
+    OVERALL,
+    Calibration,
+    CriterionFit,
+    LabelsUsed,
+    assembled,
+    labels_digest,
+    prompt_digests,
+    refuse_other_panel,
+)
+from areopage.trust.failure_errors import failing_chances, fit_errors
+from areopage.trust.judged import Judged
+
+FEWEST_FOR_WEIGHTS = 30
+_ALIKE = 1e-9
+
+Labelled = Mapping[str, Sequence[float]]
+"""Answer -> people's scores of it on one criterion."""
+
+
+def fit_calibration(
+    judged: Judged,
+    ratings: Sequence[Rating],
+    drawn: Collection[str],
+    now: datetime,
+    *,
+    taught: Collection[str] = (),
+    unblind: int = 0,
+) -> Calibration:
+    """Fit a calibration to the labels of a run's answers.
+
+    Args:
+        ratings: blind labels; of answers and criteria that the jury did not score they are left out.
+        drawn: the ids of the answers that were drawn at random.
+        taught: the ids of the answers that were queued as they teach most.
+        unblind: how many labels are left out, as they are not blind.
+
+    Raises:
+        UserError: no criterion has ten answers that were drawn at random and labelled.
+    """
+    panel = judged.panel
+    usable = [one for one in ratings if one.item in judged.scores.get(one.criterion, {}) and panel.scale.contains(one.score)]
+    kept = [one for one in usable if one.item in drawn]
+    more = [one for one in usable if one.item in taught and one.item not in drawn]
+    labelled, teaching = by_criterion(kept), by_criterion(more)
+    enough = {path: items for path, items in labelled.items() if len(items) >= FEWEST_LABELS}
+    selected = len({one.item for one in usable} - set(drawn) - set(taught))
+    if not enough:
+        at_random = max(map(len, labelled.values()), default=0)
+        raise UserError(_too_few(judged.run_id, at_random, selected + len({one.item for one in more})))
+    used = LabelsUsed(
+        answers=len({one.item for one in kept}),
+        drawn=len(drawn),
+        labels=len(kept),
+        raters=tuple(sorted({one.rater for one in [*kept, *more]})),
+        taught=len({one.item for one in more}),
+        selected=selected,
+        unblind=unblind,
+        digest=labels_digest([*kept, *more]),
+    )
+    prompts = prompt_digests(panel)
+    fits = [
+        _fit(judged, path, enough[path], teaching.get(path, {}), prompts.get(path, ""))
+        for path in judged.scores
+        if path in enough
+    ]
+    left_out = {path: len(labelled.get(path, {})) for path in judged.scores if path not in enough and path != OVERALL}
+    return assembled(panel, judged.run_id, used, fits, left_out, now)
+
+
+def by_criterion(ratings: Sequence[Rating]) -> dict[str, dict[str, list[float]]]:
+    """Criterion's path -> answer -> people's scores of it."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in ratings:
+        found.setdefault(one.criterion, {}).setdefault(one.item, []).append(one.score)
+    return found
+
+
+def _too_few(run_id: str, at_random: int, selected: int) -> str:
+    picked = f"; {counted(selected, 'other labelled answer')} cannot be used: they were not drawn at random" if selected else ""
+    return (
+        f"run {run_id}: {counted(at_random, 'answer')} drawn at random and labelled blind, {FEWEST_LABELS} are needed{picked}: "
+        f"areopage calibrate plan {run_id} --queue draws answers at random"
+    )
+
+
+def _fit(judged: Judged, path: str, labelled: Labelled, teaching: Labelled, prompt: str) -> CriterionFit:
+    scores, scale = judged.scores[path], judged.panel.scale
+    items, everything = sorted(labelled), np.array(list(scores.values()))
+    people, own = _people(labelled, items), np.array([scores[item] for item in items])
+    limit, failures = judged.limits.get(path), None
+    if limit is not None:
+        sides = [np.array([scale.reaches(score, limit) for score in side]) for side in (people, own, everything)]
+        failures = corrected_share(*sides)
+    agreement = _agreement(judged, path)
+    predicted = _predictions(judged, path, agreement)
+    by_answer = np.array([predicted[item] for item in items])
+    learned = [*items, *sorted(teaching)]
+    told = np.concatenate([people, _people(teaching, sorted(teaching))])
+    return CriterionFit(
+        criterion=path,
+        prompt=prompt,
+        agreement=agreement,
+        jury=float(everything.mean()),
+        line=fit_line(people, by_answer),
+        jury_line=fit_line(people, own),
+        mean=corrected_mean(people, by_answer, np.array(list(predicted.values()))),
+        failures=failures,
+        map=choose_map(told, np.array([scores[item] for item in learned])),
+        weights=_weights(told, _table(judged, path, learned), agreement),
+        errors=fit_errors(judged, path, dict(zip(learned, told.tolist(), strict=True))),
+    )
+
+
+def _people(labelled: Labelled, items: Sequence[str]) -> Column:
+    """People's mean score of each answer, shape (n,)."""
+    return np.array([sum(labelled[item]) / len(labelled[item]) for item in items], dtype=np.float64)
+
+
+def _table(judged: Judged, path: str, items: Sequence[str]) -> Matrix | None:
+    """The judges' scores of answers, shape (n, m), NaN where one is missing; None where an answer has no judge's score."""
+    rows = [judged.by_judge.get(path, {}).get(item, ()) for item in items]
+    if not rows or any(all(one is None for one in row) for row in rows):
+        return None
+    return np.array([[np.nan if one is None else one for one in row] for row in rows], dtype=np.float64)
+
+
+def _agreement(judged: Judged, path: str) -> tuple[float, ...]:
+    """The judges' weights by their agreement over all judged answers; () where the jury's score is the prediction."""
+    table = _table(judged, path, judged.voted(path))
+    if table is None or table.shape[1] < FEWEST_JUDGES:
+        return ()
+    found = agreement_weights(table)
+    return () if np.ptp(found) < _ALIKE else tuple(found.tolist())
+
+
+def predictions(judged: Judged, path: str) -> dict[str, float]:
+    """What the labels of a criterion correct: by answer, the judges' mean weighed by their agreement, or the jury's score."""
+    return _predictions(judged, path, _agreement(judged, path))
+
+
+def _predictions(judged: Judged, path: str, agreement: Sequence[float]) -> dict[str, float]:
+    """The prediction of each judged answer: by judges' weights, or the jury's score; also where an answer has no judge's."""
+    scores = judged.scores[path]
+    if not agreement:
+        return dict(scores)
+    weights, found = np.array(agreement), dict(scores)
+    known = judged.voted(path)
+    table = _table(judged, path, known)
+    if table is not None:
+        found |= zip(known, (filled(table) @ weights).tolist(), strict=True)
+    return found
+
+
+def _weights(people: Column, table: Matrix | None, agreement: Sequence[float]) -> JuryWeights | None:
+    """Weights of the judges; None with one judge, with few labels, or where an answer has no judge's score."""
+    if table is None or len(table) < FEWEST_FOR_WEIGHTS or table.shape[1] < 2:
+        return None
+    return fit_weights(people, table, base=np.array(agreement) if agreement else None)
+
+
+def apply_calibration(calibration: Calibration, judged: Judged) -> AppliedCalibration:
+    """The corrected means of a run's scores.
+
+    On the run that it was fitted to, they hold for all its answers without any assumption. On another run of the same panel they
+    assume that people and jury relate to each other as on the labelled answers.
+
+    Raises:
+        UserError: the run has another panel.
+    """
+    refuse_other_panel(calibration, judged.panel)
+    ids = {one.path: one.id for one in judged.panel.criteria}
+    corrected = {
+        fit.criterion: _corrected(calibration, fit, judged) for fit in calibration.criteria if judged.scores.get(fit.criterion)
+    }
+    return applied(calibration, {ids[path]: one for path, one in corrected.items() if path in ids}, corrected.get(OVERALL))
+
+
+def applied(calibration: Calibration, criteria: Mapping[str, CorrectedScore], final: CorrectedScore | None) -> AppliedCalibration:
+    """Corrected scores with the name of what corrected them."""
+    return AppliedCalibration(
+        id=calibration.id,
+        digest=calibration.digest,
+        fitted=calibration.fitted.isoformat(),
+        source=calibration.source,
+        answers=calibration.labels.answers,
+        raters=len(calibration.labels.raters),
+        criteria=dict(criteria),
+        final=final,
+    )
+
+
+def _corrected(calibration: Calibration, fit: CriterionFit, judged: Judged) -> CorrectedScore:
+    scores = judged.scores[fit.criterion]
+    jury = float(np.mean(list(scores.values())))
+    same = fit.mean.judged == len(scores) and abs(fit.jury - jury) < _ALIKE
+    own = judged.run_id == calibration.run_id and same
+    predicted = float(np.mean(list(_predictions(judged, fit.criterion, fit.agreement).values())))
+    mean = fit.mean if own else transported_mean(fit.line, predicted, len(scores))
+    return corrected_score(calibration, fit, mean, jury, own=own)
+
+
+def corrected_score(calibration: Calibration, fit: CriterionFit, mean: Corrected, jury: float, *, own: bool) -> CorrectedScore:
+    """A corrected mean, cut at the ends of the scale.
+
+    Args:
+        jury: the jury's mean, uncorrected.
+        own: whether the labels are of the answers whose mean it is.
+    """
+    low, high = calibration.scale.min, calibration.scale.max
+    return CorrectedScore(
+        calibration=calibration.id,
+        uncorrected=jury,
+        score=min(high, max(low, mean.value)),
+        low=None if mean.low is None else min(high, max(low, mean.low)),
+        high=None if mean.high is None else min(high, max(low, mean.high)),
+        labels=fit.line.labels,
+        judged=mean.judged,
+        own=own,
+        weight=mean.weight,
+        saved=mean.saved if own else None,
+        failures=fit.failures if own else None,
+    )
+
+
+def mapped_scores(calibration: Calibration, judged: Judged) -> dict[str, dict[str, MappedScore]]:
+    """What single scores become, by criterion's path and answer; "" is the overall score.
+
+    The judges' weights predict them where these err less on labels left out, else the map of the jury's score does. An answer
+    without a judge's score gets the map. The chance of a failure is that of the judges' confusion matrices.
+
+    Raises:
+        UserError: the run has another panel.
+    """
+    refuse_other_panel(calibration, judged.panel)
+    scale, found = calibration.scale, dict[str, dict[str, MappedScore]]()
+    for fit in calibration.criteria:
+        scores = judged.scores.get(fit.criterion, {})
+        items = list(scores)
+        if not items:
+            continue
+        told = dict(zip(items, fit.map.apply(np.array(list(scores.values()))).tolist(), strict=True))
+        by = dict.fromkeys(items, str(fit.map.kind))
+        known = judged.voted(fit.criterion)
+        table = _table(judged, fit.criterion, known)
+        if table is not None and fit.weights is not None and fit.by_weights:
+            told |= zip(known, fit.weights.predict(table).tolist(), strict=True)
+            by |= dict.fromkeys(known, "weights")
+        failing = failing_chances(judged, fit)
+        found[fit.criterion] = {
+            item: MappedScore(
+                calibration=calibration.id,
+                score=min(scale.max, max(scale.min, told[item])),
+                by=by[item],
+                failing=failing.get(item),
+            )
+            for item in items
+        }
+    return found

@@ -1,0 +1,136 @@
+"""The monitor's canaries: a scheduled job, a judge on loopback, alerts, and what scores then say of the judge."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from areopage.app.config import AppConfig, load_config
+from areopage.app.monitor import scheduled_jobs
+from areopage.bench.execution.context import Silent
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.canaries import CanaryRounds
+from areopage.ledger.operations import Alert
+from areopage.ledger.store import Ledger
+from areopage.trust.canary import exams_after_drift
+from areopage.trust.exam import run_exam
+from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, prepare_exam
+from areopage.work.handlers import ScheduledJob
+from servers.configured import write_config
+from servers.drifting import DANGER, DriftingJudge, write_examined_suite
+from servers.fake_llm import FakeServer
+from servers.new_ledger import ledger_at
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(name="judge")
+def drifting_judge() -> DriftingJudge:
+    return DriftingJudge()
+
+
+@pytest.fixture(name="server")
+def judging_server(judge: DriftingJudge) -> Iterator[FakeServer]:
+    with FakeServer(judge=judge) as running:
+        yield running
+
+
+@pytest.fixture(name="config")
+def monitor_of_the_suite(tmp_path: Path, server: FakeServer) -> AppConfig:
+    write_examined_suite(tmp_path / "small", server.port)
+    alerts = {"urls": ["json://127.0.0.1:9"]}
+    return load_config(write_config(tmp_path, suite="./small", language="en", judges=["alpha"], alerts=alerts))
+
+
+@pytest.fixture(name="ledger")
+def empty_ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = ledger_at(tmp_path / "ledger.db")
+    yield opened
+    opened.close()
+
+
+def exam_of(config: AppConfig) -> Exam:
+    return check_exam(prepare_exam(config.monitor.load_suite(), ExamWishes(judges=("alpha",))))
+
+
+def canary_of(ledger: Ledger, config: AppConfig) -> ScheduledJob:
+    (job,) = (one for one in scheduled_jobs(ledger, config) if one.name == "canaries")
+    return job
+
+
+def follow(job: ScheduledJob, since: datetime, hours: int) -> datetime:
+    """Every run of the hourly job in so many hours; returns the time after them."""
+
+    async def run() -> None:
+        for number in range(hours):
+            await job.run(since + number * HOUR)
+
+    asyncio.run(run())
+    return since + hours * HOUR
+
+
+def drifts(ledger: Ledger, state: str | None = "open") -> list[Alert]:
+    return [alert for alert in Alerts(ledger).list(state=state, limit=100) if alert.rule in ("drift", "recovered")]
+
+
+def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is_examined_again(
+    ledger: Ledger, config: AppConfig, judge: DriftingJudge, server: FakeServer
+) -> None:
+    run_exam(exam_of(config), ledger, Silent())
+    job, before = canary_of(ledger, config), len(server.calls)
+    midnight = datetime.now(UTC).replace(hour=0, minute=40, second=0, microsecond=0) + timedelta(days=1)
+    now = follow(job, midnight, 30)  # the first hours of two days
+    assert (len(server.calls) - before, len(CanaryRounds(ledger).list()), drifts(ledger)) == (32, 4, [])
+    judge.by = {DANGER: 1.0}
+    now = follow(job, now, 48)
+    (alert,) = drifts(ledger)
+    assert (alert.subject, alert.title) == ("alpha:safety.harm.danger", "A judge drifted: alpha, danger")
+    assert "its scores moved by +1.00 points on average (95% interval: +" in alert.body
+    assert "areopage qualify small" in alert.body
+    (anew,) = exams_after_drift(exam_of(config), ledger)
+    at = max(one.at for one in CanaryRounds(ledger).list()) + HOUR
+    moment = at + timedelta(minutes=5)
+    run_exam_at(anew, ledger, moment)
+    follow(job, now, 48)
+    assert [alert.rule for alert in drifts(ledger)] == []
+    (notice,) = (alert for alert in drifts(ledger, None) if alert.rule == "recovered")
+    assert notice.title == "A judge was examined again: alpha, danger"
+
+
+def run_exam_at(exam: Exam, ledger: Ledger, at: datetime) -> None:
+    """An exam that is finished at another time than now."""
+    from areopage.ledger.qualifications import Qualifications
+    from areopage.trust.exam import ask_judges, qualifications_of
+
+    held = asyncio.run(ask_judges(exam, ledger, Silent()))
+    Qualifications(ledger).add(qualifications_of(exam, held, at))
+
+
+def test_judges_without_an_exam_cost_nothing(
+    ledger: Ledger, config: AppConfig, server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    follow(canary_of(ledger, config), datetime.now(UTC), 26)
+    assert (server.calls, server.lookups, CanaryRounds(ledger).list(), caplog.records) == ([], 0, [], [])
+
+
+def test_a_round_without_a_server_stays_due_and_is_told_once(
+    ledger: Ledger, config: AppConfig, server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_exam(exam_of(config), ledger, Silent())
+    server.stop()
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    job = canary_of(ledger, config)
+    with caplog.at_level(logging.WARNING, logger="areopage.app.canaries"):
+        follow(job, tomorrow, 2)
+    assert len([one for one in caplog.records if one.name == "areopage.app.canaries"]) == 1
+    server.start()
+    follow(job, tomorrow, 1)
+    assert {one.sequence for one in CanaryRounds(ledger).list()} == {1}
+
+
+def test_a_suite_that_wants_no_canary_has_no_job(ledger: Ledger, config: AppConfig, tmp_path: Path) -> None:
+    write_examined_suite(tmp_path / "small", 9, canary={"every": "never"})
+    assert not [one for one in scheduled_jobs(ledger, config) if one.name == "canaries"]
