@@ -92,7 +92,7 @@ def test_a_dead_worker_is_taken_over_by_a_live_one(monitored: "Monitored", kept:
 def test_a_worker_that_was_only_slow_does_no_harm(monitored: "Monitored", kept: Ledger) -> None:
     from servers.monitored import evaluated, wait_until
 
-    monitored.configure(worker={"concurrency": CONCURRENCY})
+    monitored.configure(worker={"concurrency": CONCURRENCY, "dead_after": 5})
     monitored.server.faults.hold = True
     monitored.submit(kept, CONCURRENCY)
     slow = monitored.work()

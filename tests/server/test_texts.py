@@ -81,6 +81,8 @@ WITHOUT = {
     "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
+    "/runs/{id:path}/trust",
+    "/trust",
 }
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),

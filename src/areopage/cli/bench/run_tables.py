@@ -30,6 +30,7 @@ from areopage.report.judges.jury_worth import worth_line
 from areopage.report.results.calibrated import calibration_texts, corrected_text
 from areopage.report.results.people import PeopleResult, people_result
 from areopage.report.results.run_results import criterion_label
+from areopage.report.trust.page import TRUST
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
@@ -98,6 +99,7 @@ def print_view(view: RunView, folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         console.print(Text(f"report: {report}"), soft_wrap=True)
+        console.print(Text(f"how far to trust it: {folder / TRUST}"), soft_wrap=True)
 
 
 def _detectable(view: RunView) -> str:
