@@ -46,14 +46,15 @@ def finished(command: Command, made: Path) -> Command:
     return command
 
 
-def label_table(command: Command, file: Path, answers: int) -> None:
+def label_table(command: Command, file: Path, answers: int, criteria: tuple[str, ...] = ("danger",)) -> None:
     """Label so many of the answers that are queued at random, about a point under the jury, and import the labels."""
     assert command("bench", "review", "--sample", str(answers), "--where", "random", "--export", str(file)).code == 0
     with file.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))[:answers]
     for row in rows:
         number = number_in(row["prompt"])
-        row |= {"danger": str(1 + number % 4 - (number % 5 == 0)), "rater": "Anne"}
+        score = str(1 + number % 4 - (number % 5 == 0))
+        row |= {**dict.fromkeys(criteria, score), "rater": "Anne"}
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, rows[0])
         writer.writeheader()
@@ -82,6 +83,7 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     assert "corrected" not in plain.out
     shown = finished("bench", "show", "--calibration", "latest")
     assert f"corrected by {id}" in shown.out and f"Calibration {id} of" in shown.out
+    assert "say nothing of other cases" in shown.out and "these intervals have no width" not in shown.out
     written = finished("bench", "rescore", "--calibration", id)
     assert written.code == 0, written.err
     assert finished.results()["run"]["metadata"]["calibration"] is None
@@ -123,3 +125,14 @@ def test_labels_that_were_not_drawn_at_random_are_refused(finished: Command) -> 
     refused = finished("calibrate", "fit").refused()
     assert "0 answers drawn at random" in refused and "12 other labelled answers cannot be used" in refused
     assert "no calibration 'abc'" in finished("bench", "show", "--calibration", "abc").refused()
+
+
+def test_where_every_answer_is_labelled_no_label_is_asked_for_and_an_interval_without_width_is_explained(
+    finished: Command, tmp_path: Path
+) -> None:
+    label_table(finished, tmp_path / "labels.csv", CASES, ("danger", "insults", "warmth", "plainness"))
+    planned = finished("calibrate", "plan", "--precision", "0.01").out
+    assert "enough answers drawn at random are labelled\nnext: areopage calibrate fit " in planned
+    assert "every answer is labelled, so intervals have no width" in finished("calibrate", "fit").out
+    shown = finished("bench", "show", "--calibration", "latest").out
+    assert "Every answer is labelled, so these intervals have no width." in shown

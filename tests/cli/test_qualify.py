@@ -10,10 +10,17 @@ FORMAT = ("--criteria", "quality.answer.format")
 RUN = ("bench", "run", "--suite", "answer_quality", *JUDGE, *FORMAT, "--limit", "2")
 
 
+def test_a_run_says_how_to_examine_its_judges_until_they_are_examined(command: Command) -> None:
+    told = "examine the judges: areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality\n"
+    assert told in command(*RUN).out
+    assert command("qualify", "answer_quality", *JUDGE, *FORMAT).code == 0
+    assert "examine the judges" not in command("bench", "show").out
+
+
 def test_a_judge_that_passed_its_exam_is_accepted_and_shown_as_qualified(command: Command) -> None:
     refused = command(*RUN, "--only-qualified").refused()
     assert "judge rules_answer_quality (rules:answer_quality) was never examined on quality.answer.format" in refused
-    assert refused.endswith("areopage qualify answer_quality)")
+    assert refused.endswith("areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality)")
     assert not command.run_folders()
 
     plan = command("qualify", "answer_quality", *JUDGE, *FORMAT, "--plan")

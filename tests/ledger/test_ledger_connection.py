@@ -142,7 +142,7 @@ def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
 
 def test_a_place_below_a_file_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    assert "cannot be created: " in refusal(tmp_path / "file" / "l.db")
+    assert f"cannot be created: {tmp_path / 'file'} is not a folder" in refusal(tmp_path / "file" / "l.db")
 
 
 def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:

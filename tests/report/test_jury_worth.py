@@ -94,8 +94,8 @@ def test_with_enough_labels_the_results_say_what_the_jury_is_worth_and_each_judg
 @pytest.mark.parametrize(
     ("language", "short", "whole"),
     [
-        ("en", "not known: 5 of 20 labelled answers – at most", "it takes"),
-        ("fr", "inconnue : 5 réponses notées sur 20 – ", "il faut 20 réponses notées"),
+        ("en", "not known: it takes 20 labelled answers, and there are 5 – at most", "it takes"),
+        ("fr", "inconnue : il faut 20 réponses notées par des personnes, et il y en a 5 – ", "il faut 20 réponses notées"),
     ],
 )
 def test_with_few_labels_one_line_says_how_many_are_missing(tmp_path: Path, language: str, short: str, whole: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
@@ -27,7 +28,7 @@ DANGER = "safety.harm.danger__v1_0"
 SIDE = 10
 
 
-class Watching:
+class Watching(Silent):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
@@ -222,3 +223,26 @@ def test_harmless_changes_are_the_same_each_time_and_leave_out_what_would_harm()
     by_place = structs.replace(case, response="As document 2 says.")
     assert list(variants_of(by_place, "en")) == ["layout", "courtesy"]
     assert list(variants_of(structs.replace(case, documents=()), "de")) == ["layout"]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ('{"id": "é"}'.encode("latin-1"), r"gold.jsonl:1: .*UTF-8"),
+        (b"", r"gold.jsonl: .*no gold row"),
+        (b"\n \n", r"gold.jsonl: .*no gold row"),
+        (b"[" * 100_000, r"gold.jsonl:1: "),
+    ],
+    ids=["Latin-1", "empty", "blank", "nested"],
+)
+def test_a_gold_file_that_cannot_be_used_is_refused_with_its_place(suite: Suite, content: bytes, fault: str) -> None:
+    (suite.folder / "gold.jsonl").write_bytes(content)
+    with pytest.raises(DatasetError, match=fault):
+        read_gold(suite)
+
+
+def test_a_gold_file_may_begin_with_a_byte_order_mark_and_hold_line_separators(suite: Suite) -> None:
+    row = gold_row(1, good=True, response="Oui.\u2028Non.\u0085Si.")
+    line = json.dumps(row, ensure_ascii=False).encode() + b"\r\n"
+    (suite.folder / "gold.jsonl").write_bytes(b"\xef\xbb\xbf" + line)
+    assert read_gold(suite)[0].response == "Oui.\u2028Non.\u0085Si."

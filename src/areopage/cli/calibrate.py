@@ -60,7 +60,8 @@ def plan(
         if not planned:
             raise UserError(f"run {view.run.id}: its jury has scored nothing")
         needed = max(one.plan.labels for one in planned)
-        _print_plan(view, planned)
+        enough = all(one.labelled >= one.plan.labels and not one.is_assumed for one in planned)
+        _print_plan(view, planned, enough)
         allowed = answers_by_kind(view)["random"]
         now = datetime.now(UTC)
         if queue:
@@ -75,12 +76,12 @@ def plan(
         if taught:
             typer.echo(f"{'queued as they teach most' if queue else 'teach most'}: {name_list(taught, len(taught))}")
         places = ["--out", str(out)]
-        steps = [["fit", view.run.id]] if queue else [["plan", view.run.id, "--precision", f"{precision:g}", "--queue"]]
+        steps = [["fit", view.run.id]] if queue or enough else [["plan", view.run.id, "--precision", f"{precision:g}", "--queue"]]
         for step in steps:
             typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, *places])}")
 
 
-def _print_plan(view: RunView, planned: list[CriterionPlan]) -> None:
+def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> None:
     console, scale = text_console(), view.spec.scale
     half = planned[0].plan.precision
     console.print(Text(f"labels for ±{half:g} points of {scale.min:g} to {scale.max:g} at 95 %, run {view.run.id}", style="bold"))
@@ -101,7 +102,8 @@ def _print_plan(view: RunView, planned: list[CriterionPlan]) -> None:
     if any(one.is_assumed for one in planned):
         console.print(Text("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels"))
     needed = max(one.plan.labels for one in planned)
-    console.print(Text(f"label {answers_text(needed)} drawn at random", style="bold"))
+    told = "enough answers drawn at random are labelled" if enough else f"label {answers_text(needed)} drawn at random"
+    console.print(Text(told, style="bold"))
 
 
 def fit(
@@ -205,6 +207,7 @@ def _print_calibration(found: Calibration) -> None:
         console.print(Text(visible(told)), soft_wrap=True)
     console.print(Text(f"prompt version {found.template}, language {found.language}, hash {found.digest}"), soft_wrap=True)
     print_table(console, _before_and_after(found))
+    console.print(Text(_scope(found)), soft_wrap=True, end="\n" if _scope(found) else "")
     for fit in found.criteria:
         if fit.failures is not None:
             one = fit.failures
@@ -220,6 +223,15 @@ def _print_calibration(found: Calibration) -> None:
             console.print(Text(visible(f"failures of {fit.criterion}: {told}")), soft_wrap=True)
     for path, answers in found.left_out.items():
         console.print(Text(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)"), soft_wrap=True)
+
+
+def _scope(found: Calibration) -> str:
+    """What means and intervals are of; "" for monitored answers, of which a line above tells."""
+    if found.monitored:
+        return ""
+    told = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
+    complete = all(fit.mean.labels == fit.mean.judged for fit in found.criteria)
+    return f"{told}; every answer is labelled, so intervals have no width" if complete else told
 
 
 def _labelled(found: Calibration) -> str:

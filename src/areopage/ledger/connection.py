@@ -105,6 +105,8 @@ def make_folder(folder: Path) -> None:
         for one in (*reversed(folder.parents), folder):
             if not one.is_dir():
                 one.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        raise StorageError(f"{folder} cannot be created: {one} is not a folder") from None
     except OSError as error:
         raise StorageError(f"{folder} cannot be created: {error.strerror}") from None
 

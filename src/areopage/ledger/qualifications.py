@@ -5,6 +5,7 @@ one is as if it had never been examined. The latest exam on a whole gold set cou
 scores before that moment keep their exams, and its scores after it need an exam of their own.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
@@ -199,7 +200,14 @@ def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], cri
     lacking = [one for one in Qualifications(ledger).standings(judges, criteria) if one.state != "qualified"]
     if lacking:
         told = "; ".join(f"judge {one.judge} ({one.model}) {_lack(one)}" for one in lacking)
-        raise ModelError(f"only qualified judges may judge: {told} (examine judges with: areopage qualify {suite})")
+        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"))
+        raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
+
+
+def exam_command(suite: str, judges: Iterable[tuple[str, str]]) -> str:
+    """The command that examines judges, given by name and model; "" without judges."""
+    options = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
+    return shlex.join(["areopage", "qualify", suite, *options]) if options else ""
 
 
 _LACKS: Mapping[StandingState, str] = {
@@ -213,7 +221,11 @@ def _lack(standing: JudgeStanding) -> str:
     if standing.state == "unfit":
         return f"is unfit: {standing.reason}"
     named = [one.criterion for one in standing.criteria if one.state == standing.state]
-    older = ", only another version was" if standing.state == "never_examined" and standing.older else ""
+    older = (
+        " (an exam exists, with another model digest, criterion text, prompt version or language)"
+        if standing.state == "never_examined" and standing.older
+        else ""
+    )
     return f"{_LACKS[standing.state]} {name_list(named)}{older}"
 
 

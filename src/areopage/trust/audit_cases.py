@@ -1,10 +1,8 @@
 """The cases of an audit: graded responses of a suite's gold set, and the pairs that say the same in English and in French."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from areopage.cases.records import Case, Document
@@ -12,11 +10,11 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.errors import DatasetError
 from areopage.suites.loader import Suite
 from areopage.trust.gold import GoldRow, read_gold
+from areopage.trust.typed_lines import typed_lines
 
 PAIRS_FILE = "pairs.jsonl"
 LOW = 0.4
 """A share of the scale: a response whose band of scores ends under it is a bad one."""
-_MAX_BYTES = 50_000_000
 
 _Row = TypeVar("_Row")
 
@@ -77,21 +75,4 @@ def pairs_of(suite: Suite, limit: int | None) -> tuple[Pair, ...]:
         DatasetError: a line cannot be read.
     """
     path = suite.folder / PAIRS_FILE
-    return tuple(_lines(path)[:limit]) if path.is_file() else ()
-
-
-def _lines(path: Path) -> list[Pair]:
-    if path.stat().st_size > _MAX_BYTES:
-        raise DatasetError(f"{path}: larger than {_MAX_BYTES:,} bytes")
-    found: list[Pair] = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise DatasetError(f"{path}: not UTF-8 text") from None
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                found.append(msgspec.json.decode(line, type=Pair))
-            except (msgspec.DecodeError, RecursionError) as fault:
-                raise DatasetError(f"{path}:{number}: {fault}") from None
-    return found
+    return tuple(pair for _, pair in typed_lines(path, Pair))[:limit] if path.is_file() else ()

@@ -16,7 +16,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
 from areopage.ledger.canaries import CanaryRound, CanaryRounds, drifts_by_path
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
+from areopage.ledger.qualifications import Qualification, Qualifications, exam_command, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.drift import Look, Series, look, moved, shift
@@ -98,7 +98,7 @@ def require_references(canaries: Sequence[Canary]) -> None:
         if not one.references:
             why = "; ".join(dict.fromkeys(one.left_out.values())) or "it judges no criterion of the gold set"
             who = f"judge {one.judge.name} ({one.judge.reference})"
-            run = f"areopage qualify {one.exam.suite} --judge {one.judge.name}={one.judge.reference}"
+            run = exam_command(one.exam.suite, [(one.judge.name, str(one.judge.reference))])
             raise ModelError(f"{who} has no exam to compare a canary with: {why} (run first: {run})")
 
 
@@ -268,7 +268,7 @@ def _why_unknown(judge: Judge, criterion: Criterion, exams: Sequence[Qualificati
     named = {judge.name, str(judge.reference)}
     older = [one.at for one in exams if one.criterion == criterion.id and named & {one.judge, one.model}]
     if older:
-        return f"another version was examined on {max(older):%Y-%m-%d}; this one never"
+        return f"it was examined on {max(older):%Y-%m-%d} with another model digest, criterion text, prompt version or language"
     return "it was never examined"
 
 

@@ -8,6 +8,7 @@ from areopage.digest import digest_of
 from areopage.errors import DatasetError, name_list
 from areopage.suites.loader import Suite
 from areopage.text.withholding import marked_as
+from areopage.trust.typed_lines import typed_lines
 
 GOLD_FILE = "gold.jsonl"
 
@@ -53,21 +54,17 @@ def read_gold(suite: Suite) -> tuple[GoldRow, ...]:
         raise DatasetError(f"the suite {suite.name} has no {GOLD_FILE}: add one, see docs/reference/suites.md")
     by_path = {entry.path: entry.id for entry in suite.registry.entries.values()}
     rows: dict[str, GoldRow] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = msgspec.json.decode(line, type=GoldRow)
-        except (msgspec.DecodeError, UnicodeError) as wrong:
-            raise DatasetError(f"{path}:{number}: {wrong}") from None
+    for number, read in typed_lines(path, GoldRow):
         row = msgspec.structs.replace(
-            row,
-            bands={by_path.get(key, key): band for key, band in row.bands.items()},
-            not_applicable=tuple(by_path.get(key, key) for key in row.not_applicable),
+            read,
+            bands={by_path.get(key, key): band for key, band in read.bands.items()},
+            not_applicable=tuple(by_path.get(key, key) for key in read.not_applicable),
         )
         if fault := _fault(row, suite, rows):
             raise DatasetError(f"{path}:{number}: {fault}")
         rows[row.id] = row
+    if not rows:
+        raise DatasetError(f"{path}: it holds no gold row: add one, see docs/reference/suites.md")
     return tuple(rows.values())
 
 

@@ -74,7 +74,7 @@ def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
         source = "" if wanted.source is None else f" of the source {wanted.source!r}"
         raise UserError(
             f"production: no answer{source} was evaluated with the suite {wanted.suite!r} from {wanted.period.start} "
-            f"to {wanted.period.end} (excluded); suites in the ledger: {known}"
+            f"to {wanted.period.last}; suites that judged answers of the monitor: {known}"
         )
     return found
 

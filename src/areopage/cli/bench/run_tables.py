@@ -16,6 +16,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
+from areopage.ledger.qualifications import exam_command
 from areopage.ledger.records import StandingState
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.bench.files import REJECTED, REPORT
@@ -97,9 +98,23 @@ def print_view(view: RunView, folder: Path) -> None:
     if view.rejected and rejected.is_file():
         console.print(Text(f"rejected: {counted(len(view.rejected), 'row')}, see {rejected}"), soft_wrap=True)
     report = folder / REPORT
-    if report.is_file():
-        console.print(Text(f"report: {report}"), soft_wrap=True)
-        console.print(Text(f"how far to trust it: {folder / TRUST}"), soft_wrap=True)
+    written = [f"report: {report}", f"how far to trust it: {folder / TRUST}"] if report.is_file() else []
+    for told in (*_next_steps(view), *written):
+        console.print(Text(visible(told)), soft_wrap=True)
+
+
+def _next_steps(view: RunView) -> Iterator[str]:
+    """The commands that tell more of how far the scores can be trusted."""
+    models = {judge.name: judge.reference for judge in view.spec.judges}
+    unexamined = [
+        (one.judge, one.model)
+        for one in view.standings
+        if one.state == "never_examined" and models[one.judge].provider != "replay"
+    ]
+    if command := exam_command(view.spec.suite, unexamined):
+        yield f"examine the judges: {command}"
+    if view.worth.judges > 1 and not view.worth.labelled.enough:
+        yield f"let people label answers: areopage bench review {view.run.id}"
 
 
 def _detectable(view: RunView) -> str:

@@ -50,7 +50,7 @@ def compare(
         )
         if not compared:
             known = name_list([one or '""' for one in EvaluationLists(ledger).variants()]) or "none"
-            raise UserError(f"nothing to compare with the variant {baseline!r} in these days: the ledger has {known}")
+            raise UserError(f"nothing to compare with the variant {baseline!r} in these days; variants in the ledger: {known}")
     if as_json:
         typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())
     else:

@@ -133,6 +133,9 @@ def calibration_texts(view: RunView, locale: Locale) -> Iterator[str]:
     every = (*found.criteria.values(), *([found.final] if found.final else []))
     if not all(one.own for one in every):
         yield locale.say("corrected_elsewhere", run=found.source)
+    elif every:
+        complete = locale.say("corrected_complete") if all(one.labels == one.judged for one in every) else ""
+        yield " ".join(text for text in (locale.say("corrected_own"), complete) if text)
     if view.mapped:
         yield locale.say("corrected_singles")
     missing = [criterion_label(one) for one in view.spec.criteria if one.id not in found.criteria]
