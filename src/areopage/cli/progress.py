@@ -38,13 +38,13 @@ TERMINAL_EVERY = 1.0
 
 
 def gone_text(address: str, seconds: float) -> str:
-    """What is said of a server that is gone, where calls wait for it for so many seconds at most."""
+    """What is said of a server that is gone, where calls wait for it, with the most seconds that they wait."""
     wait = f"the run waits up to {_span(seconds)} and goes on by itself"
     return f"server {address} does not answer: {wait}; Ctrl-C stops and keeps everything"
 
 
 def back_text(address: str, seconds: float) -> str:
-    """What is said of a server that answers again, after so many seconds."""
+    """What is said of a server that answers again, with the seconds that it was gone."""
     return f"server {address} answers again after {_span(seconds)}: the run goes on"
 
 
