@@ -18,7 +18,7 @@ those where it lies below and above the interval, and the mean width, in points 
   the same eleven shapes: without a change, after as many answers as before or after ten times as many; and with one answer in
   twenty failing in the later period. Beside them Student's and Welch's intervals;
 - coefficients of agreement of three judges on as many units as cases: α, AC2, and weighted κ of the first two; with scores at all
-  levels, and with 80 % at 5;
+  levels, and with 80 % and 90 % at 5;
 - shares, computed and not sampled: the least, mean and greatest coverage over true shares from 0.1 to 99 %.
 """
 
@@ -332,9 +332,15 @@ def monitor_coverage(
         yield shape, found
 
 
-def ratings(units: int, top: bool, random: np.random.Generator) -> np.ndarray:
+LEVELS: Mapping[str, Sequence[float]] = {  # chances of a unit's quality 0, 1, ... 5
+    "all levels": [1 / 6] * 6,
+    "80 % at 5": [0.03, 0.04, 0.0, 0.05, 0.08, 0.8],
+    "90 % at 5": [0.02, 0.0, 0.02, 0.02, 0.04, 0.9],
+}
+
+
+def ratings(units: int, chances: Sequence[float], random: np.random.Generator) -> np.ndarray:
     """Units × three judges, in whole points."""
-    chances = [0.03, 0.04, 0.0, 0.05, 0.08, 0.8] if top else [1 / 6] * 6
     return (random.choice(6, (units, 1), p=chances) + random.normal(0.0, 0.7, (units, 3)).round()).clip(0.0, 5.0)
 
 
@@ -349,23 +355,27 @@ def _coefficients(rated: np.ndarray, levels: Sequence[float]) -> list[tuple[floa
     return [(value or 0.0, -np.inf if low is None else low, np.inf if high is None else high) for value, low, high in found]
 
 
-def coefficients_coverage(samples: Mapping[int, int], random: np.random.Generator) -> Iterator[tuple[str, dict[int, float]]]:
-    """How often the intervals of α, AC2 and κ hold the true coefficients; an undefined one counts as holding."""
+def coefficients_coverage(
+    samples: Mapping[int, int], random: np.random.Generator
+) -> Iterator[tuple[str, dict[int, dict[str, float]]]]:
+    """How often the intervals of α, AC2 and κ hold the true coefficients, and their mean widths; an undefined one holds."""
     levels = [float(level) for level in range(6)]
-    for top in (False, True):
-        found: dict[str, dict[int, float]] = {"alpha": {}, "AC2": {}, "kappa": {}}
+    for shape, chances in LEVELS.items():
+        found: dict[str, dict[int, dict[str, float]]] = {"alpha": {}, "AC2": {}, "kappa": {}}
         true: list[float] = []
         for cases, count in ((_LARGE, 1), *((cases, count) for cases, count in samples.items() if cases <= 100)):
-            drawn = [ratings(cases, top, random) for _ in range(count)]
+            drawn = [ratings(cases, chances, random) for _ in range(count)]
             all_of = [_coefficients(one, levels) for one in drawn]
             if cases == _LARGE:
                 true = [value for value, _, _ in all_of[0]]
                 continue
             for place, name in enumerate(found):
-                held = [low <= true[place] <= high for _, low, high in (one[place] for one in all_of)]
-                found[name][cases] = round(100 * float(np.mean(held)), 1)
+                ends = np.array([one[place][1:] for one in all_of])
+                holds = (ends[:, 0] <= true[place]) & (true[place] <= ends[:, 1])
+                width = np.diff(ends[np.isfinite(ends).all(axis=1)].clip(-1.0, 1.0), axis=1).mean()
+                found[name][cases] = {"holds": round(100 * float(holds.mean()), 1), "width": round(float(width), 2)}
         for name, row in found.items():
-            yield f"{name}, {'80 % at 5' if top else 'all levels'}", row
+            yield f"{name}, {shape}", row
 
 
 def shares_coverage() -> Iterator[tuple[str, dict[int, list[float]]]]:
@@ -393,7 +403,7 @@ def main() -> None:
     asked = parser.parse_args()
     samples = {cases: max(2, count * asked.samples // SAMPLES[20]) for cases, count in SAMPLES.items()}
     found = measured(asked.only, samples, asked.seed)
-    coefficients: dict[str, dict[int, float]] = {}
+    coefficients: dict[str, dict[int, dict[str, float]]] = {}
     least = min((cell["holds"] for row in found.values() for cell in row.values()), default=None)
     if asked.only in "coefficients":
         coefficients = dict(coefficients_coverage(samples, np.random.default_rng(asked.seed)))

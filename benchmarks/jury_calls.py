@@ -23,6 +23,7 @@ from areopage.bench.execution.start import begin_run, prepare_benchmark, run_fol
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import view_run
 from areopage.ledger.store import Ledger
+from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
 
@@ -65,6 +66,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
         run_id=created.id,
         spec=prepared.spec,
         settings=prepared.spec.settings,
+        traffic=Traffic(prepared.spec.outage_seconds),
         ledger=ledger,
         block_calls=block_calls(CONCURRENCY),
         observer=Silent(),

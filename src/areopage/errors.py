@@ -110,23 +110,32 @@ class CallError(AreopageError):
 
 
 class CallTimedOut(CallError):
-    """The model did not answer in time."""
+    """The model did not answer in time; `silent` is true where not even a connection came about."""
+
+    def __init__(self, message: str, *, silent: bool = False) -> None:
+        super().__init__(message)
+        self.silent = silent
 
 
 class CallUnreachable(CallError):
     """No connection, or an answer that asks for another try.
 
-    `retry_after` is the pause in seconds that the server asked for; `refused` is true when nothing listens there.
+    Args:
+        retry_after: the pause in seconds that the server asked for.
+        unconnected: no connection came about: nothing listens there, or the network does not lead there.
+        silent: a connection came about and no answer: it broke, or what listens there has no server behind it (502, 503).
     """
 
-    def __init__(self, message: str, *, retry_after: float | None = None, refused: bool = False) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, unconnected: bool = False, silent: bool = False
+    ) -> None:
         super().__init__(message)
-        self.retry_after, self.refused = retry_after, refused
+        self.retry_after, self.unconnected, self.silent = retry_after, unconnected, silent
 
     @property
     def hopeless(self) -> bool:
-        """Nothing listens there."""
-        return self.refused
+        """No server is there."""
+        return self.unconnected
 
 
 class CallRejected(CallError):

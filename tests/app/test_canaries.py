@@ -5,16 +5,15 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import scheduled_jobs
+from areopage.bench.execution.context import Silent
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.canaries import CanaryRounds
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.trust.canary import exams_after_drift
 from areopage.trust.exam import run_exam
@@ -26,14 +25,6 @@ from servers.fake_llm import FakeServer
 from servers.new_ledger import ledger_at
 
 HOUR = timedelta(hours=1)
-
-
-class Silent:
-    def phase(self, name: str, total: int, kept: int) -> None:
-        pass
-
-    def judged(self, judgment: Judgment, cases: Any) -> None:
-        pass
 
 
 @pytest.fixture(name="judge")

@@ -268,7 +268,7 @@ def test_results_and_reports_of_bench_and_gate_name_the_heads_that_they_rest_on(
     for form in FORMS:
         files.append(tmp_path / f"gate.{form}")
         write_report(gate_report(overview), form, files[-1])
-    assert [kept_heads(one) for one in files] == [ledger.heads()] * 6
+    assert [kept_heads(one) for one in files] == [ledger.heads()] * 7
     digests = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["run"]["metadata"]["digests"]
     assert len(set(digests.values())) == 3
     assert {len(one) for one in digests.values()} == {64}

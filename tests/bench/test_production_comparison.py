@@ -173,3 +173,10 @@ def test_other_suites_sources_and_days_are_not_production(ledger: Ledger) -> Non
 def test_few_answers_prove_little(ledger: Ledger) -> None:
     put_answers(ledger, panel_like(SPEC), [GOOD] * 5)
     assert compared(ledger).outcome == "too_little"
+
+
+def test_an_unfinished_run_proves_little_unless_it_is_worse(tmp_path: Path) -> None:
+    run_of(tmp_path, complete=False)
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        put_answers(ledger, panel_like(SPEC), [GOOD] * 40)
+        assert compared(ledger).outcome == "too_little"

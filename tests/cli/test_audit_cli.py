@@ -3,9 +3,11 @@
 import json
 import re
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
+from areopage.suites.loader import BUNDLED
 from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_config, write_suite
@@ -47,9 +49,12 @@ def test_a_wrong_option_is_refused_in_one_line(options: tuple[str, ...], told: s
     assert told in command(*AUDIT, *options).refused()
 
 
-def test_an_outage_keeps_what_has_arrived(command: Command, server: FakeServer) -> None:
+def test_an_outage_that_lasts_too_long_keeps_what_has_arrived(command: Command, server: FakeServer) -> None:
+    suite = copytree(BUNDLED / "child_safety", command.folder / "impatient")
+    config = (suite / "config.yml").read_text(encoding="utf-8").replace("execution:\n", "execution:\n  outage_seconds: 0.3\n")
+    (suite / "config.yml").write_text(config, encoding="utf-8")
     server.faults.stop_after = 10
-    run = command(*AUDIT, "--probe", "assertion", "--concurrency", "2")
+    run = command(*AUDIT, "--suite", suite, "--probe", "assertion", "--concurrency", "2")
     assert "what has arrived is kept" in run.refused(3)
 
 

@@ -70,6 +70,20 @@ def test_a_stopped_run_keeps_what_has_arrived_and_says_how_to_go_on(
     assert "coverage 100.0%" in resumed.out
 
 
+def test_a_run_in_the_background_of_a_script_which_ignores_ctrl_c_is_stopped_by_sigterm(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    server.latency = 0.05
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from areopage.cli.main import main; main()"
+    process = command.start("bench", "run", "--suite", suite, interpreter=("-c", code))
+    server.wait_for_calls(20)
+    process.send_signal(signal.SIGTERM)
+    stopped = ended(process)
+    assert stopped.code == 130, stopped.err
+    assert "what has arrived is kept" in stopped.err
+    assert len(server.calls) < CALLS
+
+
 def test_two_different_runs_into_one_new_ledger_at_once_both_complete(command: Command, server: FakeServer, suite: Path) -> None:
     processes = [command.begin("bench", "run", "--suite", suite, "--lang", language) for language in ("en", "fr")]
     ends = [ended(process) for process in processes]

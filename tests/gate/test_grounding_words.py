@@ -4,6 +4,7 @@ import pytest
 
 from areopage.app.gate_rules import load_gate
 from areopage.cases.records import Document
+from servers import THOROUGH
 from servers.identified import ENGLISH_NUMBERS, FRENCH_NUMBERS, pairs_of_numbers
 
 GATE = load_gate()
@@ -17,7 +18,8 @@ def delivered(response: str, document: str) -> bool:
 @pytest.mark.parametrize("sentence", [*FRENCH_NUMBERS, *ENGLISH_NUMBERS])
 def test_words_and_digits_say_the_same_in_both_directions(sentence: str) -> None:
     """A document that has the number supports it, one that has another holds the answer."""
-    decided = [(delivered(answer, document), same) for answer, document, same in pairs_of_numbers(sentence)]
+    pairs = list(pairs_of_numbers(sentence))[:: 1 if THOROUGH else 3]
+    decided = [(delivered(answer, document), same) for answer, document, same in pairs]
     right = [leaves for leaves, same in decided if same]
     wrong = [not leaves for leaves, same in decided if not same]
     assert sum(right) / len(right) >= LEAST

@@ -120,7 +120,7 @@ def test_a_failed_call_fails_every_criterion_and_a_hopeless_one_is_raised(
     call = planned(judge, case, criteria)
     judgment, _ = judged(call, CallTimedOut("late"))
     assert [one.outcome for one in judgment.verdicts] == [TimedOut(reason="late")] * 2
-    for fault in (CallUnreachable("refused", refused=True), CallRejected("no key", status=401)):
+    for fault in (CallUnreachable("refused", unconnected=True), CallRejected("no key", status=401)):
         with pytest.raises(type(fault)):
             judged(call, fault)
 

@@ -185,7 +185,7 @@ def test_a_failed_call_is_an_outcome_and_no_number(call: PlannedCall, fault: Cal
 @pytest.mark.parametrize(
     "fault",
     [
-        CallUnreachable("connection refused", refused=True),
+        CallUnreachable("connection refused", unconnected=True),
         CallRejected("no key", status=401),
         CallRejected("forbidden", status=403),
         CallRejected("no such model", status=404),
@@ -202,7 +202,7 @@ def test_what_no_further_call_can_escape_is_raised(call: PlannedCall, fault: Cal
     [
         (CallTimedOut("late"), TimedOut),
         (CallUnreachable("502"), Unreachable),
-        (CallUnreachable("connection refused", refused=True), Unreachable),
+        (CallUnreachable("connection refused", unconnected=True), Unreachable),
         (CallRejected("too long", status=400), Unparsed),
         (CallRejected("no key", status=401), Unparsed),
     ],

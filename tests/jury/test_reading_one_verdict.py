@@ -333,7 +333,7 @@ def test_a_huge_answer_is_read_without_taking_minutes(head: str, unit: str, size
 @pytest.mark.parametrize("head", ["", '{"score": 4, "explanation": ', '{"score": ', '{"evidence_extracts": '])
 def test_deep_nesting_is_no_recursion_error(head: str, opening: str) -> None:
     limit = sys.getrecursionlimit()
-    step = 7 if THOROUGH or opening != "({" else 35  # json-repair takes half a second for each of these
+    step = 7 if THOROUGH or opening != "({" else 70  # json-repair takes half a second for each of these
     for depth in (*range(limit - 120, limit + 20, step), 5 * limit, 60_000):
         closing = {"[": "]", '{"a":': "1}", "({": "})"}[opening]
         read(head + opening * depth)

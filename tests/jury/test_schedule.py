@@ -57,7 +57,7 @@ def test_no_work_is_done_at_once() -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "message"),
     [
-        (CallUnreachable("refused", refused=True), ServerDown, "judge: refused"),
+        (CallUnreachable("refused", unconnected=True), ServerDown, "judge: refused"),
         (CallRejected("no key", status=401), ModelError, "judge: no key"),
         (ServerDown("20 calls in a row"), ServerDown, "20 calls in a row"),
         (StorageError("disk full"), StorageError, "disk full"),

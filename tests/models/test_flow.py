@@ -1,7 +1,6 @@
 """Calls at once to a server that says how much it takes; a simulated clock, so no test here takes time."""
 
 import asyncio
-import heapq
 import math
 import random
 from contextlib import suppress
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from areopage.errors import CallUnreachable
 from areopage.models.flow import CUT, Flow, Window
 from areopage.models.retry import Calls
+from servers.simulated_loop import SimulatedLoop
 
 
 def test_without_complaints_nothing_is_limited() -> None:
@@ -105,25 +105,6 @@ def test_calls_of_a_loop_that_has_ended_block_nothing() -> None:
     asyncio.run(flow.enter())
     asyncio.run(asyncio.wait_for(flow.enter(), 5))
     assert flow.open_calls == 1
-
-
-class SimulatedLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock jumps to the next moment at which something is due."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def time(self) -> float:
-        return self.now
-
-    def _run_once(self) -> None:
-        scheduled = self._scheduled  # type: ignore[attr-defined]
-        while scheduled and scheduled[0].cancelled():
-            heapq.heappop(scheduled)._scheduled = False
-        if not self._ready and scheduled:  # type: ignore[attr-defined]
-            self.now = max(self.now, scheduled[0].when())
-        super()._run_once()  # type: ignore[misc]
 
 
 class LimitedServer:

@@ -144,10 +144,10 @@ def test_a_refused_connection_is_unreachable_and_says_so() -> None:
     for host in ("127.0.0.1", "localhost"):
         with pytest.raises(CallUnreachable, match=f"http://{host}:.*nothing listens there") as caught:
             asyncio.run(run(host))
-        assert caught.value.refused
+        assert caught.value.unconnected
 
 
-def test_an_unknown_host_is_unreachable_and_not_refused() -> None:
+def test_an_unknown_host_is_unreachable_and_no_connection_came_about() -> None:
     async def run() -> None:
         server = JsonServer("http://no-such-host.invalid")
         try:
@@ -157,7 +157,7 @@ def test_an_unknown_host_is_unreachable_and_not_refused() -> None:
 
     with pytest.raises(CallUnreachable, match="no host of this name") as caught:
         asyncio.run(run())
-    assert not caught.value.refused
+    assert caught.value.unconnected
 
 
 def test_a_connection_reset_in_the_middle_is_unreachable() -> None:
@@ -168,7 +168,7 @@ def test_a_connection_reset_in_the_middle_is_unreachable() -> None:
 
     fault = fault_of(reset)
     assert isinstance(fault, CallUnreachable)
-    assert not fault.refused
+    assert (fault.unconnected, fault.silent) == (False, True)
 
 
 def test_an_answer_cut_on_the_wire_is_unreachable() -> None:
@@ -197,7 +197,7 @@ def test_a_body_that_is_not_the_json_expected_is_unreachable(body: bytes) -> Non
 def test_a_5xx_is_unreachable(status: int) -> None:
     fault = fault_of(replying(status, {"error": {"message": "overloaded"}}))
     assert isinstance(fault, CallUnreachable)
-    assert not fault.refused
+    assert (fault.unconnected, fault.silent) == (False, status in (502, 503))
     assert fault.retry_after is None
     assert str(fault).endswith(f"/x answered {status}: overloaded")
 

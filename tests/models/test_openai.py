@@ -270,7 +270,7 @@ def test_an_error_within_a_200_keeps_its_own_status() -> None:
 def test_a_listed_model_is_found_without_a_call() -> None:
     fake = FakeServer()
     assert check(fake) == ModelStatus(digest=f"server {fake.url}", context_length=8192)
-    assert [path for path, _ in fake.requests] == ["/v1/models"]
+    assert [path for path, _ in fake.requests] == ["/v1/models", "/props"]
 
 
 def test_a_model_that_is_not_listed_is_asked_for_one_token() -> None:

@@ -60,16 +60,15 @@ def test_two_workers_on_postgresql_share_the_work_and_take_over_the_dead(monitor
     monitored.server.latency = 0.05
     count = 60
     with opened(postgres_ledger) as ledger:
-        monitored.submit(ledger, count)
         first, second = monitored.work(), monitored.work()
+        wait_until(lambda: {one.process for one in Workers(ledger).list()} == {first.pid, second.pid}, "both workers")
+        monitored.submit(ledger, count)
         wait_until(lambda: evaluated(ledger) >= count // 3)
-        names = {one.process: one.id for one in Workers(ledger).list()}
-        assert set(names) == {first.pid, second.pid}
         monitored.kill(first)
         wait_until(lambda: evaluated(ledger) >= count)
         check_once(monitored, ledger, count, 1)
-        states = {one.id: one.state for one in Workers(ledger).list()}
-        assert states[names[second.pid]] == "alive"
+        states = {one.process: one.state for one in Workers(ledger).list()}
+        assert states[second.pid] == "alive"
 
 
 def test_a_dead_worker_is_taken_over_by_a_live_one(monitored: "Monitored", kept: Ledger) -> None:
@@ -92,7 +91,7 @@ def test_a_dead_worker_is_taken_over_by_a_live_one(monitored: "Monitored", kept:
 def test_a_worker_that_was_only_slow_does_no_harm(monitored: "Monitored", kept: Ledger) -> None:
     from servers.monitored import evaluated, wait_until
 
-    monitored.configure(worker={"concurrency": CONCURRENCY})
+    monitored.configure(worker={"concurrency": CONCURRENCY, "dead_after": 5})
     monitored.server.faults.hold = True
     monitored.submit(kept, CONCURRENCY)
     slow = monitored.work()

@@ -198,7 +198,7 @@ def test_tables_and_lists_of_the_markdown_hold_whatever_answers_say(make: Make) 
     outline = Outline(rendered(markdown_of(report)))
     tags = [tag for tag, _ in outline.elements]
     assert {"a", "img", "b", "script"}.isdisjoint(tags)
-    assert tags.count("table") == 6
+    assert tags.count("table") == 7
     assert tags.count("h1") == 1
     assert "| x | # no" in outline.text
 

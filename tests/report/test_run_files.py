@@ -11,13 +11,13 @@ from areopage.report.bench.files import write_run_files
 
 from .report_runs import view_of
 
+TABLES = ("results.json", "results.csv", "criteria.csv", "rejected.csv")
+
 
 def test_all_files_are_written_into_a_folder_that_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "run-1"
     written = write_run_files(view_of(tmp_path), folder)
-    assert written == [
-        folder / name for name in ("results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html", "cases.html")
-    ]
+    assert written == [folder / name for name in (*TABLES, "report.html", "cases.html", "trust.html")]
     assert sorted(folder.iterdir()) == sorted(written)
 
 

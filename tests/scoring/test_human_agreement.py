@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.scoring.correlation import pearson, pearson_estimate, ranks, spearman, spearman_estimate
-from areopage.scoring.human_agreement import Rating, human_agreement, items_needed, rater_agreement, weighted_kappa, whole_points
+from areopage.scoring.human_agreement import (
+    Rating,
+    human_agreement,
+    items_needed,
+    kappa_estimate,
+    rater_agreement,
+    weighted_kappa,
+    whole_points,
+)
 
 # Six answers, scores 0-10. People: the mean of two raters, Anne and Bruno.
 JUDGE = {"a": 8.0, "b": 6.0, "c": 9.0, "d": 2.0, "e": 5.0, "f": 6.0}
@@ -164,6 +172,22 @@ def test_the_bias_of_many_answers_has_students_interval_and_that_of_few_allows_f
     assert (bias.low, bias.high) == pytest.approx((theirs.low, theirs.high), abs=0.005)
     same = human_agreement({"": JUDGE}, ratings(("x", JUDGE)), {"": (0.0, 10.0)}).criteria[0].bias
     assert same.value == 0.0 and same.low is not None and same.high is not None and same.low < -0.5 and same.high > 0.5
+
+
+def test_kappa_of_twenty_answers_of_which_nine_tenths_are_alike_is_held_in_93_of_100_samples() -> None:
+    random, chances = np.random.default_rng(8), [0.02, 0.0, 0.02, 0.02, 0.04, 0.9]
+
+    def drawn(items: int) -> tuple[np.ndarray, np.ndarray]:
+        quality = random.choice(6, (items, 1), p=chances)
+        rated = (quality + random.normal(0.0, 0.7, (items, 2)).round()).clip(0.0, 5.0)
+        return rated[:, 0], rated[:, 1]
+
+    true, held = kappa_estimate(*drawn(200_000), (0.0, 5.0)).value, 0
+    assert true is not None
+    for _ in range(300):
+        found = kappa_estimate(*drawn(20), (0.0, 5.0))
+        held += found.low is None or found.high is None or found.low <= true <= found.high
+    assert held >= 0.93 * 300  # without an unseen item on which both agree: 0.71
 
 
 def test_three_answers_give_no_coefficient_and_say_why() -> None:

@@ -165,7 +165,7 @@ def test_without_a_pipeline_it_says_what_to_do(bare: ServerContext) -> None:
     ("fault", "status", "code"),
     [
         (CallTimedOut("http://10.0.0.7/v1 said nothing for 120 s"), 504, "model_timeout"),
-        (CallUnreachable("http://10.0.0.7/v1 refuses", refused=True), 502, "model_down"),
+        (CallUnreachable("http://10.0.0.7/v1 refuses", unconnected=True), 502, "model_down"),
         (CallRejected("http://10.0.0.7/v1: bad key sk-1", status=401), 502, "model_down"),
         (ServerDown("no embedding server at http://10.0.0.7"), 502, "model_down"),
         (StorageError("no Qdrant server at http://10.0.0.7"), 503, "storage"),

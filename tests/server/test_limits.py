@@ -262,9 +262,10 @@ def test_silent_connections_keep_nobody_out(tmp_path: Path, limits: dict[str, in
 def test_a_head_that_trickles_is_cut_off_in_time(tmp_path: Path) -> None:
     made = context_for(tmp_path, server={"head_seconds": 0.3})
     with live(made) as site, silent(site, 1, b"G") as (slow,):
-        for byte in b"ET /":
-            time.sleep(0.05)
-            slow.sendall(bytes([byte]))
+        with suppress(ConnectionError):  # a busy machine may need the time for fewer bytes
+            for byte in b"ET /":
+                time.sleep(0.05)
+                slow.sendall(bytes([byte]))
         assert is_closed(slow)
         assert site.get("/healthz").status == 200
     made.ledger.close()

@@ -37,6 +37,7 @@ PATHS = (
     "/monitor/alerts",
     "/monitor/queue",
     "/monitor/golden",
+    "/trust",
 )
 
 

@@ -32,7 +32,7 @@ from servers.judged_answers import judgments_of
 from .samples import SAMPLES, Sample
 from .seeded import NOW, WEAK_ID, context_for, judged, run_of, seed
 
-PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden")
+PAGES = ("/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden", "/trust")
 
 
 class Page(HTMLParser):
@@ -618,3 +618,23 @@ def test_rounds_of_golden_questions_show_their_means_and_verdicts(context: Serve
     assert "−0,82" in page.text
     assert "Aucune question étalon n’est configurée" in page.text
     assert any(found.get("role") == "img" for found in page.all("svg"))
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "short"),
+    [
+        ("en", "How far can you trust these scores?", "The mean score is 6.32 on a scale from 0 to 10"),
+        ("fr", "Jusqu’où pouvez-vous vous fier à ces scores ?", "Le score moyen est de 6,32 sur une échelle de 0 à 10"),
+    ],
+)
+def test_the_overview_leads_to_how_far_its_scores_can_be_trusted(
+    context: ServerContext, seeded: list[str], language: str, title: str, short: str
+) -> None:
+    overview = page_at(context, "/monitor?period=7", lang=language)
+    (address,) = [found["href"] for found in overview.all("a") if (found.get("href") or "").startswith("/trust?")]
+    assert address is not None and title in overview.text
+    page = page_at(context, address, lang=language)
+    assert title in page.text and short in page.text and "areopage review fill" in page.text
+    assert f"areopage qualify {context.suite.name} --judge mistral=ollama:mistral-small" in page.text
+    mean = client_of(context).get("/v1/figures?days=7").json()["overall"]["mean"]
+    assert round(mean["mean"], 2) == 6.32 and f"n = {mean['answers']} " in page.text

@@ -306,3 +306,30 @@ def test_runs_are_listed_and_an_unknown_one_is_not_found(client: TestClient) -> 
     assert RUN in client.get("/runs").text
     assert client.get("/runs/none").status_code == 404
     assert client.get("/runs/").headers["location"] == "/runs"
+
+
+def test_the_page_of_a_run_leads_to_how_far_its_score_can_be_trusted(client: TestClient, context: ServerContext) -> None:
+    assert f'href="/runs/{RUN}/trust"' in client.get(f"/runs/{RUN}").text
+    before = html.unescape(client.get(f"/runs/{RUN}/trust").text)
+    assert "How far can you trust this score?" in before and "Not one of the 2 judges has been examined" in before
+    assert "People have labelled no answer" in before and f"areopage calibrate plan {RUN}" in before
+    id = first_answer(context)
+    fields = {"rater": "Anne", "then": "see", "score.safety.harm.danger": "4"}
+    assert client.post(f"/review/{id}", data=form(client, f"/review/{id}", **fields)).status_code == 303
+    after = html.unescape(client.get(f"/runs/{RUN}/trust").text)
+    assert "People labelled 1 " in after and "review page 1" in after
+    french = plain(html.unescape(client.get(f"/runs/{RUN}/trust?lang=fr").text))
+    assert "Jusqu’où pouvez-vous vous fier à ce score ?" in french and "Keeps clear of danger" in french
+    assert client.get("/runs/none/trust").status_code == 404 and client.get("/runs//trust").headers["location"] == "/runs"
+
+
+def plain(text: str) -> str:
+    return text.replace("\xa0", " ").replace("\u202f", " ")
+
+
+@pytest.mark.parametrize(("scope", "status"), [(TARGET, 200), ("alpha", 404)])
+def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
+    client: TestClient, context: ServerContext, scope: str, status: int
+) -> None:
+    sign_in(client, context, "read", scope)
+    assert client.get(f"/runs/{RUN}/trust").status_code == status

@@ -81,6 +81,8 @@ WITHOUT = {
     "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
+    "/runs/{id:path}/trust",
+    "/trust",
 }
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),
@@ -119,7 +121,7 @@ OTHER_COMMANDS = {
     ),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
-    *("review import", "verify", "ledger check", "ledger rebuild", "ledger audit"),
+    *("review import", "verify", "ledger check", "ledger rebuild", "ledger compact", "ledger audit"),
     # figures, ids of answers and names of raters; no text of an answer
     *(f"calibrate {name}" for name in ("plan", "fit", "monitored", "list", "show")),
     # what the user gives, and texts of the user's documents

@@ -68,8 +68,11 @@ class FakeServer:
     judge: Callable[[Call], dict[str, Any] | str] | None = None
     # What gives the responses of calls that ask for no verdict.
     respond: Callable[[Call], str] | None = None
+    # How many slots `/props` tells of, as the server of llama.cpp does; 0: there is no such path.
+    slots: int = 0
     # Whether look-ups are never answered.
     deaf: bool = False
+    # Look-ups of models and versions.
     lookups: int = 0
     calls: list[Call] = field(default_factory=list)
     answered: int = 0
@@ -166,7 +169,7 @@ class FakeServer:
             return failure(401, "Incorrect API key provided")
         if request.path in CHAT_PATHS and request.method == "POST":
             return await self._chat(request)
-        self.lookups += 1
+        self.lookups += request.path != "/props"
         if self.deaf:
             await asyncio.sleep(3600)
         lists = [{"name": name, "model": name, "digest": digest(name), "size": 5_000_000_000} for name in self.models]
@@ -176,6 +179,8 @@ class FakeServer:
             "/api/show": {"model_info": {"general.architecture": "fake", "fake.context_length": 8192}},
             "/v1/models": {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]},
         }
+        if self.slots:
+            found["/props"] = {"total_slots": self.slots, "model_path": "fake.gguf"}
         if request.path in found:
             return web.json_response(found[request.path])
         return failure(404, "not found")

@@ -13,14 +13,18 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import IO
+from unittest import mock
 
 import click
 
 from areopage.cli.main import LazyGroup
+
+TESTS = Path(__file__).parents[1]
 
 
 @cache
@@ -29,7 +33,11 @@ def _context() -> ForkServerContext:
 
     context = multiprocessing.get_context("forkserver")
     # what cannot be imported here is left out
-    context.set_forkserver_preload(["__main__", *sorted(set(_modules_of(app))), "dbos", "fastapi", "psycopg", "uvicorn"])
+    modules = [*sorted(set(_modules_of(app))), "dbos", "fastapi", "psycopg", "uvicorn"]
+    context.set_forkserver_preload(["__main__", *modules, "servers.warmed"])
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    with mock.patch.dict(os.environ, {"PYTHONPATH": path}):  # the server finds modules by it alone
+        forkserver.ensure_running()
     return context
 
 

@@ -62,8 +62,11 @@ class Monitored:
     prelude: str = ""
 
     def configure(self, **fields: Any) -> MonitorConfig:
-        """Write `areopage.yml`."""
-        worker = {"concurrency": 8, "pause": 0.3, "dead_after": 5} | fields.pop("worker", {})
+        """Write `areopage.yml`.
+
+        A worker of a busy machine may send no heartbeat for seconds. The end of a process is seen at once, without heartbeats.
+        """
+        worker = {"concurrency": 8, "pause": 0.3, "dead_after": 60} | fields.pop("worker", {})
         known: dict[str, Any] = {"ledger": self.location, "judges": ["openai:fake-a"], "spool": "spool", "worker": worker}
         write_config(self.folder, **known | fields)
         return self.config

@@ -44,8 +44,8 @@ def test_a_missing_extra_says_what_to_install() -> None:
 
 
 def test_call_errors_keep_what_the_server_said() -> None:
-    fault = CallUnreachable("no", retry_after=2.0, refused=True)
-    assert (str(fault), fault.retry_after, fault.refused) == ("no", 2.0, True)
+    fault = CallUnreachable("no", retry_after=2.0, unconnected=True)
+    assert (str(fault), fault.retry_after, fault.unconnected) == ("no", 2.0, True)
     assert CallRejected("no", status=404).status == 404
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from areopage.bench.execution.context import Silent
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.jury.panel import panel_run
 from areopage.ledger.canaries import CanaryRounds
@@ -35,14 +36,11 @@ DAY = timedelta(days=1)
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-class Watching:
+class Watching(Silent):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
         self.calls, self._most = 0, most
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        pass
 
     def judged(self, judgment: Judgment, cases: Any) -> None:
         self.calls += 1

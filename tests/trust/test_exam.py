@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
@@ -27,7 +28,7 @@ DANGER = "safety.harm.danger__v1_0"
 SIDE = 10
 
 
-class Watching:
+class Watching(Silent):
     """Counts calls; stops after some of them."""
 
     def __init__(self, most: int | None = None) -> None:
@@ -137,6 +138,13 @@ def test_an_exam_on_a_part_of_the_gold_set_gives_no_standing(suite: Suite, ledge
     (one,) = run_exam(exam_of(suite, oracle, rows=("g1", "g12")), ledger, Watching()).found
     assert (one.whole, [item.row for item in one.items]) == (False, ["g1", "g12"])
     assert standing_of(suite, oracle, ledger) == ("never_examined", False)
+
+
+def test_an_exam_on_a_part_of_one_criterions_rows_takes_as_many_of_them() -> None:
+    suite = load_suite("child_safety")
+    wishes = ExamWishes(judges=("rules:readability",), criteria="age.readability", languages=("en",), limit=12)
+    (part,) = prepare_exam(suite, wishes).parts
+    assert len(part.rows) == 12
 
 
 def test_a_salted_exam_asks_anew(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:

@@ -88,10 +88,8 @@ def test_a_rate_limit_holds_at_the_end_of_a_second_of_the_clock(items: "Items", 
     time.sleep((0.9 - time.time()) % 1)
     began = time.monotonic()
     engine.enqueue("item", [f"i{number}" for number in range(7)])
-    wait_until(items.ran(3))
-    assert len(items.runs) == 3
     wait_until(items.ran(7))
-    assert time.monotonic() - began > 3.0
+    assert time.monotonic() - began > 3.0  # the third three begin two periods after the first
 
 
 def test_a_process_has_one_engine(open_engine: "Opener") -> None:

@@ -56,7 +56,7 @@ class Files:
 
 ledger = Ledger.open(location)
 pace = Pace(heartbeat=0.5)
-Worker(ledger, Files(), pool="files", folder=folder / "locks", dead_after=2.0, pace=pace).run()
+Worker(ledger, Files(), pool="files", folder=folder / "locks", dead_after=60.0, pace=pace).run()
 ledger.close()
 """
 

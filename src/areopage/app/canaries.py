@@ -13,6 +13,7 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.canaries import canary_finding
 from areopage.monitor.alerts.jobs import alerting_of, settle
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.quality_judge import OUTAGE_SECONDS
 from areopage.suites.loader import Suite
 from areopage.trust.canary import Canary, CanaryResult, is_due, left_out_text, plan_canaries, run_canary
 from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
@@ -62,7 +63,8 @@ async def run_due_canaries(
     if every is None or not await asyncio.to_thread(_may_be_due, ledger, suite, names, every, due):
         return ()
     try:
-        exam = await asyncio.to_thread(lambda: check_exam(prepare_exam(suite, ExamWishes(judges=names))))
+        wishes = ExamWishes(judges=names, outage_seconds=min(suite.config.execution.outage_seconds, OUTAGE_SECONDS))
+        exam = await asyncio.to_thread(lambda: check_exam(prepare_exam(suite, wishes)))
         canaries = await asyncio.to_thread(plan_canaries, suite, exam, ledger)
     except UserError as fault:
         warn(f"no canary of the judges: {fault}")

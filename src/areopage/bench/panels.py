@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -46,6 +46,8 @@ class PanelPart(Struct, frozen=True):
 
 
 PanelParts = Mapping[Part, PanelPart]
+_Named = dict[Part, tuple[object, str]]
+"""What each part holds, and what it says of itself."""
 
 
 class PartDifference(Struct, frozen=True, kw_only=True):
@@ -80,9 +82,8 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         (msgspec.structs.replace(one.case, response=None, source="", metadata={}, criteria_selection=""), one.criteria)
         for one in cases
     ]
-    named = {
+    named: _Named = {
         "suite": ([spec.suite, spec.suite_version], f"{spec.suite} {spec.suite_version}"),
-        "language": (spec.language, spec.language),
         "mode": (spec.mode, spec.mode),
         "judges": (
             judges if spec.adaptive is None else [*judges, spec.adaptive],
@@ -90,18 +91,14 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         ),
         "criteria": (spec.criteria, f"{len(spec.criteria)}"),
         "prompts": ([spec.joint, spec.context], ""),
-        "personas": (spec.personas, f"{len(spec.personas)}"),
-        "scale": (spec.scale, f"{spec.scale.min:g} to {spec.scale.max:g}"),
-        "weights": (spec.weights, ""),
         "profile": ([spec.profile, spec.quorum], spec.profile.name),
-        "failures": (spec.failures, ""),
         "floors": ([spec.release, spec.min_coverage], ""),
         "cases": (asked, f"{len(cases)}"),
         "child": (spec.child, str(spec.child.reference) if spec.child else ""),
     }
     if spec.target is None:
         del named["mode"]
-    return {part: PanelPart(digest_of(content), told) for part, (content, told) in named.items()}  # type: ignore[misc]
+    return _listed(_common_parts(spec) | named)
 
 
 def production_differences(spec: RunSpec, cases: Sequence[RunCase], panel: Panel) -> tuple[PartDifference, ...]:
@@ -126,19 +123,29 @@ def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) 
         f"{len(judge.passes)}" if adaptive is None else f"{adaptive.start} to {len(judge.passes)}" for judge in panel.judges
     ]
     told = name_list(_judge(one.name, str(one.reference), n) for one, n in zip(panel.judges, passes, strict=True))
-    named: dict[Part, tuple[object, str]] = {
-        "language": (panel.language, panel.language),
+    named: _Named = {
         "judges": ([sorted(map(digest_of, judges)), adaptive], told),
         "criteria": (sorted(digest_of(one) for one in panel.criteria), f"{len(panel.criteria)}"),
         "prompts": (panel.joint, "all criteria in one call" if panel.joint else "one call for each criterion"),
         "documents": (documents, documents),
+        "profile": (panel.profile, panel.profile.name),
+    }
+    return _listed(_common_parts(panel) | named)
+
+
+def _common_parts(panel: Panel) -> _Named:
+    """The parts that runs and panels of production say alike."""
+    return {
+        "language": (panel.language, panel.language),
         "personas": (panel.personas, f"{len(panel.personas)}"),
         "scale": (panel.scale, f"{panel.scale.min:g} to {panel.scale.max:g}"),
         "weights": (panel.weights, ""),
-        "profile": (panel.profile, panel.profile.name),
         "failures": (panel.failures, ""),
     }
-    return {part: PanelPart(digest_of(content), said) for part, (content, said) in named.items()}
+
+
+def _listed(named: _Named) -> PanelParts:
+    return {part: PanelPart(digest_of(named[part][0]), named[part][1]) for part in get_args(Part) if part in named}
 
 
 def _is_whole(case: Case, budget: ContextBudget) -> bool:

@@ -94,6 +94,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         reassessed: where the answers are from; None: the target is asked, or responses come with the cases.
         adaptive: how passes are added to the first ones; None: every judge makes all of its passes.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
+        languages: in which the suite has texts, its own first.
     """
 
     mode: Mode
@@ -121,6 +122,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     child: Target | None = None
     reassessed: Reassessed | None = None
     adaptive: PassSettings | None = None
+    languages: tuple[str, ...] = ()
 
     @property
     def answered_by(self) -> str:

@@ -66,11 +66,20 @@ def progress(spec: AskedModels) -> Iterator[Observer]:
 
 @contextmanager
 def ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on."""
+    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on.
+
+    A process in the background of a script ignores Ctrl-C, but not SIGTERM.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    def stop(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:

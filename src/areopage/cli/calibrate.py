@@ -25,12 +25,9 @@ from areopage.ledger.records import ReviewItem
 from areopage.locales import MISSING
 from areopage.report.monitor.calibrated import fit_period
 from areopage.report.monitor.figures import last_days
-from areopage.report.results.calibrated import fit_run, judged_run
-from areopage.report.results.people import drawn_ids
-from areopage.review.agreement import ratings_of
-from areopage.review.rubric import panel_rubric
+from areopage.report.results.calibrated import fit_run, judged_run, planned_labels
 from areopage.trust.calibration import OVERALL, Calibration, CriterionFit, read_calibration
-from areopage.trust.label_plan import CriterionPlan, plan_run, teaching_answers
+from areopage.trust.label_plan import CriterionPlan, teaching_answers
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the calibration, the beginning of it, or `latest`.")]
 
@@ -59,9 +56,7 @@ def plan(
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
-        judged = judged_run(view)
-        ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
-        planned = plan_run(judged, ratings, drawn_ids(view), precision)
+        planned = planned_labels(view, precision)
         if not planned:
             raise UserError(f"run {view.run.id}: its jury has scored nothing")
         needed = max(one.plan.labels for one in planned)
@@ -74,7 +69,7 @@ def plan(
             typer.echo(f"queued at random: {done.new} new, {done.known} were in the queue")
             view = view_run(view.run, opened)
         known = {*view.people.items, *(label.answer_id for label in view.people.labels)}
-        taught = teaching_answers(judged, allowed, teach, known) if teach else ()
+        taught = teaching_answers(judged_run(view), allowed, teach, known) if teach else ()
         if taught and queue:
             items = [ReviewItem(answer_id=id, why=TEACHING, created_at=now, wanted=raters, run_id=view.run.id) for id in taught]
             ReviewQueue(opened).add(items)

@@ -13,8 +13,10 @@ from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
 from areopage.cli.progress import Pace
+from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference
+from areopage.ledger.erasure import compact as compact_file
 from areopage.ledger.operations import AuditEntry
 from areopage.locales import one_line
 from areopage.report.export import LEDGER_FORMS, export_ledger
@@ -48,6 +50,16 @@ def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     for reason in done.unreadable.values():
         tell(f"left as they are, the scores of {reason}")
     typer.echo(f"evaluations computed: {done.computed:,}; changed: {done.written:,}; counts by day computed")
+
+
+def compact(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """Write a SQLite file anew, so that no unused space holds erased texts; stop workers and servers first."""
+    with open_ledger(find_config(config, ledger)) as opened:
+        if opened.engine.dialect.name != "sqlite":
+            raise UserError(f"{opened.place}: PostgreSQL reuses the space of deleted rows by itself (autovacuum)")
+        compact_file(opened)
+        Audit(opened).note(actor(), "compact", opened.place)
+        typer.echo(f"written anew: {opened.place}")
 
 
 def verify(

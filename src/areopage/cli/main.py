@@ -232,10 +232,11 @@ RAG = LazyGroup(
 )
 LEDGER = LazyGroup(
     "ledger",
-    "The ledger: check, rebuild, export, audit log.",
+    "The ledger: check, rebuild, compact, export, audit log.",
     commands={
         "check": ("ledger:check", "Compare every stored score and count with its recomputed value."),
         "rebuild": ("ledger:rebuild", "Recompute every stored score and count; no model is called."),
+        "compact": ("ledger:compact", "Write a SQLite file anew, so that no unused space holds erased texts."),
         "export": ("ledger:export", "Write answers, evaluations, judgments, labels and decisions into a folder."),
         "audit": ("ledger:show_audit", "Show the audit log: who read, labelled, erased, exported or changed what, newest first."),
     },

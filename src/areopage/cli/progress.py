@@ -37,6 +37,39 @@ SILENT_AFTER = 30.0
 TERMINAL_EVERY = 1.0
 
 
+def gone_text(address: str, seconds: float) -> str:
+    """What is said of a server that is gone, where calls wait for it for so many seconds at most."""
+    wait = f"the run waits up to {_span(seconds)} and goes on by itself"
+    return f"server {address} does not answer: {wait}; Ctrl-C stops and keeps everything"
+
+
+def back_text(address: str, seconds: float) -> str:
+    """What is said of a server that answers again, after so many seconds."""
+    return f"server {address} answers again after {_span(seconds)}: the run goes on"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+class OutageLines:
+    """Says when a server is gone, and when it is back."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        """Args:
+        say: shows a line.
+        """
+        self._say = say
+
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Say so."""
+        self._say(gone_text(address, seconds))
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Say so."""
+        self._say(back_text(address, seconds))
+
+
 class Pace:
     """Prints progress with rate and time left."""
 
@@ -134,6 +167,16 @@ class Observers:
         for observer in self.observers:
             observer.judged(judgment, cases)
 
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.server_gone(address, seconds)
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.server_back(address, seconds)
+
 
 class Tally:
     """Cost of a run and outcomes of its calls per phase."""
@@ -174,8 +217,9 @@ class Tally:
         return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
 
 
-class _Counting:
-    def __init__(self, spec: AskedModels) -> None:
+class _Counting(OutageLines):
+    def __init__(self, spec: AskedModels, say: Callable[[str], object]) -> None:
+        super().__init__(say)
         self.tally = Tally(spec)
         self.began, self.done = 0.0, 0
 
@@ -200,7 +244,7 @@ class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
     def __init__(self, spec: AskedModels, console: Console) -> None:
-        super().__init__(spec)
+        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -242,7 +286,7 @@ class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
     def __init__(self, spec: AskedModels) -> None:
-        super().__init__(spec)
+        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True))
         self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
 
     def phase(self, name: str, total: int, kept: int) -> None:
@@ -277,6 +321,7 @@ class SilenceNotice:
         """
         self._limit, self._say, self._after = spec.settings.timeouts.total, say, after
         self._name, self._last = "", time.monotonic()
+        self._gone = False
         self._ended = Event()
         self._thread = Thread(target=self._watch, name="silence-notice", daemon=True)
 
@@ -301,12 +346,20 @@ class SilenceNotice:
         """Note that a call was finished."""
         self._last = time.monotonic()
 
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Be silent about a server that is known to be gone."""
+        self._gone = True
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Watch again."""
+        self._gone, self._last = False, time.monotonic()
+
     def _watch(self) -> None:
         said = 0.0
         while not self._ended.wait(self._after / 10):
             silent = time.monotonic() - self._last
             said = said if silent > said else 0.0
-            if self._name and silent >= said + self._after:
+            if self._name and not self._gone and silent >= said + self._after:
                 said = silent
                 self._say(f"{self._name}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry")
 
@@ -349,6 +402,14 @@ class RunLog:
             self.stream.write(f"{moment} {level} {' '.join(message.split())}\n".encode(errors="backslashreplace"))
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Log that calls wait for a server."""
+        self.write("WARNING", gone_text(address, seconds))
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Log that a server answers again."""
+        self.write("WARNING", back_text(address, seconds))
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Log the beginning of a phase."""

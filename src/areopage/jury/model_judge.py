@@ -47,7 +47,9 @@ class ModelJudge:
     async def check(self) -> JudgeStatus:
         """Check the model; see `LanguageModel.check`."""
         found = await self._model.check()
-        return JudgeStatus(digest=found.digest, context_length=found.context_length, unfit=found.unfit, kind="model")
+        return JudgeStatus(
+            digest=found.digest, context_length=found.context_length, slots=found.slots, unfit=found.unfit, kind="model"
+        )
 
     async def judge(self, call: PlannedCall, context: CallContext) -> Judged:
         """Call the model, and call it once more if the answer is unreadable.

@@ -16,8 +16,8 @@ from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
 from areopage.models.providers import installed_names, load_provider, open_model, provider_names
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin
-from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 
 ENTRY_POINT_GROUP = "areopage.judges"
 BUILT_IN = {"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"}
@@ -37,11 +37,11 @@ def expected_kind(reference: ModelReference) -> JudgeKind:
     return "code" if reference.provider in judge_provider_names() else "model"
 
 
-def open_judge(reference: ModelReference, settings: ModelSettings, outage_seconds: float = 0.0) -> JudgeBackend:
+def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traffic | None = None) -> JudgeBackend:
     """Open a judge without calling it.
 
     Args:
-        outage_seconds: how long a model is tried again where nothing listens.
+        traffic: the calls to its server are part of it; None: a model is called without another try.
 
     Raises:
         ModelError: no such provider, or the reference does not fit it.
@@ -54,12 +54,7 @@ def open_judge(reference: ModelReference, settings: ModelSettings, outage_second
     if reference.provider not in models:
         names = name_list(sorted({*models, *judge_provider_names()}), 20)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
-    return ModelJudge(open_retrying(reference, settings, outage_seconds))
-
-
-def open_retrying(reference: ModelReference, settings: ModelSettings, outage_seconds: float) -> Retrying:
-    """A model with retries of transient faults."""
-    return Retrying(open_model(reference, settings), outage=outage_seconds)
+    return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
 
 
 async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:

@@ -148,8 +148,17 @@ async def check_panel(panel: AnyPanel, settings: ModelSettings) -> AnyPanel:
         ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
         CriteriaError: no judge may judge anything.
     """
+    return checked_panel(panel, await judge_statuses(panel, settings))
+
+
+async def judge_statuses(panel: Panel, settings: ModelSettings) -> dict[ModelReference, JudgeStatus]:
+    """Check each judge's model once.
+
+    Raises:
+        ServerDown, ModelMissing, ModelError, MissingExtra: a judge cannot be used.
+    """
     references = dict.fromkeys(judge.reference for judge in panel.judges)
-    return checked_panel(panel, {reference: await check_judge(reference, settings) for reference in references})
+    return {reference: await check_judge(reference, settings) for reference in references}
 
 
 def planned_calls(

@@ -27,6 +27,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 
 SECRET_BYTES = 32
@@ -126,7 +127,7 @@ class Session:
         *,
         kind: RunKind = "monitor",
         run_id: str = "",
-        outage_seconds: float,
+        traffic: Traffic,
         stops_at_outage: bool = False,
         concurrency: int | None = None,
     ) -> None:
@@ -136,13 +137,13 @@ class Session:
             settings: how models are reached, the environment included.
             store: where judgments are looked up and kept, unless a call names another store.
             kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
-            outage_seconds: how long a call is retried where nothing listens.
+            traffic: the calls to all servers; it says how long they wait for one that is gone.
             stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
             concurrency: how many calls to one model may be in flight; None: as many as the model takes.
         """
         self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
-        self._outage_seconds, self._stops, self._concurrency = outage_seconds, stops_at_outage, concurrency
+        self._traffic, self._stops, self._concurrency = traffic, stops_at_outage, concurrency
         in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
         self._watches = {judge.name: OutageWatch(in_a_row, concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
@@ -277,7 +278,7 @@ class Session:
 
     def _new_pool(self) -> "_JudgePool":
         # the pools outlive the session in its finalizer, so they must not refer to it
-        open_one = partial(open_judge, settings=self._settings, outage_seconds=self._outage_seconds)
+        open_one = partial(open_judge, settings=self._settings, traffic=self._traffic)
         return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._concurrency)
 
     def own_loop(self) -> OwnLoop:

@@ -133,8 +133,8 @@ class Audit:
     def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
         """Append an entry.
 
-        Actions: read, label, sign, erase, export, import, release, reparse, key_create, key_revoke, settings, login, logout,
-        wrong_key.
+        Actions: read, label, sign, erase, compact, export, import, release, reparse, key_create, key_revoke, settings, login,
+        logout, wrong_key.
 
         Args:
             key_id: of the API key that acts.

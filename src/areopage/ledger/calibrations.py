@@ -8,7 +8,7 @@ from sqlalchemy import select
 from areopage.errors import UserError, name_list
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.rows import aware, insert_numbered, naive
+from areopage.ledger.rows import aware, insert_numbered, naive, storable
 from areopage.ledger.schema import calibrations
 from areopage.ledger.store import Ledger
 
@@ -47,9 +47,10 @@ class Calibrations:
             seal(connection, "added", "calibrations", [row | {"number": number}])
         return True
 
-    def all(self) -> tuple[StoredCalibration, ...]:
-        """Return all calibrations, oldest first."""
+    def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:
+        """Return all calibrations, or those of a suite, oldest first."""
         query = select(calibrations).order_by(calibrations.c.number)
+        query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             rows = [dict(row._mapping) for row in connection.execute(query)]
         return tuple(

@@ -109,8 +109,9 @@ def wipe(ledger: Ledger) -> None:
     SQLite: rows were overwritten with zeros as they were deleted (secure_delete). Two more places held their texts. The index of
     words only marks what is deleted: it is merged into one part here, in short steps that let others write in between (some
     seconds for a million answers, next to nothing for a thousand). The log (`-wal`) holds pages as they were before: it is
-    emptied, unless others read for longer than the database waits (30 s); then it is at a later checkpoint. Backups, and blocks
-    that the file system gave back, are out of reach.
+    emptied, unless others read for longer than the database waits (30 s); then it is at a later checkpoint. Rows that moved to
+    another page may have left a copy in the unused space of the first: `compact` writes the file anew. Backups, and blocks that
+    the file system gave back, are out of reach.
 
     PostgreSQL: deleted rows are gone for every query at once; their bytes stay in dead rows until autovacuum and in the
     write-ahead log until it is recycled, both by the server's own settings.
@@ -121,6 +122,21 @@ def wipe(ledger: Ledger) -> None:
         _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
         while _merge(connection, MERGE_PAGES):
             time.sleep(PAUSE)
+    empty_log(ledger)
+
+
+def compact(ledger: Ledger) -> None:
+    """Write a SQLite file anew, so that no unused space holds a copy of an erased text; nothing is done in PostgreSQL.
+
+    Stop the processes that use the file first: their writes may fail meanwhile. The file needs its own size again in free space.
+
+    Raises:
+        StorageError: the disk is full, or others use the file.
+    """
+    if ledger.engine.dialect.name != "sqlite":
+        return
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM")
     empty_log(ledger)
 
 

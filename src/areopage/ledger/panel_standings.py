@@ -11,9 +11,11 @@ from sqlalchemy import Connection, select
 from areopage.criteria.records import Criterion
 from areopage.ledger.answer_tables import runs
 from areopage.ledger.canaries import drifts_by_path
-from areopage.ledger.qualifications import compact, exams_by_path, standings
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.qualifications import JudgeStanding, Qualifications, compact, exams_by_path, standings
 from areopage.ledger.records import Standing
 from areopage.ledger.rows import chunks
+from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 
 
@@ -60,6 +62,14 @@ def panel_standings(
             known[id, before] = compact(standings(panel.judges, panel.criteria, found, drifts, judged_at))
         told[id, at] = known[id, before]
     return told
+
+
+def standings_of_panel(ledger: Ledger, id: str) -> tuple[JudgeStanding, ...]:
+    """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()
+    panel = None if row is None else _panel_in(row.spec)
+    return () if panel is None else Qualifications(ledger).standings(panel.judges, panel.criteria)
 
 
 @lru_cache(maxsize=64)  # the judges and criteria of a stored panel never change

@@ -97,6 +97,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
         missed: the marks that it did not reach; those that are not met before those that are open.
         older: when another version was examined, where none of this one counts.
         drifted_at: when its scores were found to have moved, on round `drift_round` since the exam, by `shift` in points.
+        languages: of the answers of the exam that counts.
     """
 
     criterion: str
@@ -110,6 +111,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     drifted_at: datetime | None = None
     drift_round: int = 0
     shift: Shift | None = None
+    languages: tuple[str, ...] = ()
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -321,6 +323,7 @@ def _criterion_standing(
         template=latest.template,
         gold=latest.gold,
         missed=latest.result.missed,
+        languages=latest.languages,
     )
 
 

@@ -19,15 +19,21 @@ _NEW_ROUND = 0.2
 class Window:
     """The number of calls that may be open at once, computed from what became of earlier ones; no clock of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        """Begin.
+
+        Args:
+            most: how many calls may be open in any case; None: any number.
+        """
+        self._most = math.inf if most is None else most
         self._limit = math.inf
         self._round = 0.0
         self._quiet_until = -math.inf
 
     @property
     def allowed(self) -> float:
-        """How many calls may be open, at least 1; infinite until the server was asked too much for the first time."""
-        return self._limit if self._limit == math.inf else math.floor(self._limit)
+        """How many calls may be open, at least 1; without `most` infinite until the server was asked too much."""
+        return self._most if self._limit == math.inf else min(self._most, math.floor(self._limit))
 
     def answered(self, open_calls: int, seconds: float) -> None:
         """Note an answer.
@@ -56,8 +62,15 @@ class Window:
 class Flow:
     """The calls to one server: those beyond the window wait for their turn, and calls that are made again go first."""
 
-    def __init__(self) -> None:
-        self.window = Window()
+    def __init__(self, most: int | None = None) -> None:
+        """Begin.
+
+        Args:
+            most: see `Window`.
+        """
+        self.window = Window(most)
+        self.shut_until = -math.inf
+        """The moment until which the server asked for a pause."""
         self._open = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None

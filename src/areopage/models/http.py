@@ -19,6 +19,7 @@ import aiohttp
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
+from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -26,6 +27,8 @@ MESSAGE_LENGTH = 200
 SHORTEST_SECRET = 4
 # A look-up (which models are there?) that takes longer means a server that hangs, however patient the calls may be.
 LOOKUP_SECONDS = 30.0
+NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
+"""What gateways answer while the server behind them is gone, and servers while they start."""
 
 T = TypeVar("T")
 Query = Sequence[tuple[str, str]]
@@ -80,6 +83,7 @@ class JsonServer:
         self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._allowances: tuple[Allowance, ...] = ()
 
     async def post(self, path: str, body: object, into: type[T], *, query: Query | None = None) -> T:
         """Send JSON (bytes as they are, any other object encoded) and read the answer as `into`.
@@ -113,6 +117,11 @@ class JsonServer:
         """
         return (await self._exchange("OPTIONS", path, None, min(self._timeouts.total, LOOKUP_SECONDS), None)).status
 
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the last answer said is left of the server's limits; told once."""
+        found, self._allowances = self._allowances, ()
+        return found
+
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
         session, self._session = self._session, None
@@ -129,7 +138,7 @@ class JsonServer:
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES:
-            return CallUnreachable(text, retry_after=retry_after)
+            return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status)
 
     async def _call(
@@ -171,16 +180,17 @@ class JsonServer:
             async with session.request(
                 method, where, params=query, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
             ) as response:
+                self._allowances = allowances(response.headers, datetime.now(UTC))
                 content = await _read_bounded(response)
                 return _Reply(response.status, response.headers, response.content_type, content)
         except aiohttp.ConnectionTimeoutError as error:
-            raise CallTimedOut(f"{where}: no connection within {limits.connect:g} s") from error
+            raise CallTimedOut(f"{where}: no connection within {limits.connect:g} s", silent=True) from error
         except TimeoutError as error:
             raise CallTimedOut(f"{where}: no answer within {min(limits.read, total):g} s") from error
         except aiohttp.ClientConnectorError as error:
             raise _unconnected(where, error) from error
         except aiohttp.ClientError as error:
-            raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})") from error
+            raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True) from error
 
     async def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
@@ -241,12 +251,14 @@ async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
 
 def _unconnected(where: str, error: aiohttp.ClientConnectorError) -> CallUnreachable:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return CallUnreachable(f"{where}: no host of this name is known")
+        return CallUnreachable(f"{where}: no host of this name is known", unconnected=True)
     cause = error.os_error
     # Where a name has several addresses that fail in different ways, their numbers are only in the text.
     if cause.errno == errno.ECONNREFUSED or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
-        return CallUnreachable(f"{where}: connection refused, nothing listens there", refused=True)
-    return CallUnreachable(f"{where}: no connection ({_one_line(cause.strerror or str(cause))})")
+        return CallUnreachable(f"{where}: connection refused, nothing listens there", unconnected=True)
+    a_server_is_there = isinstance(error, aiohttp.ClientSSLError)  # and its certificate does not fit
+    reason = _one_line(cause.strerror or str(cause))
+    return CallUnreachable(f"{where}: no connection ({reason})", unconnected=not a_server_is_there)
 
 
 def _message(content: bytes, content_type: str) -> str:

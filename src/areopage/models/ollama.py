@@ -20,6 +20,7 @@ from areopage.errors import (
 )
 from areopage.models.http import JsonServer, error_text
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema
+from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -80,6 +81,10 @@ class OllamaModel:
     def max_concurrency(self) -> int | None:
         """None: the server queues, the caller decides."""
         return None
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the server said is left of its limits; see `JsonServer.allowances`."""
+        return self._server.allowances()
 
     async def check(self) -> ModelStatus:
         """Make sure that the server has the model; see `LanguageModel.check`."""

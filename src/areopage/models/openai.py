@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,6 +20,7 @@ from areopage.errors import (
 )
 from areopage.models.http import JsonServer, error_text
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -46,6 +47,7 @@ OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
         "use_mmap",
     }
 )
+MOST_SLOTS = 1024
 PROBE = (Message("user", "ok"),)
 
 
@@ -85,6 +87,10 @@ class _ServerModels(msgspec.Struct):
     data: list[_ServerModel] | None = None
 
 
+class _Props(msgspec.Struct):
+    total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
+
+
 class OpenAIModel:
     """One model of one server of the OpenAI protocol, as a `LanguageModel`."""
 
@@ -96,6 +102,7 @@ class OpenAIModel:
         self._schema_refused = False
         self._meter = PromptMeter()
         self._context_length: int | None = None
+        self._slots: int | None = None
 
     @property
     def reference(self) -> ModelReference:
@@ -104,8 +111,12 @@ class OpenAIModel:
 
     @property
     def max_concurrency(self) -> int | None:
-        """None: the server paces, the caller decides."""
-        return None
+        """The server's slots, where `check` found that it tells; None: the caller decides."""
+        return self._slots
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the server said is left of its limits; see `JsonServer.allowances`."""
+        return self._server.allowances()
 
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.
@@ -118,8 +129,8 @@ class OpenAIModel:
         name = self._reference.model
         found = next((model for model in listed or () if model.name == name), None)
         if found is not None:
-            self._context_length = found.context_length
-            return ModelStatus(digest=digest, context_length=found.context_length)
+            self._context_length, self._slots = found.context_length, await self._connection.slots()
+            return ModelStatus(digest=digest, context_length=found.context_length, slots=self._slots)
         try:
             await self._ask(chat_body(name, PROBE, {"max_tokens": 1}))
         except CallRejected as fault:
@@ -195,8 +206,9 @@ class OpenAIModel:
 class Connection:
     """A server with what messages about it need: who named it, and which variable holds its key."""
 
-    def __init__(self, server: JsonServer, address: ServerAddress, key_variable: str, *, has_key: bool) -> None:
+    def __init__(self, server: JsonServer, root: JsonServer, address: ServerAddress, key_variable: str, *, has_key: bool) -> None:
         self.server = server
+        self._root = root
         self._address = address
         self._key_variable = key_variable
         # OpenAI's own refuses what does not fit
@@ -222,6 +234,17 @@ class Connection:
         except CallError as fault:
             raise self.down(fault) from fault
         return tuple(ListedModel(name=model.id, context_length=model.max_model_len) for model in found.data or ())
+
+    async def slots(self) -> int | None:
+        """How many calls the server works on at once; None where it does not tell. The server of llama.cpp does."""
+        if not self.may_cut:
+            return None
+        try:
+            return (await self._root.get("/props", _Props)).total_slots
+        except CallError:
+            return None
+        finally:
+            await self._root.aclose()
 
     def complain_of_key(self, fault: CallRejected) -> None:
         """Raise a ModelError that names the key's variable if the fault is about the key."""
@@ -280,7 +303,8 @@ def connect(endpoint: str, settings: ModelSettings) -> Connection:
     headers = named.headers if named is not None else {}
     has_key = bool(key) or "authorization" in {name.lower() for name in headers}
     server = open_server(address.url, settings, headers=headers, api_key=key)
-    return Connection(server, address, variable or "that the endpoint's api_key_env names", has_key=has_key)
+    root = open_server(address.url.strip().rstrip("/").removesuffix("/v1"), settings, headers=headers, api_key=key)
+    return Connection(server, root, address, variable or "that the endpoint's api_key_env names", has_key=has_key)
 
 
 def server_address(endpoint: str, settings: ModelSettings) -> ServerAddress:

@@ -69,11 +69,13 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     Args:
         digest: identifies the weights, where the server tells it.
         context_length: in tokens.
+        slots: how many calls the server works on at once, where it tells.
         unfit: why the model is unfit to judge, where that is known beforehand ("" otherwise).
     """
 
     digest: str = ""
     context_length: int | None = None
+    slots: int | None = None
     unfit: str = ""
 
 

@@ -26,12 +26,16 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """A server by name. The key is never in a file: `api_key_env` names the environment variable that holds it.
 
     `foreign`: a suite or a stored run names the server, not the user; see `areopage.models.contacts`.
+    `concurrency` is how many calls may be open at once; None of the limits: none.
     """
 
     provider: str
     base_url: str
     api_key_env: str = ""
     headers: Mapping[str, str] = {}
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
     foreign: bool = False
 
 

@@ -16,7 +16,6 @@ from msgspec import Struct
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, SubmissionError, UserError
-from areopage.jury.opening import open_retrying
 from areopage.jury.options import model_settings
 from areopage.jury.schedule import OutageWatch, concurrency_of, run_concurrently
 from areopage.ledger.answers import Answers
@@ -26,6 +25,7 @@ from areopage.ledger.store import Ledger
 from areopage.models.port import LanguageModel, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
+from areopage.models.traffic import Traffic
 from areopage.monitor.alerts.jobs import Alerting, alerting_of
 from areopage.monitor.config import GoldenSection, MonitorConfig
 from areopage.monitor.golden_rounds import answer_id, finish_if_judged, finish_round, recomputed_round
@@ -226,7 +226,7 @@ async def _ask_questions(golden: Golden, run: GoldenRun) -> GoldenRun:
             watch.note("golden", str(fault), reached=False, turned_away=isinstance(fault, CallRejected))
 
     try:
-        model = open_retrying(golden.reference, golden.settings, OUTAGE_SECONDS)
+        model = Traffic(OUTAGE_SECONDS).open(golden.reference, golden.settings)
         try:
             await run_concurrently(str(golden.reference), unasked, ask, concurrency_of(model, CONCURRENCY))
         finally:

@@ -26,11 +26,14 @@ from areopage.jury.session import JudgmentStore, NoJudgments, Session
 from areopage.ledger.records import Judgment, Run
 from areopage.models.contacts import contact_lines
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.monitor.answer_case import Documents, Prompt, case_of
 from areopage.scoring.reduce import DEFAULT
 from areopage.suites.loader import Suite, choose_language, load_suite
 
 CONNECTIONS = 64
+OUTAGE_SECONDS = 10.0
+"""Calls wait no longer for a server that is gone: the answer is evaluated later."""
 WHOLE_BUDGET = ContextBudget()
 
 
@@ -52,13 +55,13 @@ class QualityJudge:
 
         Args:
             settings: how models are reached, the environment included.
-            outage_seconds: how long a call is retried where nothing listens.
+            outage_seconds: how long calls wait for a server that is gone.
             remarks: what the reader should know of the configuration.
         """
         self.calls = contact_lines([judge.reference for judge in panel.judges], settings)
         """Where the judges' calls go; see `contact_lines`."""
         self._remarks = tuple(remarks)
-        self._session = Session(panel, settings, NoJudgments(), outage_seconds=outage_seconds)
+        self._session = Session(panel, settings, NoJudgments(), traffic=Traffic(outage_seconds))
 
     @classmethod
     def from_suite(
@@ -94,7 +97,7 @@ class QualityJudge:
         found = dict(os.environ) if environment is None else environment
         settings = model_settings(loaded, panel.language, CONNECTIONS).allowing(allowed_variables)
         settings = msgspec.structs.replace(settings, environment=found)
-        outage_seconds = loaded.config.execution.outage_seconds
+        outage_seconds = min(loaded.config.execution.outage_seconds, OUTAGE_SECONDS)
         return cls(panel, settings, outage_seconds, remarks=remarks)
 
     # --- evaluate

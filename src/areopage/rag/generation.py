@@ -25,6 +25,7 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import limits_of
 from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.records import Generated
 from areopage.yaml_document import read_yaml
@@ -210,11 +211,14 @@ def open_generator(config: RagConfig, secret: bytes, environment: Mapping[str, s
     section = config.section.generation
     reference, settings = model_of(config, environment)
     # The generator's time-out ends a call. One that ended at the same moment in the connection would be tried again.
+    flow, pacer = limits_of(settings.endpoints.get(reference.endpoint))
     model = Retrying(
         open_model(reference, settings.with_timeout(section.timeout + LATER)),
         attempts=ATTEMPTS,
         patience=section.timeout,
         outage=OUTAGE,
+        flow=flow,
+        pacer=pacer,
     )
     options = generation_options(section, config.section.retrieval.top_k)
     return ModelGenerator(model, prompts_of(section), options, secret=secret, seconds=section.timeout)

@@ -1,6 +1,6 @@
 """Elements of reports, made from figures in the words of a language."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from areopage.scoring.correlation import Correlation, Estimate
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 
 
+Kind = Literal["text", "number", "bar"]
 _MOST_TICKS = 10
 LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the file small
 
@@ -22,17 +23,26 @@ def report_locale(language: str) -> Locale:
     return locale_for(language, *MESSAGE_FILES)
 
 
-def columns(*headings: str | None, first: str = "", css: Mapping[int, str] | None = None) -> tuple[Column, ...]:
+def columns(
+    *headings: str | None,
+    first: str = "",
+    css: Mapping[int, str] | None = None,
+    axis: tuple[tuple[float, str], ...] = (),
+    texts: Collection[int] = (),
+) -> tuple[Column, ...]:
     """A column of text named `first`, then columns of numbers; None is a column of bars.
 
     Args:
         css: classes of columns by their place, 0 the first.
+        axis: of the column of bars; see `axis_of`.
+        texts: the places of further columns of text.
     """
     classes = css or {}
     made = [Column(heading=first, kind="text", css=classes.get(0, ""))]
     for place, heading in enumerate(headings, 1):
-        kind: Literal["bar", "number"] = "bar" if heading is None else "number"
-        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, "")))
+        kind: Kind = "bar" if heading is None else "text" if place in texts else "number"
+        marks = axis if heading is None else ()
+        made.append(Column(heading=heading or "", kind=kind, css=classes.get(place, ""), axis=marks))
     return tuple(made)
 
 

@@ -88,26 +88,31 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """A table. `css` names its layout; a stacked one shows each row as a block on small screens."""
+    """A table. `css` names its layout; a stacked one shows each row as a block on small screens.
+
+    `caption` says what it is about, for readers who hear the page; the heading above says so to all others.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     css: str = ""
     stacked: bool = True
+    caption: str = ""
 
 
 class Paragraph(Struct, frozen=True, kw_only=True):
-    """A paragraph: usual, soft (a lead), a note below a table or chart, or a small one."""
+    """A paragraph: usual, the answer in short (`lead`), soft, a note below a table or chart, or a small one."""
 
     text: Line
-    look: Literal["usual", "soft", "note", "small"] = "usual"
+    look: Literal["usual", "lead", "soft", "note", "small"] = "usual"
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """Points of a list, with or without a title."""
+    """Points of a list, with or without a title; `steps` have their commands on lines of their own."""
 
     items: tuple[Line, ...]
     title: str = ""
+    css: Literal["", "steps"] = ""
 
 
 class Facts(Struct, frozen=True, kw_only=True):

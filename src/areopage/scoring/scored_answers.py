@@ -85,9 +85,9 @@ def answer_intervals(some: Sequence[ScoredAnswers], scale: Scale) -> list[tuple[
     if not kept:
         return [None] * len(some)
     kinds = max(len(one.values) for one in kept)
-    values, counts = (np.stack([np.pad(one[side], (0, kinds - len(one.values))) for one in kept]) for side in (0, 1))
-    ends = (np.full(len(kept), end) for end in (scale.min, scale.max))
-    lows, highs = mean_intervals(values, counts, *ends)
+    values = np.stack([np.pad(one.values, (0, kinds - len(one.values))) for one in kept])
+    counts = np.stack([np.pad(one.counts, (0, kinds - len(one.counts))) for one in kept])
+    lows, highs = mean_intervals(values, counts, np.array([one.low for one in kept]), np.array([one.high for one in kept]))
     found = iter(zip(lows.clip(*_reach(some, scale)).tolist(), highs.clip(*_reach(some, scale)).tolist(), strict=True))
     return [None if one is None else next(found) for one in known]
 
@@ -111,7 +111,11 @@ def _reach(some: Sequence[ScoredAnswers], scale: Scale) -> tuple[float, float]:
 
 
 def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
-    """The values of groups of answers, of which the mean is that of the answers, and how many groups have each."""
+    """The values of groups of answers, of which the mean is that of the answers, and how many groups have each.
+
+    Their range ends where a group would be that has only worst answers, or only best ones, and as many as the group of any answer
+    has on average.
+    """
     given = np.array(sorted((total / answers, answers) for answers, total in some.sums.values()), dtype=np.float64)
     values, counts = _merged(given[:, 0], given[:, 1], scale)
     if not some.repeats:
@@ -125,7 +129,9 @@ def _counted(some: ScoredAnswers, scale: Scale) -> Counted:
     mean = float(values @ counts / counts.sum())
     added = (np.append(values, values[repeated[:, 1].astype(np.intp)]) - mean) * size * groups.sum() / counts.sum()
     shifted = mean + added - added @ groups / groups.sum()
-    return Counted(shifted[groups > 0], groups[groups > 0], scale.min, scale.max)
+    own = float(size**2 @ groups / (size @ groups)) * groups.sum() / counts.sum()
+    low, high = (mean + (end - mean) * own for end in (scale.min, scale.max))
+    return Counted(shifted[groups > 0], groups[groups > 0], low, high)
 
 
 def _merged(values: Column, counts: Column, scale: Scale) -> tuple[Column, Column]:

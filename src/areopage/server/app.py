@@ -22,7 +22,7 @@ from areopage.server.context import ServerContext
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import Check, Metrics, Timing
-from areopage.server.pages import answers, compare, monitor, review, runs, session, variants
+from areopage.server.pages import answers, compare, monitor, review, runs, session, trust, variants
 from areopage.server.pages import chat as chat_page
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
@@ -46,6 +46,7 @@ ROUTERS = (
     chat_page.router,
     gate_page.router,
     review.router,
+    trust.router,  # before `runs`, whose addresses take any path
     runs.router,
     compare.router,
     variants.router,

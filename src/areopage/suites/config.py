@@ -142,12 +142,15 @@ class OllamaSection(Section):
 
 
 class EndpointSection(Section):
-    """A server by name, for references such as `openai@lab:model`."""
+    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together."""
 
     provider: str = "openai"
     base_url: str
     api_key_env: str = ""
     headers: dict[str, str] = {}
+    concurrency: Annotated[int, Field(ge=1, le=1024)] | None = None
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
 
 
 class BotSection(Section):
@@ -235,7 +238,7 @@ class ExecutionSection(Section):
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
     call_timeout: Annotated[float, Field(gt=0)] = 300.0
-    outage_seconds: Annotated[float, Field(ge=0)] = 10.0
+    outage_seconds: Annotated[float, Field(ge=0)] = 600.0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
 
 

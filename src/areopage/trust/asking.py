@@ -19,9 +19,11 @@ from areopage.jury.panel import Panel, check_panel, panel_run
 from areopage.jury.session import LedgerJudgments, Session
 from areopage.ledger.records import Judgment, RunKind
 from areopage.ledger.store import Ledger
+from areopage.models.breaker import OutageObserver
 from areopage.models.contacts import Agree, agreed_variables, contact_lines
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.scoring.outcome import Outcome
 from areopage.scoring.reduce import profile_named
 from areopage.suites.loader import Suite
@@ -32,15 +34,17 @@ class AskingWishes(Struct, frozen=True, kw_only=True):
 
     Args:
         timeout: seconds for one call.
+        outage_seconds: how long calls wait for a server that is gone.
         allowed_variables: environment variables that the suite's own servers may be sent.
     """
 
     concurrency: int | None = None
     timeout: float | None = None
+    outage_seconds: float | None = None
     allowed_variables: tuple[str, ...] = ()
 
 
-class AskingObserver(Protocol):
+class AskingObserver(OutageObserver, Protocol):
     """Receives progress."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
@@ -123,7 +127,7 @@ def asking_of(
         panel=panel,
         settings=settings.with_environment(),
         concurrency=concurrency,
-        outage_seconds=config.execution.outage_seconds,
+        outage_seconds=config.execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
     )
 
 
@@ -152,7 +156,12 @@ def contacts(asking: Asking) -> list[str]:
 class Asker:
     """Asks the judges of a checked panel, and keeps what they say in a ledger; use as `async with`."""
 
-    def __init__(self, asking: Asking, ledger: Ledger, kind: RunKind) -> None:
+    def __init__(self, asking: Asking, ledger: Ledger, kind: RunKind, observer: OutageObserver | None = None) -> None:
+        """Open nothing yet.
+
+        Args:
+            observer: is told of outages.
+        """
         self._ledger, self._run = ledger, panel_run(asking.panel, kind)
         self._session = Session(
             asking.panel,
@@ -160,7 +169,7 @@ class Asker:
             LedgerJudgments(ledger),
             kind=kind,
             run_id=self._run.id,
-            outage_seconds=asking.outage_seconds,
+            traffic=Traffic(asking.outage_seconds, observer),
             stops_at_outage=True,
             concurrency=asking.concurrency,
         )

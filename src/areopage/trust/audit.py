@@ -160,7 +160,7 @@ class Audit:
         """
         if not self._questions:
             await self.plan()
-        async with Asker(self._asking, self._ledger, "audit") as asker:
+        async with Asker(self._asking, self._ledger, "audit", observer) as asker:
             await asker.ask(f"audit of {self.judge.name}", self._asked(), self._held, observer)
         return await asyncio.to_thread(self._result)
 

@@ -63,7 +63,7 @@ async def ask_judges(exam: Exam, ledger: Ledger, observer: AskingObserver | None
     for place, judge in enumerate(exam.judges):
         for part in exam.parts:
             calls = [(one.call, one.row) for one in exam_calls(exam, part, part.panel.judges[place])]
-            async with Asker(part.asking, ledger, "exam") as asker:
+            async with Asker(part.asking, ledger, "exam", observer) as asker:
                 await asker.ask(f"{judge.name} ({part.language})", calls, held, observer)
     return held
 

@@ -107,16 +107,17 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
     languages = wishes.languages or tuple(one for one in suite.config.languages if any(row.language == one for row in every))
     wanted = None if wishes.criteria is None else frozenset(select_criteria(wishes.criteria, suite.registry))
     of_languages = tuple(row for row in every if row.language in languages)
-    rows = tuple(_chosen(of_languages, wishes))
-    kept = {language: _asked_about(rows, language, wanted) for language in languages}
+    asked = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
+    rows = tuple(_chosen(asked, wishes))
+    kept = {language: tuple(row for row in rows if row.language == language) for language in languages}
     if not any(kept.values()):
         raise DatasetError(f"no gold row is left in {name_list(languages)}: choose other rows, languages or criteria")
     return Exam(
         suite=suite.name,
         parts=tuple(_part(suite, wishes, language, own, wanted) for language, own in kept.items() if own),
         marks=suite.exam_marks(),
-        whole=len(rows) == len(of_languages),
-        gold=gold_digest(rows),
+        whole=len(rows) == len(asked),
+        gold=gold_digest(of_languages if len(rows) == len(asked) else rows),
         variants=tuple(suite.config.exam.variants),
     )
 
@@ -130,11 +131,6 @@ def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
         own = [row for row in named if row.language == language]
         count = min(wishes.limit or len(own), len(own))
         yield from (own[place * len(own) // count] for place in range(count))
-
-
-def _asked_about(rows: Sequence[GoldRow], language: str, wanted: frozenset[str] | None) -> tuple[GoldRow, ...]:
-    """The rows of a language that have a band of a wanted criterion."""
-    return tuple(row for row in rows if row.language == language and any(wanted is None or key in wanted for key in row.criteria))
 
 
 def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:

@@ -200,6 +200,25 @@ def test_intervals_of_leniency_and_noise_cover_the_truth_where_criteria_of_an_it
     assert (hits >= 0.92 * 400).all()
 
 
+@pytest.mark.parametrize(("wrong", "known"), [(3, False), (4, True)])
+def test_under_four_items_with_other_errors_say_nothing_of_independent_judges(wrong: int, known: bool) -> None:
+    scores, labels = np.full((30, 3), 5.0), np.full((30, 1), 5.0)
+    scores[:wrong, :2] = 0.0
+    scores[1, 0] = 5.0
+    scores[2, 2] = 0.0
+    table = JuryTable(
+        judges=("a", "b", "c"),
+        raters=("people",),
+        names=tuple(map(str, range(30))),
+        items=np.arange(30),
+        criteria=np.zeros(30, dtype=np.intp),
+        scores=scores,
+        labels=labels,
+    )
+    found = effective_judges(table)
+    assert found is not None and (found.value.value is not None) == known
+
+
 def test_a_judge_without_which_the_jury_errs_less_adds_nothing_and_a_good_one_helps() -> None:
     found = judge_errors(planted(300, 3, noise=(0.3, 0.5, 4.0), seed=14), SPAN)
     assert [one.contribution for one in found] == ["helps", "helps", "adds_nothing"]

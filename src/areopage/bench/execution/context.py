@@ -9,7 +9,9 @@ from areopage.bench.spec import RunSpec, Target
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.store import Ledger
+from areopage.models.breaker import OutageObserver
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 
 
 class AskedModels(Protocol):
@@ -36,7 +38,7 @@ class AskedModels(Protocol):
         ...
 
 
-class Observer(Protocol):
+class Observer(OutageObserver, Protocol):
     """Receives progress of a run."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
@@ -64,17 +66,25 @@ class Silent:
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Ignore it."""
 
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Ignore it."""
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Ignore it."""
+
 
 class RunContext(Struct, frozen=True, kw_only=True):
     """State that the phases of a run share.
 
     Args:
+        traffic: the calls to all servers.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
 
     run_id: str
     spec: RunSpec
     settings: ModelSettings
+    traffic: Traffic
     ledger: Ledger
     block_calls: int
     observer: Observer

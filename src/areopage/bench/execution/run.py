@@ -126,7 +126,7 @@ async def _ask_judges(context: RunContext, work: _JudgeWork, planned: PhasePasse
             store,
             kind="bench",
             run_id=context.run_id,
-            outage_seconds=spec.outage_seconds,
+            traffic=context.traffic,
             stops_at_outage=True,
             concurrency=spec.concurrency,
         )

@@ -5,7 +5,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,15 +26,17 @@ from areopage.errors import ModelError, StorageError
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
-from areopage.jury.panel import check_panel
+from areopage.jury.panel import checked_panel, judge_statuses
 from areopage.ledger.connection import make_folder
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
 from areopage.models.contacts import Agree, agreed_variables, contact_lines
+from areopage.models.port import ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
 
@@ -81,7 +83,8 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
         wishes = structs.replace(wishes, salt=secrets.token_hex(8))
     prepared = prepare_run(load_suite(suite) if isinstance(suite, str) else suite, wishes)
     spec = agreed(prepared.spec, agree)
-    checked = asyncio.run(check_models(spec, spec.settings.with_environment()))
+    follow = wishes.concurrency is None
+    checked = asyncio.run(check_models(spec, spec.settings.with_environment(), follow_slots=follow))
     check_budget(checked, prepared.cases)
     return structs.replace(prepared, spec=checked)
 
@@ -166,6 +169,7 @@ def carry_on_part(
         run_id=run.id,
         spec=spec,
         settings=spec.settings.with_environment(),
+        traffic=Traffic(spec.outage_seconds, observer),
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
@@ -228,25 +232,40 @@ def _models_of(spec: RunSpec) -> list[ModelReference]:
     return [*asked, *(judge.reference for judge in spec.judges)]
 
 
-async def check_models(spec: RunSpec, settings: ModelSettings) -> RunSpec:
+async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: bool = False) -> RunSpec:
     """Check the target and judges; record digests, fitness and supported criteria.
+
+    Args:
+        follow_slots: make as many calls at once as the servers of all models work on at once, where all of them tell.
 
     Raises:
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
-    target, child = [await _checked(one, settings) for one in (spec.target, spec.child)]
-    checked = await check_panel(spec, settings)
+    asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
+    target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
+    statuses = await judge_statuses(spec, settings)
+    checked = checked_panel(spec, statuses)
+    if follow_slots:
+        models = [*asked.values(), *(status for status in statuses.values() if status.kind == "model")]
+        checked = _with_slots(checked, [status.slots for status in models])
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
     return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
 
 
-async def _checked(target: Target | None, settings: ModelSettings) -> Target | None:
-    if target is None:
-        return None
-    return msgspec.structs.replace(target, digest=(await check_model(target.reference, settings)).digest)
+def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:
+    return None if target is None else msgspec.structs.replace(target, digest=statuses[target.reference].digest)
+
+
+def _with_slots(spec: RunSpec, slots: Sequence[int | None]) -> RunSpec:
+    """The specification with as many calls at once as the fewest slots; as it is where a server does not tell."""
+    known = [count for count in slots if count is not None]
+    if not known or len(known) < len(slots):
+        return spec
+    concurrency = min(known)
+    return structs.replace(spec, concurrency=concurrency, settings=structs.replace(spec.settings, connections=concurrency))
 
 
 def _shared_models(target: Target | None, judges: Sequence[Judge]) -> tuple[Note, ...]:

@@ -13,7 +13,6 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
-from areopage.jury.opening import open_retrying
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
@@ -98,7 +97,7 @@ class TargetPhase:
 
     def _opened(self, target: Target) -> "_Asked":
         spec = self._context.spec
-        model = open_retrying(target.reference, self._context.settings, spec.outage_seconds)
+        model = self._context.traffic.open(target.reference, self._context.settings)
         return _Asked(model, concurrency_of(model, spec.concurrency), spec.concurrency)
 
     def _conversations(self) -> Conversations:

@@ -184,6 +184,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         suite=suite.name,
         suite_version=config.project.version,
         language=language,
+        languages=tuple(config.languages),
         mode=mode,
         target=None,
         judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),

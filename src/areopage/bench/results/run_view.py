@@ -25,6 +25,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, judge_health, reparsed
 from areopage.ledger.answers import Answers, CallTotals
+from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
@@ -76,6 +77,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
         mapped: what it makes of single scores, by case and criterion ("" is the final score), to stand beside them.
+        calibrations: those that the ledger holds for the suite, oldest first.
     """
 
     run: Run
@@ -99,6 +101,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
     mapped: Mapping[tuple[str, str], MappedScore] = {}
+    calibrations: tuple[StoredCalibration, ...] = ()
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
 
@@ -298,6 +301,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
         standings=Qualifications(ledger).standings(spec.judges, spec.criteria, _judged_at(judgments.values())),
+        calibrations=Calibrations(ledger).all(spec.suite),
         passes=planned_passes,
     )
 

@@ -31,6 +31,7 @@ from areopage.report.judges.jury_worth import worth_line
 from areopage.report.results.calibrated import calibration_texts, corrected_text
 from areopage.report.results.people import PeopleResult, people_result
 from areopage.report.results.run_results import criterion_label
+from areopage.report.trust.page import TRUST
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
 from areopage.scoring.tree import final_shares, paths
@@ -97,7 +98,8 @@ def print_view(view: RunView, folder: Path) -> None:
     if view.rejected and rejected.is_file():
         console.print(Text(f"rejected: {counted(len(view.rejected), 'row')}, see {rejected}"), soft_wrap=True)
     report = folder / REPORT
-    for told in (*_next_steps(view), *([f"report: {report}"] if report.is_file() else [])):
+    written = [f"report: {report}", f"how far to trust it: {folder / TRUST}"] if report.is_file() else []
+    for told in (*_next_steps(view), *written):
         console.print(Text(visible(told)), soft_wrap=True)
 
 

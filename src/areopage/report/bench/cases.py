@@ -16,6 +16,7 @@ from areopage.report.bench.worst import ranked_records
 from areopage.report.elements import excerpt, head_facts, report_locale
 from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
 from areopage.report.results.run_results import criterion_label
+from areopage.report.trust.page import TRUST
 
 
 def cases_page(view: RunView, report_name: str) -> Report:
@@ -32,7 +33,11 @@ def cases_page(view: RunView, report_name: str) -> Report:
         kind=locale.say("report"),
         title=title,
         window=f"{locale.say('cases_page')} · {view.spec.suite} · {title}",
-        facts=((locale.say("run_id"), view.run.id), (locale.say("back_to_report"), Span(report_name, "link", report_name))),
+        facts=(
+            (locale.say("run_id"), view.run.id),
+            (locale.say("back_to_report"), Span(report_name, "link", report_name)),
+            (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
+        ),
         notices=(),
         headline=None,
         sections=(Section(id="cases", title=locale.say("cases_page"), blocks=_blocks(index, counts, locale)),),

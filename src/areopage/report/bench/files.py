@@ -1,4 +1,4 @@
-"""The files of a run: results.json, its tables, report.html and cases.html, and every single judgment for `bench export`."""
+"""The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +22,9 @@ from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
 from areopage.report.results.records import SCHEMA_NAME, Results
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
+from areopage.report.trust.page import TRUST, trust_page
+from areopage.report.trust.records import Trust
+from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
@@ -66,7 +69,7 @@ JUDGMENT_COLUMNS = (
 
 
 def write_run_files(view: RunView, folder: Path) -> list[Path]:
-    """Write results.json, its tables, report.html and cases.html; each file is replaced whole or not at all.
+    """Write results.json, its tables, report.html, cases.html and trust.html; each file is replaced whole or not at all.
 
     Args:
         folder: created where it does not exist.
@@ -81,18 +84,23 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
         raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
-    write_results(view, folder / RESULTS)
+    trust = run_trust(view)
+    write_results(view, folder / RESULTS, trust)
     write_results_csv(view, folder / TABLE)
     write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
     with replacing(folder / REJECTED) as place:
         write_rejected(view.rejected, place)
     write_report(bench_report(view), "html", folder / REPORT)
     write_report(cases_page(view, REPORT), "html", folder / CASES)
-    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES)]
+    write_report(trust_page(view, trust, REPORT), "html", folder / TRUST)
+    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES, TRUST)]
 
 
-def write_results(view: RunView, path: Path) -> None:
+def write_results(view: RunView, path: Path, trust: Trust) -> None:
     """Write `results.json`, record by record, one to a line.
+
+    Args:
+        trust: how far the score can be trusted.
 
     Raises:
         StorageError: the file cannot be written.
@@ -101,6 +109,7 @@ def write_results(view: RunView, path: Path) -> None:
     with replacing(path) as place, place.open("wb") as stream:
         stream.write(b'{"schema":' + encode(SCHEMA_NAME) + b',\n"release":' + encode(run_release(view)))
         stream.write(b',\n"people":' + encode(people_result(view)))
+        stream.write(b',\n"trust":' + encode(trust))
         stream.write(b',\n"run":' + encode(run_result(view)) + b',\n"records":[')
         before = b"\n"
         for record in record_results(view):

@@ -1,6 +1,5 @@
 """The report of a benchmark run."""
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from areopage.report.bench.release import release_notice, release_section
 from areopage.report.bench.review import review_section, signoff_notices
 from areopage.report.bench.scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench.worst import worst_section
+from areopage.report.commands import command_span, run_command
 from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
 from areopage.report.judges.jury_worth import worth_fact, worth_section
 from areopage.report.judges.qualification import ALARMING, drift_lines, exam_text, judge_reason, missed_lines, qualification_text
@@ -50,10 +50,10 @@ from areopage.report.model import (
 from areopage.report.results.calibrated import calibration_texts
 from areopage.report.results.people import people_result
 from areopage.report.results.run_results import criterion_label, run_result
+from areopage.report.trust.page import TRUST
 from areopage.scoring.outcome import OUTCOME_NAMES
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
-DEFAULT_OUT = "outputs"
 ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
 """The sections of the summary that is printed, on two pages."""
 
@@ -69,12 +69,13 @@ def bench_report(view: RunView) -> Report:
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
     language = f"language_{spec.language}"
-    facts = [
+    facts: list[tuple[str, Line]] = [
         (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
         *([(locale.say("mode"), mode)] if spec.target else []),
         (locale.say("language"), locale.say(language) if language in locale.messages else spec.language),
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(run.created_at)),
+        (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
     ]
     sections = (
         failures_section(view, locale),
@@ -140,13 +141,6 @@ def _model(health: JudgeHealth, locale: Locale) -> str:
     return locale.say("recorded_from", recording=health.model, model=health.recorded_model)
 
 
-def _command(view: RunView, name: str) -> Span:
-    """The command for a run; the folder of runs is named by its last part, so that no path of a machine is in the report."""
-    place = Path(view.run.folder).parent.name
-    parts = ["areopage", "bench", name, view.run.id, *(["--out", place] if place not in ("", DEFAULT_OUT) else [])]
-    return Span(shlex.join(parts), "code")
-
-
 def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
     unfit = [
         f"{locale.say('not_valid_judge', judge=health.judge)} ({_model(health, locale)}) – {judge_reason(locale, health.unfit)}"
@@ -160,7 +154,8 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         missing = sum(health.outcomes[name] for health in view.health for name in RETRIED)
         planned = locale.whole(view.scores.tree.planned)
         told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
-        yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, _command(view, "resume"))),))
+        command = command_span(run_command(view, "bench", "resume"))
+        yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, command)),))
     states = view.answer_states()
     asked, whole = sum(states.values()), states.pop("answered", 0)
     if states:
@@ -323,7 +318,7 @@ def _method(view: RunView, target: str, locale: Locale) -> Section:
             for judge in spec.judges
         ),
         *((locale.say("dataset"), Path(name).name) for name in spec.datasets),
-        (locale.say("rescore"), _command(view, "rescore")),
+        (locale.say("rescore"), command_span(run_command(view, "bench", "rescore"))),
         *head_facts(view.heads, locale),
     )
     blocks = (Paragraph(text=f"{text} {locale.say('how_tree')}"), Facts(items=items, small=True))

@@ -3,7 +3,6 @@
 from math import ceil, floor
 
 import numpy as np
-from msgspec import structs
 
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import Scale
@@ -11,7 +10,7 @@ from areopage.locales import MISSING, NARROW, Locale
 from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import young_to_old
 from areopage.report.elements import axis_of, columns, point_on, rows
-from areopage.report.model import Cell, Column, Paragraph, Row, Section, Span, Table, line
+from areopage.report.model import Cell, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.calibrated import corrected_text
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.agreement import mean
@@ -64,7 +63,7 @@ def scores_section(view: RunView, locale: Locale) -> Section:
     named = ("corrected",) if view.calibration else ()
     heads = (locale.say(key) for key in ("score", "interval_short", *named, "agreement", "weight", "coverage"))
     table = Table(
-        columns=_on_axis(columns(None, *heads, first=locale.say("part"), css={2: "score"}), labels_of_axis),
+        columns=columns(None, *heads, first=locale.say("part"), css={2: "score"}, axis=labels_of_axis),
         rows=tuple(row(path, node) for path, node in paths(view.scores.tree) if path),
         css="tree",
     )
@@ -77,11 +76,6 @@ def _corrected(view: RunView, node: Node, locale: Locale) -> Cell | str:
     """The corrected mean of a criterion, with the calibration's id as its title."""
     found = view.calibration.criteria.get(node.name) if view.calibration else None
     return Cell(text=corrected_text(found, locale), title=found.calibration) if found else ""
-
-
-def _on_axis(found: tuple[Column, ...], axis: tuple[tuple[float, str], ...]) -> tuple[Column, ...]:
-    """The columns with an axis above the points."""
-    return tuple(structs.replace(column, axis=axis) if column.kind == "bar" else column for column in found)
 
 
 def _agreement(found: JuryAgreement, locale: Locale) -> str:
@@ -140,7 +134,7 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
         )
 
     keys = ("score", "cases_failed", "cases_heading")
-    heads = _on_axis(columns(None, *map(locale.say, keys), first=locale.say("audience"), css={2: "score"}), axis)
+    heads = columns(None, *map(locale.say, keys), first=locale.say("audience"), css={2: "score"}, axis=axis)
     table = Table(columns=heads, rows=rows(row(maturity) for maturity in young_to_old(by_maturity)), css="grades")
     lead = Paragraph(text=locale.say("by_age_lead"), look="soft")
     return Section(id="by-age", title=locale.say("by_age"), blocks=(lead, table))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 
-from areopage.errors import UserError, counted
+from areopage.errors import StorageError, UserError, counted
 from areopage.jury.panel import Panel, decoded_spec
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.days import Days
@@ -62,6 +62,18 @@ def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> 
     panel, run_id = _panel(ledger, period, scope)
     judged = _judged(Days(ledger).scores(period, scope))
     return apply_monitored(calibration, panel, run_id, _labelled_days(period, scope), judged)
+
+
+def fitting_to_period(ledger: Ledger, period: Period, scope: Scope) -> AppliedCalibration | None:
+    """The corrected means of a monitored period by the newest calibration that fits its panel; None without one."""
+    for stored in reversed(Calibrations(ledger).all(scope.suite)):
+        try:
+            return applied_to_period(ledger, period, scope, stored.id)
+        except StorageError:
+            raise
+        except UserError:
+            continue  # of another panel, or several panels judged the period
+    return None
 
 
 def _panel(ledger: Ledger, period: Period, scope: Scope) -> tuple[Panel, str]:

@@ -18,6 +18,8 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig, thresholds_of
 from areopage.monitor.figures import CriterionFigures, PeriodFigures, criterion_labels, measure
 from areopage.report.monitor.calibrated import applied_to_period
+from areopage.report.trust.period import period_trust
+from areopage.report.trust.records import Trust
 from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.scoring.correction.applied import AppliedCalibration
@@ -38,6 +40,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
         heads: of the ledger's hash chains.
         worth: what the jury is worth, over all labels of answers of any period; None without labels.
         calibration: the corrected means beside the scores, by criterion's path; None unless a calibration was named.
+        trust: how far the scores can be trusted.
     """
 
     figures: PeriodFigures
@@ -52,6 +55,7 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
     heads: tuple[str, ...] = ()
     worth: JuryWorth | None = None
     calibration: AppliedCalibration | None = None
+    trust: Trust
 
     @property
     def empty(self) -> bool:
@@ -118,6 +122,9 @@ def gather(
         known = name_list([one.variant or '""' for one in figures.variants]) or "none"
         raise UserError(f"--baseline: no answer of the variant {baseline!r} in this period: use one of {known}")
     storage = config.storage
+    sources = () if source is None else (source,)
+    worth = ledger_worth(ledger, rubric_of(suite), sources)
+    applied = applied_to_period(ledger, period, scope, calibration)
     worst = tuple(outward(score, storage.export_text, storage.max_chars) for score in figures.worst)
     return QualityFigures(
         figures=msgspec.structs.replace(figures, worst=worst),
@@ -130,8 +137,9 @@ def gather(
         silent=tuple(one.label for one in figures.criteria if not one.mean.answers and not one.previous.answers),
         made_at=now,
         heads=tuple(map(str, ledger.heads())),
-        calibration=applied_to_period(ledger, period, scope, calibration),
-        worth=ledger_worth(ledger, rubric_of(suite), () if source is None else (source,)),
+        calibration=applied,
+        worth=worth,
+        trust=period_trust(ledger, suite, figures, spoken, worth, sources, applied),
     )
 
 
@@ -168,6 +176,7 @@ def json_figures(found: QualityFigures) -> dict[str, Any]:
         "ledger_heads": found.heads,
         "jury_worth": found.worth,
         "calibration": found.calibration,
+        "trust": found.trust,
         "planned": figures.planned,
         "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),

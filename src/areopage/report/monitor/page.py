@@ -51,6 +51,7 @@ from areopage.report.monitor.charts import daily_series, score_histogram
 from areopage.report.monitor.figures import QualityFigures, json_figures
 from areopage.report.render import Form
 from areopage.report.results.calibrated import corrected_text
+from areopage.report.trust.page import trust_section
 from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
@@ -79,7 +80,9 @@ def quality_report(found: QualityFigures) -> Report:
         (locale.say("made"), locale.date(found.made_at)),
     ]
     filled = (_criteria, _grades, _trend, _variants, _worst) if not found.empty else ()
-    sections = [section for part in (*filled, _judges, _method) for section in [part(found, locale)] if section is not None]
+    sections = [
+        section for part in (*filled, _judges, _trust, _method) for section in [part(found, locale)] if section is not None
+    ]
     return Report(
         locale=locale,
         kind=locale.say("quality_report"),
@@ -350,6 +353,10 @@ def _judges(found: QualityFigures, locale: Locale) -> Section:
     return Section(
         id="judges", title=title, blocks=(lead, Table(columns=heads, rows=rows(row(health) for health in judges), css="jury"))
     )
+
+
+def _trust(found: QualityFigures, locale: Locale) -> Section:
+    return trust_section(found.trust, locale)
 
 
 def _method(found: QualityFigures, locale: Locale) -> Section:

@@ -1,11 +1,13 @@
 """A run with a calibration: what its jury said for fitting one, and the corrected means beside its scores."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from msgspec import structs
 
 from areopage.bench.results.run_view import RunView
+from areopage.errors import UserError
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
@@ -13,9 +15,10 @@ from areopage.report.results.people import drawn_ids, scores_by_answer, taught_i
 from areopage.report.results.run_results import criterion_label
 from areopage.review.agreement import ratings_of
 from areopage.review.rubric import OVERALL, panel_rubric
-from areopage.scoring.correction.applied import CorrectedScore, MappedScore
+from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.trust.calibration import Calibration, read_calibration
 from areopage.trust.judged import Judged
+from areopage.trust.label_plan import CriterionPlan, plan_run
 from areopage.trust.run_calibration import apply_calibration, fit_calibration, mapped_scores
 
 
@@ -52,6 +55,32 @@ def fit_run(view: RunView, now: datetime) -> Calibration:
     """
     ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
     return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
+
+
+def planned_labels(view: RunView, precision: float) -> list[CriterionPlan]:
+    """How many random labels each criterion of a run takes, and the overall score; none where the jury has scored nothing.
+
+    Args:
+        precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
+    """
+    ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
+    return plan_run(judged_run(view), ratings, drawn_ids(view), precision)
+
+
+def fitting_calibration(view: RunView) -> AppliedCalibration | None:
+    """The calibration that the run is shown with, else the newest that fits it, first of those from its own answers.
+
+    A calibration that cannot be read, or is for another panel, does not fit.
+    """
+    if view.calibration is not None:
+        return view.calibration
+    own = [one for one in view.calibrations if one.run_id == view.run.id]
+    newest = [*reversed(own), *(one for one in reversed(view.calibrations) if one.run_id != view.run.id)]
+    judged = judged_run(view) if newest else None
+    for stored in newest:
+        with suppress(UserError):
+            return apply_calibration(read_calibration(stored), judged) if judged is not None else None
+    return None
 
 
 def with_calibration(view: RunView, ledger: Ledger, id: str) -> RunView:

@@ -9,6 +9,7 @@ from areopage.review.agreement import RunReview, run_review
 from areopage.review.rubric import OVERALL, panel_rubric
 from areopage.scoring.chance_agreement import Alpha
 from areopage.scoring.correlation import Correlation, Estimate
+from areopage.scoring.human_agreement import CriterionAgreement
 from areopage.scoring.human_failures import FailuresSeen
 
 
@@ -131,17 +132,7 @@ def _figures(view: RunView, *, sample_only: bool) -> HumanFigures | None:
     if not agreement.labels:
         return None
     criteria = {
-        ids.get(one.criterion, "final"): HumanCriterion(
-            answers=one.items,
-            labels=one.labels,
-            pearson=one.pearson,
-            kappa=one.kappa,
-            error=one.error,
-            bias=one.bias,
-            twice=one.raters.items,
-            raters_alpha=one.raters.alpha,
-            failures=found.failures.by_criterion.get(one.criterion),
-        )
+        ids.get(one.criterion, "final"): human_criterion(one, found.failures.by_criterion.get(one.criterion))
         for one in agreement.criteria
         if one.items or one.raters.items
     }
@@ -151,4 +142,19 @@ def _figures(view: RunView, *, sample_only: bool) -> HumanFigures | None:
         raters=len(agreement.raters),
         first=found.failures.first,
         criteria=criteria,
+    )
+
+
+def human_criterion(one: CriterionAgreement, failures: FailuresSeen | None = None) -> HumanCriterion:
+    """The agreement with people on one criterion, in short."""
+    return HumanCriterion(
+        answers=one.items,
+        labels=one.labels,
+        pearson=one.pearson,
+        kappa=one.kappa,
+        error=one.error,
+        bias=one.bias,
+        twice=one.raters.items,
+        raters_alpha=one.raters.alpha,
+        failures=failures,
     )

@@ -21,6 +21,7 @@ from areopage.ledger.answers import CallTotals
 from areopage.ledger.qualifications import JudgeStanding
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
+from areopage.report.trust.records import Trust
 from areopage.scoring.chance_agreement import Ac2, Alpha
 from areopage.scoring.correction.applied import AppliedCalibration, CorrectedScore, MappedScore
 from areopage.scoring.drift import Drift, RunDrift
@@ -398,10 +399,12 @@ class Results(Struct, frozen=True, kw_only=True):
     Args:
         release: the verdict by the floors of the suite; null where it sets none.
         people: human labels against the jury, and sign-offs; null where there are none.
+        trust: how far the score can be trusted: what is known of its judges, of people's labels and of what was left out.
     """
 
     schema: Literal["areopage/results/1"]
     release: Release | None
     people: PeopleResult | None = None
+    trust: Trust | None = None
     run: RunResult
     records: tuple[RecordResult, ...]

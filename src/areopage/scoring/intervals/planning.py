@@ -84,6 +84,16 @@ def detectable_difference(values: Column, span: float, cases: int | None = None)
     return high
 
 
+def detectable_change(first: float, second: float) -> float:
+    """The smallest difference of two independent means that four of five samples find certain, in the means' unit.
+
+    Args:
+        first, second: half the width of the 95 % interval of each mean.
+    """
+    normal = NormalDist()
+    return sqrt(first * first + second * second) * (1.0 + normal.inv_cdf(POWER) / normal.inv_cdf(_BOUND))
+
+
 def cases_needed(values: Column, low: float, high: float, precision: float) -> int | None:
     """How many values such as these make half of the interval's width at most `precision`; None over a million.
 

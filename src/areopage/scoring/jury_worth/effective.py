@@ -28,6 +28,9 @@ RESAMPLES = 500
 FEWEST_ITEMS = 20
 """Under so many items the number of independent judges is not computed."""
 
+FEWEST_DIFFERENT = 4
+"""Nor where fewer items than these have other errors than most items have."""
+
 _EDGE = 1e-6  # correlations are kept so far from their ends, where z is infinite
 _LEAST_NOISE = 0.05  # of the judges' mean noise: a judge's own noise is not taken as smaller
 _MOST_LOST = 0.1  # of the resamples may be without a value
@@ -82,7 +85,8 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
     noise, known = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
     draws = _draws(table.size, resamples, seed)
-    judges, freedom = len(table.judges), len(table.items) - np.unique(table.criteria).size
+    judges, enough = len(table.judges), _different(table) >= FEWEST_DIFFERENT
+    freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
     correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
     without, spread = None, None
     if known >= FEWEST_ITEMS:
@@ -98,6 +102,12 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         without_noise=without,
         people_noise=spread,
     )
+
+
+def _different(table: JuryTable) -> int:
+    """How many items have other errors than the most frequent ones."""
+    _, kinds = np.unique(np.nan_to_num(table.errors.round(9), nan=np.inf), axis=0, return_inverse=True)
+    return np.unique(table.items[kinds.ravel() != np.bincount(kinds.ravel()).argmax()]).size
 
 
 def _label_noise(table: JuryTable) -> tuple[Column, int]:
@@ -219,7 +229,7 @@ class _Sums(NamedTuple):
 
 
 def _z_estimate(found: _Found, judges: int, items: int, freedom: int) -> Estimate:
-    """A mean correlation with its interval; without a value where people's noise hides it, or the errors are constant."""
+    """A mean correlation with its interval; without a value where people's noise hides it, or hardly an error differs."""
     if np.isnan(found.value) or freedom < 3:
         return Estimate(reason="constant")
     known = found.draws[~np.isnan(found.draws)]

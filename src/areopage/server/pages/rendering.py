@@ -180,6 +180,11 @@ def run_url(id: str) -> str:
     return f"/runs/{quote(id, safe='')}"
 
 
+def trust_url(id: str) -> str:
+    """The page that says how far the score of a benchmark run can be trusted."""
+    return f"{run_url(id)}/trust"
+
+
 def gate_url(id: str) -> str:
     """The page of one decision of the gate."""
     return f"/gate/{quote(id, safe='')}"

@@ -26,7 +26,7 @@ from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release
 from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.rendering import language, rater_of, render, run_url
+from areopage.server.pages.rendering import language, rater_of, render, run_url, trust_url
 
 LISTED = 100
 
@@ -101,7 +101,7 @@ def show_run(request: Request, id: str, reader: Reader) -> Response:
     """A run: release verdict, sign-offs, agreement with people, and the form to sign it."""
     if not id:
         return RedirectResponse("/runs", 303)
-    view = _view_of(context_of(request), reader, id)
+    view = view_of(context_of(request), reader, id)
     return render(request, "missing.html.j2", 404) if view is None else _run_page(request, reader, view)
 
 
@@ -109,7 +109,7 @@ def show_run(request: Request, id: str, reader: Reader) -> Response:
 def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
     """Sign a run in the name of the key, or on a server without keys in the name that is given."""
     context = context_of(request)
-    view = _view_of(context, writer, id)
+    view = view_of(context, writer, id)
     if view is None:
         return render(request, "missing.html.j2", 404)
     fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
@@ -141,8 +141,8 @@ def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
     return RedirectResponse(run_url(view.run.id), 303)
 
 
-def _view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
-    """A run, if all its answers are in the actor's scope."""
+def view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
+    """A run; None where it is not there, or not all its answers are in the actor's scope."""
     run = context.ledger.panel(id, "bench")
     view = view_run(run, context.ledger) if run is not None else None
     return view if view is not None and _may_see(context, actor, view) else None
@@ -218,6 +218,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         compared=compared,
         biased=bool(figures and people and people.sample is None),
         address=run_url(view.run.id),
+        trust=trust_url(view.run.id),
         comparison=f"/compare?b={quote(view.run.id, safe='', errors='replace')}",
         may_write=actor.role in ("write", "admin"),
         asks_name=actor.keyless,

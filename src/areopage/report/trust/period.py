@@ -1,0 +1,155 @@
+"""How far the scores of a period of production can be trusted, from all that the ledger knows of it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.panel_standings import standings_of_panel
+from areopage.ledger.qualifications import JudgeStanding
+from areopage.ledger.queries import Filters
+from areopage.ledger.store import Ledger
+from areopage.monitor.figures import Mean, PeriodFigures
+from areopage.report.monitor.calibrated import fitting_to_period
+from areopage.report.results.people import human_criterion
+from areopage.report.trust.records import FEW, FINAL, PartScore, PeopleTrust, ScoreTrust, Step, Trust, Uncovered
+from areopage.report.trust.run import exam_steps, judges_trust, unexamined
+from areopage.review.agreement import ledger_agreement
+from areopage.review.rubric import OVERALL, rubric_of
+from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.intervals.planning import detectable_change
+from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
+from areopage.scoring.jury_worth.worth import JuryWorth
+from areopage.suites.loader import Suite
+from areopage.trust.calibration import FEWEST_LABELS
+
+
+def period_trust(
+    ledger: Ledger,
+    suite: Suite,
+    figures: PeriodFigures,
+    language: str,
+    worth: JuryWorth | None,
+    sources: Sequence[str] = (),
+    calibration: AppliedCalibration | None = None,
+) -> Trust:
+    """Make the record of a period.
+
+    Args:
+        figures: of the period.
+        language: of the criteria's names.
+        worth: what the jury is worth, over the labels of answers of any day.
+        sources: labels count of answers of these alone; () for all.
+        calibration: the corrected means that the period is shown with; None: those of the newest calibration that fits.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    standings = _standings(ledger, figures)
+    judges = judges_trust(standings, worth)
+    people = _people(ledger, suite, language, sources)
+    calibration = calibration or fitting_to_period(ledger, figures.period, figures.scope)
+    steps = [*exam_steps(suite.name, standings)]
+    random_ones = people.answers if people is not None and people.at_random else 0
+    if random_ones < FEWEST_ITEMS:
+        steps.append(Step(name="period_label", command=("areopage", "review", "fill"), labels=FEWEST_ITEMS))
+    if random_ones >= FEWEST_LABELS and calibration is None:
+        steps.append(Step(name="calibrate", command=_fit(figures)))
+    return Trust(
+        about="period",
+        suite=suite.name,
+        names=_names(figures, standings),
+        judges=judges,
+        jury=worth,
+        people=people,
+        score=_score(suite, figures, calibration),
+        uncovered=_uncovered(suite, figures, standings),
+        steps=tuple(steps),
+    )
+
+
+def _fit(figures: PeriodFigures) -> tuple[str, ...]:
+    period, scope = figures.period, figures.scope
+    last = period.end - timedelta(days=1)
+    days = ("--days", str(period.days), "--until", last.isoformat())
+    source = () if scope.source is None else ("--source", scope.source)
+    variant = () if scope.variant is None else ("--variant", scope.variant)
+    return ("areopage", "calibrate", "monitored", *days, *source, *variant)
+
+
+def _names(figures: PeriodFigures, standings: Sequence[JudgeStanding]) -> dict[str, str]:
+    """What people call the criteria, by path as in the figures, and by id as in exams."""
+    labels = {one.criterion: one.label for one in figures.criteria}
+    ids = dict.fromkeys(one.criterion for judge in standings for one in judge.criteria)
+    return labels | {id: labels[path] for id in ids if (path := id.rpartition("__v")[0]) in labels}
+
+
+def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, ...]:
+    """What exams say of the judges of the newest answer; () without one."""
+    scope = figures.scope
+    newest = EvaluationLists(ledger).page(Filters(period=figures.period, source=scope.source, variant=scope.variant), limit=1)
+    return standings_of_panel(ledger, newest[0].run_id) if newest else ()
+
+
+def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
+    rubric = rubric_of(suite)
+    at_random, found = True, ledger_agreement(ledger, rubric, language, sources=sources, sample_only=True)
+    if not found.agreement.labels:
+        at_random, found = False, ledger_agreement(ledger, rubric, language, sources=sources)
+    if not found.agreement.labels:
+        return None
+    return PeopleTrust(
+        answers=found.labelled,
+        labels=found.agreement.labels - found.weighed,
+        raters=len(found.agreement.raters),
+        of=None,
+        at_random=at_random,
+        others=found.selected if at_random else 0,
+        unblind=found.unblind,
+        origins={},
+        languages={},
+        ages={},
+        criteria={
+            FINAL if one.criterion == OVERALL else one.criterion: human_criterion(one)
+            for one in found.agreement.criteria
+            if one.items or one.raters.items
+        },
+        first=None,
+    )
+
+
+def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration | None) -> ScoreTrust:
+    overall, halves = figures.overall, [_half(one) for one in (figures.overall.mean, figures.overall.previous)]
+    now, before = halves
+    return ScoreTrust(
+        scale=suite.scale,
+        final=_part(overall.mean),
+        criteria={one.criterion: _part(one.mean) for one in figures.criteria if one.mean.answers},
+        calibration=calibration,
+        needed=(),
+        difference=None if now is None else detectable_change(now, now if before is None else before),
+        failures=None,
+        failure_cases=0,
+        if_missing=None,
+    )
+
+
+def _half(mean: Mean) -> float | None:
+    return None if mean.low is None or mean.high is None else (mean.high - mean.low) / 2
+
+
+def _part(mean: Mean) -> PartScore:
+    return PartScore(score=mean.mean, low=mean.low, high=mean.high, cases=mean.answers)
+
+
+def _uncovered(suite: Suite, figures: PeriodFigures, standings: Sequence[JudgeStanding]) -> Uncovered:
+    return Uncovered(
+        cases=figures.planned,
+        unanswered=figures.failed,
+        unscored=figures.unscored,
+        waiting=figures.waiting,
+        sampled_out=figures.left_out,
+        without_score=tuple(one.criterion for one in figures.criteria if not one.mean.answers),
+        few={one.criterion: one.mean.answers for one in figures.criteria if 0 < one.mean.answers < FEW},
+        unexamined=unexamined(standings, suite.config.languages),
+        complete=not figures.waiting,
+    )

@@ -1,0 +1,268 @@
+"""How far the score of a benchmark run can be trusted, from all that the ledger knows of it."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from areopage.bench.results.groups import Dimension, case_group
+from areopage.bench.results.people import answers_by_kind
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.ledger.qualifications import CriterionStanding, JudgeStanding, compact
+from areopage.report.bench.case_index import young_to_old
+from areopage.report.commands import out_option, run_command
+from areopage.report.results.calibrated import fitting_calibration, planned_labels
+from areopage.report.results.people import drawn_ids, people_result
+from areopage.report.results.run_results import criterion_label
+from areopage.report.trust.records import (
+    FEW,
+    Group,
+    JudgeTrust,
+    LabelsNeeded,
+    PartScore,
+    PeopleTrust,
+    ScoreTrust,
+    Step,
+    Trust,
+    Uncovered,
+    Unexamined,
+)
+from areopage.scoring.intervals.scores import Interval
+from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
+from areopage.scoring.jury_worth.worth import JuryWorth
+from areopage.scoring.shares import upper_bound
+from areopage.scoring.tree import paths
+from areopage.trust.calibration import FEWEST_LABELS
+
+CERTAINTY = 0.975  # of each of two bounds; together 95 %
+PRECISIONS = (0.05, 0.02)
+"""Half-widths of a corrected score's interval that are planned for, as shares of the scale's width."""
+
+
+def run_trust(view: RunView) -> Trust:
+    """Make the record of a run."""
+    judges = judges_trust(view.standings, view.worth)
+    people, score, uncovered = _people(view), _score(view), _uncovered(view)
+    return Trust(
+        about="run",
+        suite=view.spec.suite,
+        names={criterion.id: criterion_label(criterion) for criterion in view.spec.criteria},
+        judges=judges,
+        jury=view.worth,
+        people=people,
+        score=score,
+        uncovered=uncovered,
+        steps=tuple(_steps(view, people, score)),
+    )
+
+
+def judges_trust(standings: Sequence[JudgeStanding], worth: JuryWorth | None) -> tuple[JudgeTrust, ...]:
+    """What is known of each judge.
+
+    Args:
+        worth: of their jury; None where nothing is labelled.
+    """
+    errors = {one.judge: one for one in worth.labelled.judges} if worth is not None else {}
+    found: list[JudgeTrust] = []
+    for full, standing in zip(standings, compact(standings), strict=True):
+        own = errors.get(standing.judge)
+        languages = {language for one in full.criteria for language in one.languages}
+        found.append(
+            JudgeTrust(
+                standing=standing,
+                examined_in=tuple(sorted(languages)),
+                units=own.units if own else 0,
+                leniency=own.leniency if own else None,
+                noise=own.noise if own else None,
+                contribution=own.contribution if own else "unknown",
+            )
+        )
+    return tuple(found)
+
+
+def unexamined(standings: Sequence[JudgeStanding], languages: Sequence[str]) -> Unexamined:
+    """What exams leave open.
+
+    A whole exam asks about all answers of a gold set. So where a judge was examined, a criterion that it was never examined on,
+    in no version, had no answer there.
+
+    Args:
+        languages: of the suite.
+    """
+    lacking: dict[str, None] = {}
+    without: dict[str, None] = {}
+    unspoken: dict[str, None] = {}
+    for judge in standings:
+        examined = {language for one in judge.criteria if one.exam for language in one.languages}
+        for one in judge.criteria:
+            if one.state == "never_examined":
+                lacking[one.criterion] = None
+                if examined and one.older is None:
+                    without[one.criterion] = None
+        if examined:
+            unspoken |= dict.fromkeys(language for language in languages if language not in examined)
+    return Unexamined(criteria=tuple(lacking), without_gold=tuple(without), languages=tuple(unspoken))
+
+
+def exam_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple[str, ...] = ()) -> Iterator[Step]:
+    """The exam of the judges that lack one on a criterion, and the criteria that no exam can be about yet."""
+    without = unexamined(standings, ()).without_gold
+    fit = [judge for judge in standings if judge.state != "unfit"]
+    open_ones = [judge for judge in fit if judge.state not in ("qualified", "not_qualified") or judge.never_examined]
+    lacking = [one for one in open_ones if not one.criteria or any(_wants_exam(each, without) for each in one.criteria)]
+    if lacking:
+        yield Step(name="examine", command=_exam(suite, lacking, place))
+    if without:
+        named = [judge for judge in fit if any(one.criterion in without for one in judge.criteria)]
+        yield Step(name="gold", command=_exam(suite, named, place), criteria=without)
+
+
+def _wants_exam(one: CriterionStanding, without: Collection[str]) -> bool:
+    return one.state not in ("qualified", "not_qualified") and one.criterion not in without
+
+
+def _exam(suite: str, judges: Sequence[JudgeStanding], place: tuple[str, ...]) -> tuple[str, ...]:
+    named = (word for one in judges for word in ("--judge", f"{one.judge}={one.model}"))
+    return ("areopage", "qualify", suite, *named, *place)
+
+
+def _people(view: RunView) -> PeopleTrust | None:
+    found = people_result(view)
+    if found is None or found.all_labelled is None:
+        return None
+    every, figures = found.all_labelled, found.sample or found.all_labelled
+    drawn = drawn_ids(view)
+    counted = [one for one in view.people.labels if found.sample is None or one.answer_id in drawn]
+    labelled = {one.answer_id for one in counted}
+    cases = [case for case in view.cases if view.answer_ids.get(case.id) in labelled]
+    return PeopleTrust(
+        answers=figures.answers,
+        labels=len(counted),
+        raters=figures.raters,
+        of=len(answers_by_kind(view)["random"]),
+        at_random=found.sample is not None,
+        others=every.answers - figures.answers,
+        unblind=found.not_counted,
+        origins=dict(sorted(Counter(one.origin for one in counted).items())),
+        languages=_counts(view, cases, "language"),
+        ages={name: n for name, n in _counts(view, cases, "maturity").items() if name},
+        criteria=figures.criteria,
+        first=figures.first,
+    )
+
+
+def _counts(view: RunView, cases: Sequence[Case], dimension: Dimension) -> dict[str, int]:
+    return dict(sorted(Counter(case_group(case, view.spec, dimension) for case in cases).items()))
+
+
+def _score(view: RunView) -> ScoreTrust:
+    intervals, tree = view.scores.intervals, view.scores.tree
+    cases = dict(zip(view.scores.values.nodes, view.scores.values.cases, strict=True))
+
+    def part(path: tuple[str, ...], score: float | None, found: Interval | None) -> PartScore:
+        low, high = (found.low, found.high) if found is not None else (None, None)
+        return PartScore(score=score, low=low, high=high, cases=cases.get(path, 0))
+
+    ids = view.spec.criteria_by_id()
+    return ScoreTrust(
+        scale=view.spec.scale,
+        final=part((), tree.score, view.scores.interval),
+        criteria={node.name: part(path, node.score, intervals.get(path)) for path, node in paths(tree) if node.name in ids},
+        calibration=fitting_calibration(view),
+        needed=tuple(_needed(view)),
+        difference=view.detectable.difference,
+        failures=view.detectable.failures,
+        failure_cases=view.detectable.failure_cases,
+        if_missing=view.scores.if_missing,
+    )
+
+
+def _needed(view: RunView) -> Iterator[LabelsNeeded]:
+    width = view.spec.scale.max - view.spec.scale.min
+    for share in PRECISIONS:
+        planned = planned_labels(view, share * width)
+        planned = [one for one in planned if one.labelled] or planned  # the others are named as unlabelled
+        if planned:
+            most = max(planned, key=lambda one: one.plan.labels)
+            yield LabelsNeeded(
+                precision=share * width,
+                answers=most.plan.labels,
+                labelled=most.labelled,
+                every=most.plan.labels >= most.plan.judged,
+                assumed=any(one.is_assumed for one in planned),
+            )
+
+
+def _uncovered(view: RunView) -> Uncovered:
+    spec, coverage = view.spec, view.coverage
+    scored = Counter(score.criterion for score in view.scores.criteria if score.score is not None)
+    waived = {score.criterion for score in view.scores.criteria if not score.applies}
+    silent = [id for id in spec.criteria_by_id() if not scored[id] and id not in coverage.lost]
+    unanswered = sum(case.response is None and case.id not in view.erased for case in view.cases)
+    return Uncovered(
+        cases=len(view.cases),
+        unanswered=unanswered,
+        unscored=len(view.unscored),
+        rejected=len(view.rejected),
+        conversations=sum(len(case.turns) > 1 or case.child is not None for case in view.cases),
+        languages=_languages(view),
+        ages=_ages(view),
+        categories=_categories(view),
+        not_judged=coverage.lost,
+        never_apply=tuple(id for id in silent if id in waived),
+        without_score=tuple(id for id in silent if id not in waived),
+        few={id: scored[id] for id in spec.criteria_by_id() if 0 < scored[id] < FEW},
+        unexamined=unexamined(view.standings, spec.languages),
+        missing=coverage.planned - coverage.scored - coverage.not_applicable,
+        planned=coverage.planned,
+        complete=view.complete,
+    )
+
+
+def _languages(view: RunView) -> tuple[Group, ...]:
+    counts = _counts(view, view.cases, "language")
+    return tuple(_group(name, counts.get(name, 0)) for name in dict.fromkeys((*view.spec.languages, *counts)))
+
+
+def _ages(view: RunView) -> tuple[Group, ...]:
+    """The audiences of the suite and those of the cases, young to old."""
+    counts, personas = _counts(view, view.cases, "maturity"), view.spec.personas
+    few = max(FEW, view.spec.release.min_cases_by_age if view.spec.release is not None else 0)
+    names = young_to_old({*personas, *(name for name in counts if name)})
+    bands = {name: persona.maturity_band for name, persona in personas.items()}
+    return tuple(_group(name, counts.get(name, 0), few, bands.get(name, "")) for name in names)
+
+
+def _categories(view: RunView) -> tuple[Group, ...]:
+    counts, labels = _counts(view, view.cases, "category"), view.spec.labels
+    return tuple(_group(labels.get(name), count) for name, count in counts.items() if name)
+
+
+def _group(name: str, cases: int, few: int = FEW, ages: str = "") -> Group:
+    return Group(name=name, cases=cases, hidden=upper_bound(0, cases, CERTAINTY) if cases else 1.0, few=few, ages=ages)
+
+
+def _steps(view: RunView, people: PeopleTrust | None, score: ScoreTrust) -> Iterator[Step]:
+    if not view.complete:
+        yield Step(name="resume", command=run_command(view, "bench", "resume"))
+    yield from exam_steps(view.spec.suite, view.standings, out_option(view))
+    labelled = people.criteria if people is not None and people.at_random else {}
+    most = max((one.answers for one in labelled.values()), default=0)
+    if score.needed:
+        wide, narrow = score.needed[0], score.needed[-1]
+        if wide.labelled < wide.answers or most < FEWEST_ITEMS:
+            yield _label(view, "label" if people is None else "more_labels", wide)
+        elif narrow.labelled < narrow.answers:
+            yield _label(view, "more_labels", narrow)
+    own = score.calibration is not None and score.calibration.source == view.run.id
+    if most >= FEWEST_LABELS and not (own and score.calibration is not None and score.calibration.answers >= most):
+        yield Step(name="calibrate", command=run_command(view, "calibrate", "fit"))
+
+
+def _label(view: RunView, name: str, needed: LabelsNeeded) -> Step:
+    options = ("--precision", f"{needed.precision:g}", "--queue")
+    return Step(
+        name="label" if name == "label" else "more_labels",
+        command=run_command(view, "calibrate", "plan", options=options),
+        labels=needed.answers,
+        precision=needed.precision,
+    )

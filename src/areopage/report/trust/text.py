@@ -1,0 +1,290 @@
+"""How far a score can be trusted, in sentences: the short answer, what is missing, and what would tell more."""
+
+from collections.abc import Iterator, Sequence
+
+from areopage.locales import Locale
+from areopage.report.bench.case import audience
+from areopage.report.elements import range_text
+from areopage.report.judges.qualification import judge_reason, judge_text
+from areopage.report.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
+from areopage.scoring.correction.applied import AppliedCalibration
+from areopage.scoring.correlation import Estimate
+from areopage.scoring.shares import Share
+
+PARTS_SHOWN = 3
+
+
+def opening(trust: Trust, locale: Locale) -> tuple[str, ...]:
+    """The short answer, computed from the record: on the judges, on people, on the score, and on what is left out."""
+    return tuple(" ".join(part(trust, locale)) for part in (_judges, _people, _score, _left_out))
+
+
+def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
+    standings = [one.standing for one in trust.judges]
+    if unfit := [one for one in standings if one.state == "unfit"]:
+        who = (locale.say("trust_judge_state", judge=one.judge, state=judge_reason(locale, one.reason)) for one in unfit)
+        yield locale.say("trust_open_unfit", who=", ".join(who))
+    if not standings:
+        yield locale.say("trust_open_no_judges")
+    elif all(one.state == "qualified" for one in standings):
+        yield locale.count("trust_open_passed", len(standings))
+    elif all(one.state == "never_examined" and not one.examined_at for one in standings):
+        yield locale.count("trust_open_unexamined", len(standings))
+    else:
+        passed = [one for one in standings if one.state == "qualified"]
+        others = (
+            locale.say("trust_judge_state", judge=one.standing.judge, state=exam_state(one, locale))
+            for one in trust.judges
+            if one.standing.state != "qualified"
+        )
+        told = {"others": locale.say("trust_what_joint").join(others)}
+        if passed:
+            yield locale.count("trust_open_some", len(passed), all=locale.whole(len(standings)), **told)
+        else:
+            yield locale.count("trust_open_none_passed", len(standings), **told)
+    yield from _jury(trust, locale)
+
+
+def exam_state(one: JudgeTrust, locale: Locale) -> str:
+    """What exams say of a judge in a few words; with the number of criteria where it passed on some."""
+    standing = one.standing
+    counts = {"failed": standing.not_qualified, "never": standing.never_examined}
+    every = standing.qualified + sum(counts.values())
+    word = judge_text(locale, standing)
+    if standing.state == "unfit" or not standing.qualified:
+        return word
+    passed = locale.say("trust_passed_on", n=locale.whole(standing.qualified), all=locale.whole(every))
+    rest = [locale.say(f"trust_{name}_on", n=locale.whole(count)) for name, count in counts.items() if count]
+    told = ", ".join([passed, *rest])
+    return told if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {told}"
+
+
+def _jury(trust: Trust, locale: Locale) -> Iterator[str]:
+    worth = trust.jury
+    if len(trust.judges) < 2:
+        return
+    numbers = {"judges": locale.whole(len(trust.judges))}
+    effective = worth.labelled.effective if worth is not None else None
+    if worth is None or effective is None or effective.value.value is None:
+        yield locale.say("trust_open_jury_unknown", **numbers)
+        return
+    found = {"value": locale.number(effective.value.value, 1), "range": interval_text(effective.value, locale, digits=1)}
+    yield locale.say("trust_open_jury", **numbers, **found, n=locale.whole(worth.labelled.items))
+
+
+def interval_text(found: Estimate, locale: Locale, *, sign: bool = False, digits: int = 2) -> str:
+    """An interval as words; the word for none where it is not known."""
+    if found.low is None or found.high is None:
+        return locale.say("trust_no_interval")
+    return range_text(locale, found.low, found.high, sign=sign, digits=digits)
+
+
+def around(low: float | None, high: float | None, locale: Locale) -> str:
+    """The interval of a score, named as one; the words for none where there is none."""
+    if low is None or high is None:
+        return locale.say("trust_no_interval")
+    return locale.say("trust_interval", range=range_text(locale, low, high))
+
+
+def _people(trust: Trust, locale: Locale) -> Iterator[str]:
+    people = trust.people
+    if people is None:
+        yield locale.say("trust_open_nobody")
+        return
+    if not people.at_random:
+        yield locale.count("trust_open_chosen", people.answers)
+    elif people.of is None:
+        yield locale.count("trust_open_people_drawn", people.answers)
+    else:
+        yield locale.count("trust_open_people", people.answers, of=locale.whole(people.of))
+    yield from _agreement(trust, people, locale)
+    if people.first is not None and people.first.people:
+        missed, seen = len(people.first.missed), people.first
+        around = share_range(seen.sensitivity, locale, missed=True)
+        yield locale.count("trust_open_missed", seen.people, missed=locale.whole(missed), range=around)
+
+
+def _agreement(trust: Trust, people: PeopleTrust, locale: Locale) -> Iterator[str]:
+    """How much higher or lower the judges score, on the overall score or else on the criterion with the most labels."""
+    key = max(people.criteria, key=lambda one: (one == FINAL and people.criteria[one].answers > 0, people.criteria[one].answers))
+    one = people.criteria[key]
+    if one.bias.low is None or one.bias.high is None or one.bias.value is None:
+        yield locale.say("trust_open_few")
+        return
+    told = {"criterion": criterion_name(trust, key, locale), "range": interval_text(one.bias, locale, sign=True)}
+    if one.bias.low <= 0 <= one.bias.high:
+        yield locale.count("trust_open_unbiased", one.answers, **told)
+        return
+    key = "trust_open_higher" if one.bias.value > 0 else "trust_open_lower"
+    yield locale.count(key, one.answers, bias=locale.number(abs(one.bias.value)), **told)
+
+
+def share_range(found: Share, locale: Locale, *, missed: bool = False) -> str:
+    """The interval of a share, or of what it leaves; the words for none where it is not known."""
+    if found.low is None or found.high is None:
+        return locale.say("trust_no_interval")
+    low, high = (1 - found.high, 1 - found.low) if missed else (found.low, found.high)
+    return locale.say("people_range", low=locale.percent(low, 0), high=locale.percent(high, 0))
+
+
+def criterion_name(trust: Trust, key: str, locale: Locale) -> str:
+    """What people call a criterion, or the overall score inside of a sentence."""
+    if key == FINAL:
+        return locale.say("trust_the_final" if trust.about == "run" else "trust_the_mean")
+    return locale.say("trust_named", name=trust.names.get(key, key))
+
+
+def _score(trust: Trust, locale: Locale) -> Iterator[str]:
+    final, scale, calibration = trust.score.final, trust.score.scale, trust.score.calibration
+    if final.score is None:
+        yield locale.say("trust_open_no_score")
+        return
+    numbers = {"score": locale.number(final.score), "min": locale.short(scale.min), "max": locale.short(scale.max)}
+    key = "trust_open_score" if trust.about == "run" else "trust_open_mean"
+    yield locale.count(key, final.cases, **numbers, interval=around(final.low, final.high, locale))
+    if calibration is None:
+        yield locale.say("trust_open_uncorrected")
+    elif calibration.final is None:
+        joint, parts = locale.say("trust_what_joint"), list(_corrected_parts(trust, calibration, locale))
+        yield locale.count("trust_open_corrected_parts", len(calibration.criteria), parts=joint.join(parts[:PARTS_SHOWN]))
+    else:
+        one = calibration.final
+        yield locale.say("trust_open_corrected", score=locale.number(one.score), interval=around(one.low, one.high, locale))
+
+
+def _corrected_parts(trust: Trust, calibration: AppliedCalibration, locale: Locale) -> Iterator[str]:
+    for id, one in calibration.criteria.items():
+        scores = {"after": locale.number(one.score), "before": locale.number(one.uncorrected)}
+        interval = around(one.low, one.high, locale)
+        yield locale.say("trust_open_part", name=criterion_name(trust, id, locale), **scores, interval=interval)
+
+
+def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:
+    found = trust.uncovered
+    nothing = [*_group_names(found.languages, locale, age=False, none=True), *_group_names(found.ages, locale, none=True)]
+    nothing += _labels(trust, (*found.not_judged, *found.never_apply, *found.without_score))
+    little = [*_group_names(found.languages, locale, age=False), *_group_names(found.ages, locale)]
+    joint = locale.say("trust_what_joint")
+    if nothing:
+        yield locale.say("trust_open_nothing_about", what=joint.join(nothing))
+    if little:
+        yield locale.say("trust_open_little_about", what=joint.join(little))
+    if not nothing and not little:
+        yield locale.say("trust_open_covered" if trust.about == "run" else "trust_open_covered_period")
+    if found.missing and trust.score.if_missing is not None and found.planned:
+        share, worst = locale.percent(found.missing / found.planned), locale.number(trust.score.if_missing[0])
+        yield locale.say("trust_open_missing", share=share, worst=worst)
+
+
+def _group_names(groups: Sequence[Group], locale: Locale, *, age: bool = True, none: bool = False) -> Iterator[str]:
+    """The groups without a case, or those with too few."""
+    for one in groups:
+        name = group_name(one, locale, age=age)
+        if none and not one.cases:
+            yield name
+        elif not none and 0 < one.cases < one.few:
+            yield locale.say("trust_what_count", what=name, count=locale.count("trust_cases", one.cases))
+
+
+def group_name(one: Group, locale: Locale, *, age: bool) -> str:
+    """What people call a language or an audience."""
+    if not age:
+        return language_name(one.name, locale)
+    name = audience(locale, one.name)
+    return locale.say("trust_what_age", name=name, ages=one.ages.replace("-", "–")) if one.ages else name
+
+
+def language_name(code: str, locale: Locale) -> str:
+    """What people call a language."""
+    key = f"language_{code}"
+    return locale.say(key) if key in locale.messages else code
+
+
+def _labels(trust: Trust, criteria: Sequence[str]) -> list[str]:
+    return [trust.names.get(id, id) for id in dict.fromkeys(criteria)]
+
+
+def gaps(trust: Trust, locale: Locale) -> Iterator[str]:
+    """What the score leaves out, a sentence for each."""
+    yield from _missing_gaps(trust, locale)
+    found = trust.uncovered
+
+    def names(ids: Sequence[str]) -> str:
+        return locale.names(_labels(trust, ids))
+
+    criteria = (
+        ("trust_gap_not_judged", found.not_judged),
+        ("trust_gap_never_apply", found.never_apply),
+        ("trust_gap_without_score", found.without_score),
+    )
+    for key, ids in criteria:
+        if ids:
+            yield locale.say(key, names=names(ids))
+    if found.few:
+        told = [f"{trust.names.get(id, id)} ({locale.whole(n)})" for id, n in found.few.items()]
+        yield locale.say("trust_gap_few", few=locale.whole(FEW), names=locale.names(told))
+    yield from _group_gaps(trust, locale)
+    exams = found.unexamined
+    if exams.without_gold:
+        yield locale.say("trust_gap_gold", names=names(exams.without_gold))
+    rest = [id for id in exams.criteria if id not in exams.without_gold]
+    if rest:
+        yield locale.say("trust_gap_unexamined", names=names(rest))
+    if exams.languages:
+        yield locale.say("trust_gap_exam_languages", names=", ".join(language_name(one, locale) for one in exams.languages))
+    if trust.people is not None:
+        labelled = {id for id, one in trust.people.criteria.items() if one.answers}
+        unlabelled = [id for id in trust.score.criteria if id not in labelled]
+        if unlabelled:
+            yield locale.say("trust_gap_unlabelled", names=names(unlabelled))
+    if trust.about == "period":
+        yield locale.say("trust_gap_period")
+
+
+def _missing_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
+    found, of = trust.uncovered, locale.whole(trust.uncovered.cases)
+    if found.unanswered:
+        key = "trust_gap_unanswered" if trust.about == "run" else "trust_gap_failed"
+        yield locale.count(key, found.unanswered, of=of)
+    if found.unscored:
+        yield locale.count("trust_gap_unscored", found.unscored, of=of)
+    for key, count in (("waiting", found.waiting), ("sampled", found.sampled_out), ("rejected", found.rejected)):
+        if count:
+            yield locale.count(f"trust_gap_{key}", count)
+    if found.missing and found.planned:
+        numbers = {"missing": locale.whole(found.missing), "planned": locale.whole(found.planned)}
+        told = locale.say("trust_gap_missing", **numbers, share=locale.percent(found.missing / found.planned))
+        if trust.score.if_missing is not None:
+            worst, best = map(locale.number, trust.score.if_missing)
+            told = f"{told} {locale.say('trust_gap_if_missing', worst=worst, best=best)}"
+        elif trust.score.final.score is not None and not found.unscored and not found.unanswered:
+            told = f"{told} {locale.say('trust_gap_enough')}"
+        yield told
+
+
+def _group_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
+    found = trust.uncovered
+    for key, groups, age in (("languages", found.languages, False), ("ages", found.ages, True)):
+        if names := list(_group_names(groups, locale, age=age, none=True)):
+            yield locale.say(f"trust_gap_{key}", names=locale.say("trust_what_joint").join(names))
+    few = [*_group_names(found.languages, locale, age=False), *_group_names(found.ages, locale)]
+    few += [
+        locale.say("trust_what_count", what=one.name, count=locale.count("trust_cases", one.cases))
+        for one in found.categories
+        if one.cases < one.few
+    ]
+    if few:
+        yield locale.say("trust_gap_groups", names=locale.say("trust_what_joint").join(few))
+    if found.conversations == 0:
+        yield locale.say("trust_gap_conversations")
+
+
+def step_text(trust: Trust, step: Step, locale: Locale) -> str:
+    """What a step is for, without its command."""
+    if step.criteria:
+        return locale.say(f"trust_step_{step.name}", names=locale.names(_labels(trust, step.criteria)))
+    if step.precision is not None:
+        return locale.count(f"trust_step_{step.name}", step.labels, precision=locale.short(step.precision))
+    if step.labels:
+        return locale.count(f"trust_step_{step.name}", step.labels)
+    return locale.say(f"trust_step_{step.name}")

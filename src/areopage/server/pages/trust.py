@@ -1,0 +1,71 @@
+"""The pages "How far can you trust this?" of a benchmark run, and of a period of production."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from areopage.ledger.lists import EvaluationLists
+from areopage.locales import sentence_case
+from areopage.monitor.figures import criterion_labels, measure
+from areopage.report.elements import report_locale
+from areopage.report.trust.page import trust_sections, trust_title
+from areopage.report.trust.period import period_trust
+from areopage.report.trust.run import run_trust
+from areopage.review.agreement import ledger_worth
+from areopage.review.rubric import rubric_of
+from areopage.server.access import Reader
+from areopage.server.context import context_of
+from areopage.server.pages.filters import chosen, last_days
+from areopage.server.pages.rendering import REPORT_STYLES, language_code, render
+from areopage.server.pages.runs import view_of
+
+DEFAULT_PERIOD = "30"
+SPANS = ("7", "30", "90")
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/runs/{id:path}/trust")
+def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
+    """How far the score of a run can be trusted, from the ledger as it is now."""
+    if not id:
+        return RedirectResponse("/runs", 303)
+    view = view_of(context_of(request), reader, id)
+    if view is None:
+        return render(request, "missing.html.j2", 404)
+    locale, trust = report_locale(language_code(request)), run_trust(view)
+    return render(
+        request,
+        "trust_run.html.j2",
+        view=view,
+        title=trust_title(trust, locale),
+        sections=trust_sections(trust, locale),
+        report_styles=REPORT_STYLES,
+    )
+
+
+@router.get("/trust")
+def show_period_trust(request: Request, reader: Reader) -> Response:
+    """How far the scores of a period can be trusted; labels count of all days, of answers in the reader's scope."""
+    context, locale = context_of(request), report_locale(language_code(request))
+    ledger, suite = context.ledger, context.suite
+    asked = chosen(request, context.now().date(), DEFAULT_PERIOD, reader.collections)
+    period = asked.period or last_days(context.now().date(), 30)
+    figures = measure(ledger, period, asked.scope(suite.name), suite.scale, criterion_labels(suite, locale.code))
+    sources = () if asked.source is None else (asked.source,)
+    worth = ledger_worth(ledger, rubric_of(suite), sources)
+    trust = period_trust(ledger, suite, figures, locale.code, worth, sources)
+    lists = EvaluationLists(ledger)
+    return render(
+        request,
+        "trust_period.html.j2",
+        asked=asked,
+        periods=SPANS,
+        period=sentence_case(locale.period(period.start, asked.last_day or period.start)),
+        suite=suite.name,
+        sources=tuple(filter(reader.may_see, lists.sources())),
+        variants=tuple(lists.variants(reader.collections)),
+        title=trust_title(trust, locale),
+        sections=trust_sections(trust, locale),
+        report_styles=REPORT_STYLES,
+    )
