@@ -124,11 +124,12 @@ def test_a_mix_of_other_languages_explains_a_difference(tmp_path: Path) -> None:
 
 def test_columns_of_the_metadata_are_slices_and_an_unknown_one_is_refused(ledger: Ledger) -> None:
     put_answers(
-        ledger, panel_like(SPEC), [GOOD] * 40, metadata=lambda number: {"Topic": "law" if number % 2 else "tax", "âge": "Child"}
+        ledger, panel_like(SPEC), [GOOD] * 40, metadata=lambda number: {"Topic": "law" if number % 2 else "tax", "âge": "7"}
     )
     found = compared(ledger, by=["topic"])
     assert {one.value for one in found.slices if one.column == "topic"} == {"law", "tax"}
     assert [one.column for one in found.mixes] == ["maturity", "language", "topic"] and found.missing == ("category",)
+    assert {one.value for one in found.mixes[0].values if one.production} == {"Child"}
     with pytest.raises(UserError, match="no column 'colour'"):
         compared(ledger, by=["colour"])
 

@@ -264,7 +264,7 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
     for criterion in CRITERIA:
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
-    paths = ("report:", "how far to trust it:")
+    paths = ("report:", "how far to trust it:", "examine the judges:")
     assert [line for line in shown.splitlines() if len(line) > 80 and not line.startswith(paths)] == []
     weights = CONFIG["weights"]
     share = weights["categories"]["safety"] * weights["criteria"]["safety.harm"]["danger"]

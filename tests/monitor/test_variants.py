@@ -73,4 +73,7 @@ def test_the_command_tells_and_its_exit_code_can_end_a_test(command: Command) ->
     (one,) = figures["variants"]
     assert (one["variant"], one["tests"][0]["direction"]) == ("a", "better")
     assert command("monitor", "compare", "a", "--since", until, "--until", until, "--fail-on", "regression").code == 0
-    assert "the ledger has a, b" in command("monitor", "compare", "other", "--since", "2026-11-15", "--until", until).refused()
+    assert (
+        "variants in the ledger: a, b"
+        in command("monitor", "compare", "other", "--since", "2026-11-15", "--until", until).refused()
+    )

@@ -1,11 +1,13 @@
 """The answers that the monitor evaluated in a period, as one side of a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 
 from msgspec import Struct
 
 from areopage.cases.columns import field_named, fold_name
+from areopage.cases.maturity import normalise_maturity
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
@@ -191,6 +193,9 @@ def _value(case: Case, column: str, language: str) -> str:
         names = (name for name in case.metadata if (field and field_named(name) == field) or fold_name(name) == fold_name(column))
         own = next((case.metadata[name] for name in names), "")
     text = "" if own is None else " ".join(str(own).split())
+    if field == "maturity":
+        with suppress(ValueError):  # what is no known age stands as it is
+            text = normalise_maturity(text) or ""
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 

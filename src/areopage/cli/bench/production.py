@@ -36,7 +36,7 @@ from areopage.report.comparison.production import (
 from areopage.report.comparison.production_files import PAGE, production_pull_request, write_production
 from areopage.report.comparison.text import conclusion_text, node_name
 from areopage.report.elements import report_locale
-from areopage.report.league.text import column_name, score_difference
+from areopage.report.league.text import column_name, score_difference, slice_value
 from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
 
 DAYS = 30
@@ -168,7 +168,7 @@ def _mixes(found: ProductionComparison, locale: Locale) -> Table:
                 locale.percent(n / max(total, 1), 1) for n, total in zip((one.run, one.production), mix.totals, strict=True)
             ]
             name = visible(column_name(mix.column, locale)) if place == 0 else ""
-            table.add_row(*map(Text, (name, visible(one.value) or locale.say("no_value"), *shares)))
+            table.add_row(*map(Text, (name, visible(slice_value(mix.column, one.value, found.run.spec.labels, locale)), *shares)))
         if len(mix.values) > _SHOWN_VALUES:
             table.add_row("", locale.count("production_more_values", len(mix.values) - _SHOWN_VALUES), "", "")
     return table

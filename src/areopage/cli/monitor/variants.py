@@ -54,7 +54,7 @@ def compare(
     if as_json:
         typer.echo(msgspec.json.encode(_figures(baseline, period, compared)).decode())
     else:
-        _print(baseline, period, compared, criterion_labels(suite, "en"))
+        _print(baseline, period, compared, criterion_labels(suite, "en"), by_question)
     raise typer.Exit(_exit_code(compared, fails=fails))
 
 
@@ -69,7 +69,9 @@ def _figures(baseline: str, period: Period, compared: Sequence[VariantComparison
     return {"schema": "areopage-variants-1", "baseline": baseline, "period": period, "variants": compared}
 
 
-def _print(baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str]) -> None:
+def _print(
+    baseline: str, period: Period, compared: Sequence[VariantComparison], labels: dict[str, str], by_question: bool
+) -> None:
     console, locale = text_console(), report_locale("en")
     for one in compared:
         told = {"name": variant_name(one.variant, locale), "baseline": variant_name(baseline, locale)}
@@ -80,4 +82,5 @@ def _print(baseline: str, period: Period, compared: Sequence[VariantComparison],
             style = {"worse": "red", "better": "green"}.get(test.direction, "")
             table.add_row(*(Text(visible(cell), style=style) for cell in variant_cells(test, labels, locale)))
         print_table(console, table)
-    console.print(Text(locale.say("variants_note")), soft_wrap=True)
+    paired = locale.say("variants_note_by_question" if by_question else "variants_note_by_day")
+    console.print(Text(f"{locale.say('variants_note')} {paired}"), soft_wrap=True)
