@@ -40,5 +40,14 @@ def period_panels(ledger: Ledger, period: Period, scope: Scope) -> list[str]:
         return [id for id in connection.execute(query).scalars() if id]
 
 
+def newest_panel(ledger: Ledger, period: Period, scope: Scope) -> str:
+    """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
+    columns = evaluations.c
+    query = select(columns.run_id).where(*_evaluated(period, scope))
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        found = connection.execute(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1)).scalar()
+    return found or ""
+
+
 def _evaluated(period: Period, scope: Scope) -> Conditions:
     return [evaluations.c.state == "evaluated", *in_period(period), *in_scope(scope)]

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.panel_standings import standings_of_panel
 from areopage.ledger.qualifications import JudgeStanding
-from areopage.ledger.queries import Filters
+from areopage.ledger.reviewed import newest_panel
 from areopage.ledger.store import Ledger
 from areopage.monitor.figures import Mean, PeriodFigures
 from areopage.report.monitor.calibrated import fitting_to_period
@@ -82,10 +81,9 @@ def _names(figures: PeriodFigures, standings: Sequence[JudgeStanding]) -> dict[s
 
 
 def _standings(ledger: Ledger, figures: PeriodFigures) -> tuple[JudgeStanding, ...]:
-    """What exams say of the judges of the newest answer; () without one."""
-    scope = figures.scope
-    newest = EvaluationLists(ledger).page(Filters(period=figures.period, source=scope.source, variant=scope.variant), limit=1)
-    return standings_of_panel(ledger, newest[0].run_id) if newest else ()
+    """What exams say of the judges of the newest answer that the suite judged; () without one."""
+    newest = newest_panel(ledger, figures.period, figures.scope)
+    return standings_of_panel(ledger, newest) if newest else ()
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
