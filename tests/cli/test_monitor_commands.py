@@ -108,6 +108,7 @@ ROW = {
     "source": "desk",
     "variant": "a",
     "language": "fr",
+    "age": "9-12",
     "answered_at": "2026-10-24T09:30:00Z",
     "metadata": {"user": "u1"},
     "note": "kept",
@@ -136,6 +137,7 @@ def test_rows_of_a_file_keep_what_the_api_takes_and_other_columns_are_named(
     assert (found.source, found.variant, found.language) == ("desk", "a", "fr")
     assert found.answered_at == datetime(2026, 10, 24, 9, 30, tzinfo=UTC)
     assert found.case.metadata == {"user": "u1", "note": "kept"}
+    assert found.case.maturity == "Teen"
 
 
 @pytest.mark.parametrize(

@@ -229,3 +229,15 @@ def test_any_text_is_stored_or_refused(prompt: str, response: str, id: str) -> N
 def test_a_record_that_was_not_made_for_submitting_is_refused(ledger: Ledger, fields: dict[str, Any]) -> None:
     with pytest.raises(SubmissionError, match="as it is submitted"):
         Intake(ledger).submit([msgspec.structs.replace(answer("a"), **fields)])
+
+
+@pytest.mark.parametrize(("age", "audience"), [(10, "Teen"), ("9-12", "Teen"), ("7", "Child"), ("", "")])
+def test_the_readers_age_reaches_the_judges(ledger: Ledger, age: str | int, audience: str) -> None:
+    Intake(ledger).submit([submission_of("Why is the sky blue?", "Light scatters.", id="a", age=age)])
+    stored = Answers(ledger).get("a")
+    assert stored is not None and stored.case.maturity == audience
+
+
+def test_an_age_that_is_none_is_refused() -> None:
+    with pytest.raises(SubmissionError, match=r"^age: .*notaries"):
+        submission_of("Why?", "So.", age="notaries")

@@ -14,6 +14,7 @@ from uuid import UUID
 import msgspec
 
 from areopage.cases.documents import read_documents
+from areopage.cases.maturity import normalise_maturity
 from areopage.cases.records import Case, Document, Turn
 from areopage.errors import DatasetError, SubmissionError
 from areopage.ledger.records import Answer, is_golden
@@ -120,6 +121,7 @@ def submission_of(
     source: str = "",
     variant: str = "",
     language: str = "",
+    age: str | int = "",
     answered_at: datetime | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Answer:
@@ -134,6 +136,7 @@ def submission_of(
         source: where the answer comes from, e.g. the name of the bot.
         variant: its side of an A/B test.
         language: of the answer, as a code of ISO 639; "": the monitor's.
+        age: of the reader, such as 10, "9-12" or "teen": judges of a suite with personas are told; "": not known.
         answered_at: when it was given; None: now. Without a zone it counts as UTC.
         metadata: anything that JSON can hold.
 
@@ -150,6 +153,7 @@ def submission_of(
         prompt=_prompt(prompt),
         response=_text(response, "response"),
         documents=_documents(documents),
+        maturity=_maturity(age),
         metadata=dict(metadata or {}),
     )
     moment = answered_at or now
@@ -168,6 +172,13 @@ def submission_of(
             answered_at=moment,
         )
     )
+
+
+def _maturity(age: str | int) -> str:
+    try:
+        return normalise_maturity(age) or ""
+    except ValueError as fault:
+        raise SubmissionError(f"age: {fault}") from None
 
 
 def checked(answer: Answer) -> Answer:

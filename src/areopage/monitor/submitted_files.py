@@ -20,6 +20,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "variant": ("variant", "variante", "ab_variant"),
         "language": ("language", "lang", "langue"),
+        "age": ("age", "âge", "age_group", "age_range", "maturity", "tranche d'âge"),
         "answered_at": ("answered_at", "timestamp"),
         "metadata": ("metadata",),
     }
@@ -73,6 +74,7 @@ def _submission_of_case(case: Case, file: str, source: str, variant: str, langua
         source=source if source and case.source == file else case.source,
         variant=_label(given, "variant") or variant,
         language=_label(given, "language") or language,
+        age=_label(given, "age"),
         answered_at=_moment(given.get("answered_at")),
         metadata=_object(given.get("metadata")) | metadata,
     )

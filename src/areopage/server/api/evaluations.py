@@ -197,6 +197,7 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
             source=actor.in_scope(answer.source or None, "source") or "",
             variant=answer.variant or "",
             language=answer.language or "",
+            age="" if answer.age is None else answer.age,
             answered_at=answer.answered_at,
             metadata=answer.metadata,
         )

@@ -25,6 +25,7 @@ Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test
 Tongue = Annotated[
     str, Meta(max_length=16, description="Language (ISO 639) of the answer; default: the monitor's.", examples=["fr"])
 ]
+Age = Annotated[str | int, Meta(description="Age of the reader: years, a range or a word.", examples=["9-12"])]
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 Noted = Literal["yes", "soon", "no"]
 """Storage of a trace when the request returns: stored, about to be stored, or not stored."""
@@ -76,6 +77,7 @@ class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     source: Source | None = None
     variant: Variant | None = None
     language: Tongue | None = None
+    age: Age | None = None
     answered_at: Moment | None = None
     metadata: dict[str, Any] | None = None
 
