@@ -4,7 +4,6 @@ A round is appended and never changed. `areopage.ledger.qualifications` computes
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.exam_rows import ExamRow
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import canary_rounds
 from areopage.ledger.store import Ledger
@@ -21,44 +21,26 @@ from areopage.scoring.exams.drift import Look, Shift
 from areopage.scoring.exams.records import Said
 
 
-class CanaryRound(Struct, frozen=True, kw_only=True):
-    """What one round says of one judge on one criterion.
+class CanaryRound(ExamRow, frozen=True, kw_only=True):
+    """What one round says of one judge on one criterion; other fields as of `ExamRow`.
 
     Args:
-        number: given by the database (0 before).
         round: the id of the round, shared by its criteria.
         exam: the id of the exam that it is compared with; `sequence` counts the rounds since then, from 1.
         at: when the round began.
-        judge, model: its name and reference; `digest` identifies its weights, where they are known.
-        criterion: its id.
-        keys: what the exam's result holds for, as in `Qualification`.
         moved: the judge's scores moved, by this round or an earlier one since the exam; `found` is the number of that round.
         look: the evidence of all rounds so far.
         shift: how far the latest scores lie from those before; of a judge that moved as it was found.
         items: what the judge said of each row, pass by pass.
     """
 
-    number: int = 0
     round: str
-    exam: str
     sequence: int
-    at: datetime
-    suite: str
-    judge: str
-    model: str
-    digest: str
-    criterion: str
-    keys: tuple[str, ...]
     moved: bool
     found: int = 0
     look: Look
     shift: Shift
-    items: dict[str, tuple[Said, ...]] = {}
-
-    @property
-    def path(self) -> str:
-        """The criterion's path, without its version."""
-        return self.criterion.rpartition("__v")[0]
+    items: dict[str, tuple[Said, ...]] = {}  # noqa: RUF012 - msgspec copies it
 
 
 class _Result(Struct, frozen=True):

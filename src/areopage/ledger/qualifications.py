@@ -21,6 +21,7 @@ from areopage.errors import ModelError, name_list
 from areopage.ledger.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.exam_rows import ExamRow
 from areopage.ledger.records import Standing, StandingState
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import qualifications
@@ -40,37 +41,22 @@ _BEGINNINGS: Mapping[str, StandingState] = {
     UNEXAMINED: "never_examined",
 }
 
-Keys = tuple[str, ...]
 
-
-class Qualification(Struct, frozen=True, kw_only=True):
-    """The result of one judge on one criterion in one exam.
+class Qualification(ExamRow, frozen=True, kw_only=True):
+    """The result of one judge on one criterion in one exam; other fields as of `ExamRow`.
 
     Args:
-        number: given by the database (0 before).
-        exam: the id of the exam, shared by its judges and criteria.
         at: when the exam was finished.
-        judge, model: its name and reference then; `digest` identifies its weights, where they are known.
-        criterion: its id, which holds its version; `template` is the version of the prompt template.
+        template: the version of the prompt template.
         languages: those of the gold rows.
-        keys: one for each language, of what the result holds for: see `standing_key`.
         gold: SHA-256 of the gold rows; `whole`: they are all of the suite's. Only a whole exam gives a standing.
         salt: what set the exam's calls apart from all others; "" for nothing.
         result: figures, marks, and whether they are met.
         items: what the judge said, row by row.
     """
 
-    number: int = 0
-    exam: str
-    at: datetime
-    suite: str
-    judge: str
-    model: str
-    digest: str
-    criterion: str
     template: str
     languages: tuple[str, ...]
-    keys: Keys
     gold: str
     whole: bool
     salt: str = ""
@@ -81,11 +67,6 @@ class Qualification(Struct, frozen=True, kw_only=True):
     def state(self) -> ExamState:
         """Whether all marks are met."""
         return self.result.state
-
-    @property
-    def path(self) -> str:
-        """The criterion's path, without its version."""
-        return self.criterion.rpartition("__v")[0]
 
 
 class CriterionStanding(Struct, frozen=True, kw_only=True):
