@@ -11,7 +11,7 @@ from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachab
 from areopage.jury.addressing import signs_of
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models.port import Completion, LanguageModel, Message
+from areopage.models.port import Completion, LanguageModel, Message, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
@@ -63,10 +63,7 @@ class ModelJudge:
         return msgspec.structs.replace(judged, steps=(*judged.steps, *signs)) if signs else judged
 
     async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
-        reader = context.personas.get(call.case.maturity)
-        prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
-        messages = (Message("system", prompt.system), Message("user", prompt.user))
-        schema = answer_schema(call.criteria) if call.hardening.schema else None
+        messages, schema = request_of(call, context)
         try:
             first = await self._model.generate(messages, call.options, schema)
         except PromptTooLong as fault:
@@ -89,6 +86,14 @@ class ModelJudge:
     async def aclose(self) -> None:
         """Close the model."""
         await self._model.aclose()
+
+
+def request_of(call: PlannedCall, context: CallContext) -> tuple[tuple[Message, ...], Schema | None]:
+    """The messages of a call, and the schema that its answer must fit."""
+    reader = context.personas.get(call.case.maturity)
+    prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
+    messages = (Message("system", prompt.system), Message("user", prompt.user))
+    return messages, answer_schema(call.criteria) if call.hardening.schema else None
 
 
 def _read(completion: Completion, call: PlannedCall) -> Reading:

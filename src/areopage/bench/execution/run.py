@@ -8,9 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.bench.conversations.turns import replies
+from areopage.bench.execution.batch_judges import carry_out_batches
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
+from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments, session_of
 from areopage.bench.execution.target_phase import TARGET_PHASE, TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
@@ -77,13 +78,13 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
             numbers=numbers,
         )
         planned = PhasePasses(passes=await _passes(context, every, work))
-        open_calls = await _ask_judges(context, work, planned, blocks, worker)
+        open_calls = await _ask_judges(context, work, planned, blocks, worker, folder)
         while context.spec.adaptive is not None and not open_ends + open_calls:
             found = await _passes(context, every, work)
             if found.items == planned.passes.items:
                 break
             planned = PhasePasses(passes=found, after=planned.passes)
-            open_calls = await _ask_judges(context, work, planned, blocks, worker)
+            open_calls = await _ask_judges(context, work, planned, blocks, worker, folder)
         open_ends += open_calls
         await blocks.finish(worker)
     return open_ends
@@ -112,26 +113,24 @@ async def _passes(context: RunContext, cases: Sequence[RunCase], work: _JudgeWor
     return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, cases, work.cases, work.numbers)
 
 
-async def _ask_judges(context: RunContext, work: _JudgeWork, planned: PhasePasses, blocks: RunBlocks, worker: OpenWorker) -> int:
+async def _ask_judges(
+    context: RunContext, work: _JudgeWork, planned: PhasePasses, blocks: RunBlocks, worker: OpenWorker, folder: Path
+) -> int:
     """Call judge by judge, so that a server keeps one model in memory.
 
     Returns the number of open calls.
     """
-    spec, open_calls = context.spec, 0
+    open_calls = 0
     async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
         store = RunJudgments(context.ledger, writer)
-        session = Session(
-            spec,
-            context.settings,
-            store,
-            kind="bench",
-            run_id=context.run_id,
-            traffic=context.traffic,
-            stops_at_outage=True,
-            concurrency=spec.concurrency,
-        )
+        session = session_of(context, store)
+
+        def phase_of(judge: Judge, own: RunJudgments, asked: Session) -> JudgePhase:
+            return JudgePhase(context, judge, asked, own, work.cases, work.positions, work.numbers, planned)
+
+        await carry_out_batches(context, work.judges, folder, writer, phase_of)
         for judge in work.judges:
-            phase = JudgePhase(context, judge, session, store, work.cases, work.positions, work.numbers, planned)
+            phase = phase_of(judge, store, session)
             if planned.after is not None and not phase.total:
                 continue
             context.observer.phase(judge.name, phase.total, await phase.look_up())

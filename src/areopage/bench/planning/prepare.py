@@ -24,7 +24,7 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
 from areopage.jury.opening import judge_provider_names
-from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
 from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
@@ -79,6 +79,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     salt: str = ""
     given: GivenAnswers | None = None
     responses_only: bool = False
+    batch: bool = False
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
@@ -180,6 +181,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
     adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, budget=wishes.budget)
+    judges = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)
     return RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
@@ -187,7 +189,8 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         languages=tuple(config.languages),
         mode=mode,
         target=None,
-        judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),
+        judges=judges,
+        batch=batched_judges(suite, judges, wanted=wishes.batch),
         adaptive=adaptive,
         criteria=criteria,
         personas=suite.personas(language),

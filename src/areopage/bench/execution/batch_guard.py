@@ -1,0 +1,71 @@
+"""One process at a time drives the batches of a run.
+
+The lock is freed by the system when its holder dies: the next process finds every batch in the ledger. A process that only sleeps
+keeps it.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from areopage.errors import StorageError
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.store import Ledger
+from areopage.work import file_lock
+
+_FILE = "batches.lock"
+_LOOK_EVERY = 0.5
+
+
+@asynccontextmanager
+async def batch_turn(ledger: Ledger, run_id: str, folder: Path) -> AsyncIterator[None]:
+    """Wait until no other process drives the batches of a run, and keep others from it.
+
+    Args:
+        folder: the run's.
+
+    Raises:
+        StorageError: the lock cannot be taken.
+    """
+    while True:
+        with try_batch_turn(ledger, run_id, folder) as mine:
+            if mine:
+                yield
+                return
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+@contextmanager
+def try_batch_turn(ledger: Ledger, run_id: str, folder: Path) -> Iterator[bool]:
+    """Yield whether this process has the turn; see `batch_turn`."""
+    if ledger.engine.dialect.name != "sqlite":
+        with _try_database(ledger, run_id) as mine:
+            yield mine
+        return
+    try:
+        held = file_lock.hold(folder / _FILE)
+    except OSError as error:
+        raise StorageError(f"{folder / _FILE} cannot be written: {error.strerror}") from None
+    try:
+        yield held is not None
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+@contextmanager
+def _try_database(ledger: Ledger, run_id: str) -> Iterator[bool]:
+    number = int.from_bytes(hashlib.sha256(f"batches {run_id}".encode()).digest()[:8], "big", signed=True)
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        guard = connection.execution_options(isolation_level="AUTOCOMMIT")  # no transaction stays open meanwhile
+        mine = bool(guard.execute(text("SELECT pg_try_advisory_lock(:number)"), {"number": number}).scalar())
+        try:
+            yield mine
+        finally:
+            if mine:
+                guard.execute(text("SELECT pg_advisory_unlock(:number)"), {"number": number})
