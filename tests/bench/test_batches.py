@@ -57,10 +57,12 @@ def run_of(suite: Path, *options: str) -> tuple[str | Path, ...]:
     return ("bench", "run", "--suite", suite, "--yes", *options)
 
 
-def costs(command: Command) -> float:
-    with Ledger.open(command.outputs / "ledger.db") as ledger:
-        keys = [row[0] for row in ledger.engine.connect().exec_driver_sql("SELECT key FROM judgments")]
-        return sum(one.cost or 0.0 for one in ledger.judgments(keys).values())
+def costs(command: Command) -> list[float]:
+    """What the judgments of each run cost, the newest run first."""
+    with Ledger.open(command.outputs / "ledger.db") as ledger, ledger.engine.connect() as connection:
+        query = "SELECT run_id, sum(cost) FROM judgments GROUP BY run_id"
+        sums = {row[0]: row[1] for row in connection.exec_driver_sql(query)}
+        return [sums[run.id] for run in ledger.runs()]
 
 
 def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
@@ -71,15 +73,14 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     assert "within 24 hours at 0.5 of the price" in batched.err
     assert "alpha: batch batch_1 completed, 48 of 48 calls completed" in batched.err
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
-    halved = costs(command)
-    direct = command(*run_of(suite, "--fresh", "--out", "direct"))
+    direct = command(*run_of(suite, "--fresh"))
     assert direct.code == 0, direct.err
     assert len(server.calls) == CALLS
-    (one,) = command.run_folders()
-    (other,) = [log.parent for log in (command.folder / "direct").glob("*/run.log")]
+    one, other = command.run_folders()
     assert scores_of(command.results(one)) == scores_of(command.results(other))
-    assert costs(Command(command.folder / "direct")) == 0 if False else halved > 0
-    shown = command("bench", "show")
+    whole, halved = costs(command)
+    assert halved == pytest.approx(whole / 2)
+    shown = command("bench", "show", one.name)
     assert "batch_1 completed, 48 of 48" in shown.out
     assert not [name for name, _ in server.files.values() if name.startswith("areopage-")]  # the prompts are gone
 
@@ -180,15 +181,79 @@ def test_a_judge_without_a_batch_service_is_refused_by_name(command: Command, se
     assert not server.calls
 
 
-def begin(command: Command, *arguments: str | Path) -> Forked:
-    """The command as a process of its own that looks often."""
-    code = """
+QUICK_COMMAND = """
 from areopage.bench.execution import batch_creation
 batch_creation.PACE = batch_creation.BatchPace(first=0.02, longest=0.05, settles=0.02)
 from areopage.cli.main import main
-main()
 """
-    return Forked(code, *arguments, folder=command.folder, environment=command.full_environment())
+KILLED_AT = """
+import os, signal
+from areopage.bench.execution.judge_phase import JudgePhase
+from areopage.ledger.sent_batches import SentBatches
+from areopage.models.batches import BatchService
+
+name, moment = os.environ["KILL"].split(" ")
+owner = next(one for one in (SentBatches, BatchService, JudgePhase) if hasattr(one, name))
+made = getattr(owner, name)
+
+def dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def plain(self, *given):
+    if moment == "after":
+        made(self, *given)
+    dies()
+
+async def awaited(self, *given):
+    if moment == "after":
+        await made(self, *given)
+    dies()
+
+setattr(owner, name, plain if owner is SentBatches else awaited)
+"""
+KILLS = (
+    *("note before", "note after", "remove before", "upload after", "uploaded after", "asked before", "asked after"),
+    *("create after", "created after", "seen after", "results after", "flush before", "flush after", "ended after"),
+)
+"""In the order in which a run that is resumed after each comes by them."""
+
+
+def begin(command: Command, *arguments: str | Path, killed: str = "") -> Forked:
+    """The command as a process of its own that looks often, and is killed at a named moment."""
+    code = QUICK_COMMAND + (KILLED_AT if killed else "") + "main()"
+    environment = {**command.full_environment(), "KILL": killed}
+    return Forked(code, *arguments, folder=command.folder, environment=environment)
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    for kill in KILLS:
+        process = begin(command, *run_of(suite, "--batch"), killed=kill)
+        assert ended(process).code == -signal.SIGKILL, kill
+        assert server.paid_twice == 0, kill
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert "coverage 100.0%" in done.out
+    assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
+
+
+def test_a_creation_that_arrives_late_creates_nothing(command: Command, server: BatchServer, suite: Path) -> None:
+    process = begin(command, *run_of(suite, "--batch"), killed="asked after")
+    assert ended(process).code == -signal.SIGKILL
+    ((late, _),) = server.files.items()  # the request of the killed process is still on its way
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert late not in server.files
+    assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
+
+
+def test_a_batch_that_the_list_shows_late_is_found(command: Command, server: BatchServer, suite: Path) -> None:
+    server.batch_faults.creations, server.batch_faults.lag = ["cut"], 1
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
 
 
 def wait_for(what: object, condition: "object") -> None:
@@ -203,7 +268,7 @@ def test_ctrl_c_leaves_the_batch_with_the_provider_and_the_same_command_stores_i
 ) -> None:
     server.held = True
     process = begin(command, *run_of(suite, "--batch"))
-    wait_for("a look at the batch", lambda: "GET /batches/batch_1" in server.requests)
+    wait_for("two looks at the batch", lambda: server.requests.count("GET /batches/batch_1") > 1)
     process.send_signal(signal.SIGINT)
     stopped = ended(process)
     assert stopped.code == 130, stopped.err
@@ -218,7 +283,7 @@ def test_ctrl_c_leaves_the_batch_with_the_provider_and_the_same_command_stores_i
 def test_batches_are_listed_and_cancelled(command: Command, server: BatchServer, suite: Path) -> None:
     server.held = True
     process = begin(command, *run_of(suite, "--batch"))
-    wait_for("a look at the batch", lambda: "GET /batches/batch_1" in server.requests)
+    wait_for("two looks at the batch", lambda: server.requests.count("GET /batches/batch_1") > 1)
     process.kill()
     process.communicate()
     assert "batch_1 validating" in command("bench", "batches").out
@@ -231,9 +296,17 @@ def test_batches_are_listed_and_cancelled(command: Command, server: BatchServer,
     assert server.paid_twice == 0
 
 
-def test_two_processes_of_one_run_send_each_call_once(command: Command, server: BatchServer, suite: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger(request: pytest.FixtureRequest, command: Command) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield str(command.folder / "shared.db")
+    else:
+        yield request.getfixturevalue("postgres_ledger")
+
+
+def test_two_processes_of_one_run_send_each_call_once(command: Command, server: BatchServer, suite: Path, ledger: str) -> None:
     server.looks = 4
-    processes = [begin(command, *run_of(suite, "--batch")) for _ in range(2)]
+    processes = [begin(command, *run_of(suite, "--batch", "--ledger", ledger)) for _ in range(2)]
     ends = [ended(process) for process in processes]
     assert [end.code for end in ends] == [0, 0], "".join(end.err for end in ends)
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
