@@ -1,10 +1,9 @@
 """A judge's calls through a batch service: each is paid once, whatever happens, and judgments are those of direct calls."""
 
-import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -28,7 +27,8 @@ QUICK = BatchPace(first=0.005, longest=0.02, settles=0.01)
 
 @pytest.fixture
 def server() -> Iterator[BatchServer]:
-    with BatchServer() as server:
+    server = BatchServer()
+    with server:
         yield server
 
 
@@ -188,12 +188,12 @@ from areopage.cli.main import main
 """
 KILLED_AT = """
 import os, signal
-from areopage.bench.execution.judge_phase import JudgePhase
+from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.ledger.sent_batches import SentBatches
 from areopage.models.batches import BatchService
 
 name, moment = os.environ["KILL"].split(" ")
-owner = next(one for one in (SentBatches, BatchService, JudgePhase) if hasattr(one, name))
+owner = next(one for one in (SentBatches, BatchService, BatchCalls) if hasattr(one, name))
 made = getattr(owner, name)
 
 def dies():
@@ -256,9 +256,9 @@ def test_a_batch_that_the_list_shows_late_is_found(command: Command, server: Bat
     assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
 
 
-def wait_for(what: object, condition: "object") -> None:
+def wait_for(what: str, condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
-    while not condition():  # type: ignore[operator]
+    while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.01)
 
@@ -319,4 +319,3 @@ def test_the_ledger_holds_no_prompt_of_a_batch(command: Command, server: BatchSe
         (batch,) = SentBatches(ledger).of_run(run.id)
     assert (batch.batch_id, batch.status, batch.completed, batch.keys) == ("batch_1", "completed", CALLS, ())
     assert re.fullmatch(r"[0-9a-f]{32}", batch.token)
-    assert os.environ.get("OPENAI_BASE_URL") != server.openai_url

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
+from aiohttp import BodyPartReader, web
 
 from servers.fake_answers import Call, answer_text, draw, reply_to
 from servers.fake_llm import FakeServer, failure
@@ -132,6 +132,7 @@ class BatchServer(FakeServer):
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         reader, purpose, name, content = await request.multipart(), "", "", b""
         async for part in reader:
+            assert isinstance(part, BodyPartReader)
             if part.name == "purpose":
                 purpose = (await part.read()).decode()
             elif part.name == "file":
@@ -201,7 +202,8 @@ class BatchServer(FakeServer):
         elif end == "failed":
             told = [{"code": "invalid_json_line", "message": "This line is not parseable as valid JSON."}]
         begun = 0 if end == "failed" else len(lines) // 2 if end in ("expired", "cancelled") else len(lines)
-        output, errors = [], []
+        output: list[dict[str, Any]] = []
+        errors: list[dict[str, Any]] = []
         for line in sorted(lines[:begun], key=lambda line: hashlib.sha256(line["custom_id"].encode()).digest()):
             reply = self._reply(line)
             (output if reply["response"]["status_code"] == 200 else errors).append(reply)

@@ -1,20 +1,21 @@
 """The judges of a run whose calls go through batch services: all their batches are out at the same time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
 from areopage.bench.execution import batch_creation
+from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation
 from areopage.bench.execution.batch_guard import batch_turn, try_batch_turn
 from areopage.bench.execution.batch_phase import BatchPhase
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase, RunJudgments, session_of
+from areopage.bench.execution.judge_phase import PhasePasses, RunJudgments
 from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import Judge
+from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import run_concurrently
-from areopage.jury.session import Session
 from areopage.ledger.answers import Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.sent_batches import SentBatch, SentBatches
@@ -24,37 +25,48 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 
-PhaseOf = Callable[[Judge, RunJudgments, Session], JudgePhase]
+
+def batched(context: RunContext) -> set[str]:
+    """The names of the judges whose calls are in batches: those that send them, and those of which batches are out."""
+    return {*context.spec.batch, *(batch.phase for batch in SentBatches(context.ledger).open_in(context.run_id))}
 
 
 async def carry_out_batches(
-    context: RunContext, judges: Sequence[Judge], folder: Path, writer: Batch[Record, None], phase_of: PhaseOf
+    context: RunContext,
+    judges: Sequence[Judge],
+    cases: Sequence[JudgedCase],
+    numbers: Mapping[str, int],
+    planned: PhasePasses,
+    writer: Batch[Record, None],
+    folder: Path,
 ) -> None:
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 
     Batches that are out are waited for, whether or not the run still sends batches: their calls are paid.
 
     Args:
-        folder: the run's.
+        judges: those that are asked; others than `batched` are left out.
+        cases: all that have an answer.
+        numbers: of the cases' answers, by the case's id.
+        planned: which passes are made.
         writer: stores judgments.
-        phase_of: plans the calls of a judge.
+        folder: the run's.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
     """
-    out = {batch.phase for batch in SentBatches(context.ledger).open_in(context.run_id)}
-    asked = [judge for judge in judges if judge.name in context.spec.batch or judge.name in out]
+    names = batched(context)
+    asked = [judge for judge in judges if judge.name in names]
     if not asked:
         return
     async with batch_turn(context.ledger, context.run_id, folder):
         phases: list[BatchPhase] = []
         total = kept = 0
         for judge in asked:
-            store = RunJudgments(context.ledger, writer)
-            phase = phase_of(judge, store, session_of(context, store))
-            kept += await phase.look_up()
-            total += phase.total
-            phases.append(BatchPhase(context, judge, phase, sends=judge.name in context.spec.batch))
+            calls = BatchCalls(context, judge, RunJudgments(context.ledger, writer), cases, numbers, planned)
+            kept += await calls.look_up()
+            total += calls.total
+            phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))
         context.observer.phase(f"{', '.join(judge.name for judge in asked)} (batch)", total, kept)
         await run_concurrently("batches", phases, BatchPhase.carry_out, len(phases))
 

@@ -17,9 +17,9 @@ from typing import BinaryIO
 import msgspec
 
 from areopage.bench.execution import batch_creation
+from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase
 from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
@@ -40,15 +40,15 @@ class BatchPhase:
     """The batches of one judge in one run; one process at a time drives them (see `batch_guard`)."""
 
     def __init__(
-        self, context: RunContext, judge: Judge, phase: JudgePhase, *, sends: bool, pace: BatchPace | None = None
+        self, context: RunContext, judge: Judge, calls: BatchCalls, *, sends: bool, pace: BatchPace | None = None
     ) -> None:
         """Prepare it.
 
         Args:
-            phase: plans the judge's calls and stores their judgments; the calls of the ledger are looked up.
+            calls: those of the judge, looked up in the ledger.
             sends: whether new batches are sent; else only those that are out are waited for.
         """
-        self._context, self._judge, self._phase, self._sends = context, judge, phase, sends
+        self._context, self._judge, self._calls, self._sends = context, judge, calls, sends
         self._pace = pace or batch_creation.PACE
         self._stored = SentBatches(context.ledger)
         self._asked = CallContext(
@@ -110,7 +110,7 @@ class BatchPhase:
         if not self._sends:
             return []
         outside = {key for batch in out for key in batch.keys} | self._direct
-        left = iter([call for call in self._phase.missing() if call.key not in outside])
+        left = iter([call for call in self._calls.missing() if call.key not in outside])
         sent: list[SentBatch] = []
         while len(out) + len(sent) < self._at_once:
             with TemporaryFile() as file:
@@ -186,7 +186,7 @@ class BatchPhase:
         Raises:
             ModelError: the provider did not begin it, or somebody cancelled it.
         """
-        calls = {call.key: call for call in self._phase.missing()}
+        calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}
         refused = 0
         for file_id in state.files:
@@ -199,13 +199,13 @@ class BatchPhase:
                     await self._read({key: (outside.pop(key), line) for key, line in answers.items()})
                     refused += len(rejected)
                     self._direct.update(rejected)
-        await self._phase.flush()
+        await self._calls.flush()
         await asyncio.to_thread(self._stored.ended, batch.token)
         await self._service.remove(batch.token)
         if state.status == "cancelled" and waited:
             raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
         self._plan_again(batch, state, refused == batch.calls)
-        left = {call.key for call in self._phase.missing()}
+        left = {call.key for call in self._calls.missing()}
         self._direct.update(key for key in batch.keys if key in left and self._rounds[key] >= self._pace.rounds)
 
     def _plan_again(self, batch: SentBatch, state: BatchState, all_refused: bool) -> None:
@@ -237,12 +237,12 @@ class BatchPhase:
             call, line = answers[key]
             judgment = await self._judgment(call, line)
             if judgment is not None:
-                self._phase.receive(judgment)
+                self._calls.receive(judgment)
 
         if answers:
             name = f"judge {self._judge.name} ({self._judge.reference})"
             await run_concurrently(name, answers, read_one, min(self._context.spec.concurrency, len(answers)))
-            await self._phase.flush()
+            await self._calls.flush()
 
     async def _judgment(self, call: PlannedCall, line: BatchLine) -> Judgment | None:
         """The judgment that an answer gives; None where the answer is none."""

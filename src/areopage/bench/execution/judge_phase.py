@@ -104,23 +104,10 @@ class JudgePhase:
         self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
         return len(self._held)
 
-    def missing(self) -> list[PlannedCall]:
-        """The calls without a final judgment, as far as this phase knows."""
-        return [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
-
-    def receive(self, judgment: Judgment) -> None:
-        """Store the judgment of a call that was not made here."""
-        self._store.append(judgment)
-        self._held[judgment.key] = judgment
-        self._report(judgment)
-
-    async def flush(self) -> None:
-        """Wait until all judgments so far are on the disk."""
-        await asyncio.to_thread(self._store.flush)
-
     async def open_calls(self) -> int:
         """The number of calls that timed out, were unreachable or were not made."""
-        self._held |= await self._session.known(self.missing())
+        missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
+        self._held |= await self._session.known(missing)
         return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
 
     def has_left(self, number: int) -> bool:
@@ -192,17 +179,3 @@ class RunJudgments:
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
         self._writer.flush()
-
-
-def session_of(context: RunContext, store: RunJudgments) -> Session:
-    """The session that asks a run's judges and keeps their judgments in a store."""
-    return Session(
-        context.spec,
-        context.settings,
-        store,
-        kind="bench",
-        run_id=context.run_id,
-        traffic=context.traffic,
-        stops_at_outage=True,
-        concurrency=context.spec.concurrency,
-    )

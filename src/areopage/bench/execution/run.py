@@ -11,7 +11,7 @@ from areopage.bench.conversations.turns import replies
 from areopage.bench.execution.batch_judges import carry_out_batches
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments, session_of
+from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
 from areopage.bench.execution.target_phase import TARGET_PHASE, TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
@@ -120,17 +120,22 @@ async def _ask_judges(
 
     Returns the number of open calls.
     """
-    open_calls = 0
+    spec, open_calls = context.spec, 0
     async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
         store = RunJudgments(context.ledger, writer)
-        session = session_of(context, store)
-
-        def phase_of(judge: Judge, own: RunJudgments, asked: Session) -> JudgePhase:
-            return JudgePhase(context, judge, asked, own, work.cases, work.positions, work.numbers, planned)
-
-        await carry_out_batches(context, work.judges, folder, writer, phase_of)
+        session = Session(
+            spec,
+            context.settings,
+            store,
+            kind="bench",
+            run_id=context.run_id,
+            traffic=context.traffic,
+            stops_at_outage=True,
+            concurrency=spec.concurrency,
+        )
+        await carry_out_batches(context, work.judges, work.cases, work.numbers, planned, writer, folder)
         for judge in work.judges:
-            phase = phase_of(judge, store, session)
+            phase = JudgePhase(context, judge, session, store, work.cases, work.positions, work.numbers, planned)
             if planned.after is not None and not phase.total:
                 continue
             context.observer.phase(judge.name, phase.total, await phase.look_up())
