@@ -14,6 +14,7 @@ from areopage.bench.execution.batch_creation import BatchPace
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
+from servers.batch_kills import KILLED_AT, KILLS
 from servers.batch_server import BatchServer
 from servers.command import Command, ended, scores_of
 from servers.forked import Forked
@@ -186,36 +187,6 @@ from areopage.bench.execution import batch_creation
 batch_creation.PACE = batch_creation.BatchPace(first=0.02, longest=0.05, settles=0.02)
 from areopage.cli.main import main
 """
-KILLED_AT = """
-import os, signal
-from areopage.bench.execution.batch_calls import BatchCalls
-from areopage.ledger.sent_batches import SentBatches
-from areopage.models.batches import BatchService
-
-name, moment = os.environ["KILL"].split(" ")
-owner = next(one for one in (SentBatches, BatchService, BatchCalls) if hasattr(one, name))
-made = getattr(owner, name)
-
-def dies():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def plain(self, *given):
-    if moment == "after":
-        made(self, *given)
-    dies()
-
-async def awaited(self, *given):
-    if moment == "after":
-        await made(self, *given)
-    dies()
-
-setattr(owner, name, plain if owner is SentBatches else awaited)
-"""
-KILLS = (
-    *("note before", "note after", "remove before", "upload after", "uploaded after", "asked before", "asked after"),
-    *("create after", "created after", "seen after", "results after", "flush before", "flush after", "ended after"),
-)
-"""In the order in which a run that is resumed after each comes by them."""
 
 
 def begin(command: Command, *arguments: str | Path, killed: str = "") -> Forked:
