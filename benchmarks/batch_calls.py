@@ -1,7 +1,7 @@
 """10,000 judge calls through a batch service, with kill -9 between all steps and at random moments: every call is paid once.
 
-The server is that of the tests (`tests/servers/batch_server.py`); `areopage bench run` is a process that is killed. One JSON line for
-each part:
+The server is that of the tests (`tests/servers/batch_server.py`); `areopage bench run` is a process that is killed. One JSON line
+for each part:
 
 - `whole`: one run without faults; time and CPU of the command.
 - `kills`: the same calls with a kill at each named step, one after the other, and then at random moments; 2,000 calls a batch.
