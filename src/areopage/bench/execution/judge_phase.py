@@ -1,15 +1,20 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
+from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
-from areopage.bench.spec import RunSpec
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.criteria.scopes import concerns, turns_to_judge
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
@@ -33,11 +38,16 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
         """The number of the round, from 1."""
         return self.passes.plan.rounds if self.passes.plan is not None else 1
 
+    def phase_of(self, judge: Judge) -> str:
+        """The name of a judge's phase, unique in the run."""
+        return judge.name if self.round == 1 else f"{judge.name} (round {self.round})"
+
 
 class JudgePhase:
-    """The calls to one judge, in blocks.
+    """The calls to one judge, in blocks: of a criterion and of cases that follow each other.
 
-    Identical cases share their calls: the block of the first such case makes them.
+    A block can be done once all its cases are answered. Identical cases share their calls: the block of the first such case makes
+    them.
     """
 
     def __init__(
@@ -46,69 +56,142 @@ class JudgePhase:
         judge: Judge,
         session: Session,
         store: "RunJudgments",
-        cases: Sequence[JudgedCase],
-        positions: Mapping[str, int],
-        numbers: Mapping[str, int],
-        planned: "PhasePasses",
+        answered: AnsweredCases,
+        planned: PhasePasses,
+        release: Callable[[Judge], Awaitable[None]],
     ) -> None:
-        """Plan the calls, criterion by criterion, so that a server keeps the constant part of the prompt.
+        """Divide the cases into blocks; nothing is planned.
 
         Args:
-            store: where the session keeps its judgments.
-            cases: those that have an answer.
-            positions: of all cases in the run, by their ids: a call is in the same block in every process.
-            numbers: of the cases' answers, by the case's id.
+            store: where the session keeps the judgments of this phase, and of no other.
+            answered: the cases, as they are answered.
             planned: which passes the phase makes.
+            release: closes the judge where no other phase asks it.
         """
-        self.name = judge.name if planned.round == 1 else f"{judge.name} (round {planned.round})"
+        self.judge, self.name, self._release = judge, planned.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
+        self._answered, self._planned = answered, planned
+        self._criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
+        self._places = _case_blocks(answered, blocks_of(len(answered.positions) * len(judge.passes), context.block_calls))
+        self._unplanned = dict(enumerate(_needed(self._places, answered)))
         self._calls: dict[int, dict[str, PlannedCall]] = {}
-        store.links = {}
-        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
-        blocks = blocks_of(len(positions) * len(judge.passes), context.block_calls)  # of a criterion
-        for call in planned_calls(context.spec, cases, [judge], planned.passes.of):
-            if planned.after is not None and call.pass_index <= planned.after.of_call(call):
-                continue
-            number = criteria[call.criteria[0].id] * blocks + positions[call.case.id] * blocks // len(positions)
-            if call.key not in store.links:
-                self._calls.setdefault(number, {})[call.key] = call
-            store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
-        for one in cases:
-            self._cases.setdefault(numbers[one.case.id], []).append(one.case.id)
-        first = context.spec.failures.categories(context.spec.criteria)
-        self._fails_first = {one.case.id: any(own.category in first for own in one.criteria) for one in cases}
+        self._first = context.spec.failures.categories(context.spec.criteria)
         self._held: dict[str, Judgment] = {}
-        self._before = context.ledger.last_judgment()
-        self.blocks: list[int] = []
+        self._expected: dict[int, int] = {}  # calls about cases that are not answered yet, by the block of cases
+        self._told = (-1, -1)
+        self._found: list[int] = []
+        self._before = self._total = self._kept = 0
+        self.open_calls = 0
+        """Calls of the blocks that have ended that timed out, were unreachable or were not made."""
+
+    async def prepare(self) -> None:
+        """Plan the calls about the cases that are answered, and look them up in the ledger."""
+        self._before = await asyncio.to_thread(self._context.ledger.last_judgment)
+        self._found += await self._plan_answered()
+        self._expected = await asyncio.to_thread(self._count_expected)
+
+    async def begin(self) -> None:
+        """Do nothing: the session opens the judge at its first call."""
 
     @property
-    def total(self) -> int:
-        """The number of calls."""
-        return len(self._store.links)
+    def complete(self) -> bool:
+        """Whether all cases are planned."""
+        return not self._unplanned and not self._found
 
-    async def look_up(self) -> int:
-        """Look up open calls in the ledger; return the number of final judgments.
+    async def more(self) -> list[int]:
+        """Plan the calls about the cases answered since; return the blocks with open calls."""
+        found, self._found = self._found + await self._plan_answered(), []
+        counts = (self._total + sum(self._expected[number] for number in self._unplanned), self._kept)
+        if counts != self._told and (counts[0] or self._planned.after is None):
+            self._told = counts
+            self._context.observer.phase(self.name, *counts)
+        return found
+
+    async def _plan_answered(self) -> list[int]:
+        """Plan the calls about the cases answered since; return the blocks with open calls.
+
+        Calls are planned criterion by criterion, so that a server keeps the constant part of the prompt.
+        """
+        ready = [number for number, needed in self._unplanned.items() if all(map(self._answered.is_known, needed))]
+        if not ready:
+            return []
+        places = [place for number in ready for place in self._places[number]]
+        cases = [self._answered.judged[place] for place in places if place in self._answered.judged]
+        calls = await asyncio.to_thread(self._plan, cases)
+        for number in ready:
+            del self._unplanned[number]
+        return await self._look_up(calls)
+
+    def _plan(self, cases: Sequence[JudgedCase]) -> dict[int, dict[str, PlannedCall]]:
+        """The calls of each block that no block planned before makes."""
+        spec, links, answered, after = self._context.spec, self._store.links, self._answered, self._planned.after
+        found: dict[int, dict[str, PlannedCall]] = {}
+        fresh: set[str] = set()
+        for one in cases:
+            self._cases.setdefault(answered.numbers[one.case.id], []).append(one.case.id)
+        blocks = len(self._places)
+        for call in planned_calls(spec, cases, [self.judge], self._planned.passes.of):
+            if after is not None and call.pass_index <= after.of_call(call):
+                continue
+            position = answered.positions[call.case.id]
+            number = self._criteria[call.criteria[0].id] * blocks + position * blocks // len(answered.positions)
+            link = Link(answered.numbers[call.case.id], self._context.run_id, call.key)
+            if call.key not in links:
+                found.setdefault(number, {})[call.key] = call
+                fresh.add(call.key)
+            elif call.key not in fresh:
+                self._store.link(link)  # its judgment may be stored already
+            links.setdefault(call.key, []).append(link)
+        return found
+
+    async def _look_up(self, planned: dict[int, dict[str, PlannedCall]]) -> list[int]:
+        """Look up calls in the ledger; return the blocks with open ones.
 
         Judgments of replies that are withheld are made here; no judge is asked.
         """
-        calls = [call for block in self._calls.values() for call in block.values()]
-        self._held = await self._session.known(calls)
-        withheld = [call for call in calls if call.key not in self._held and marked_as(call.case.response)]
+        calls = [call for block in planned.values() for call in block.values()]
+        held = await self._session.known(calls, self._store)
+        withheld = [call for call in calls if call.key not in held and marked_as(call.case.response)]
         for call in withheld:
-            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first[call.case.id])
+            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first(call))
             self._store.append(judgment)
-            self._held[call.key] = judgment
+            held[call.key] = judgment
         if withheld:
             await asyncio.to_thread(self._store.flush)
-        self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
-        return len(self._held)
+        self._total, self._kept = self._total + len(calls), self._kept + len(held)
+        found = [number for number, block in planned.items() if any(key not in held for key in block)]
+        self._calls |= {number: planned[number] for number in found}
+        self._held |= {key: held[key] for number in found for key in planned[number] if key in held}
+        return sorted(found)
 
-    async def open_calls(self) -> int:
-        """The number of calls that timed out, were unreachable or were not made."""
-        missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
-        self._held |= await self._session.known(missing)
-        return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
+    def _fails_first(self, call: PlannedCall) -> bool:
+        """Whether a case has a criterion whose failures count first."""
+        judged = self._answered.judged[self._answered.positions[call.case.id]]
+        return any(own.category in self._first for own in judged.criteria)
+
+    def _count_expected(self) -> dict[int, int]:
+        cases = {number: map(self._answered.case_at, self._places[number]) for number in list(self._unplanned)}
+        count = partial(_calls_about, self.judge, self._context.spec, self._planned.passes)
+        return {number: sum(count(item) for item in items if item is not None) for number, items in cases.items()}
+
+    async def ended(self, numbers: Collection[int]) -> None:
+        """Count the open calls of blocks that have ended, and forget these blocks."""
+        keys = [call for number in numbers for call in self._calls[number].values()]
+        missing = [call for call in keys if call.key not in self._held]
+        others = await self._session.known(missing, self._store) if missing else {}
+        for call in keys:
+            judgment = self._held.pop(call.key, None) or others.get(call.key)
+            self.open_calls += judgment is None or is_open(judgment)
+        for number in numbers:
+            del self._calls[number]
+        if self.complete:
+            for call in keys:
+                del self._store.links[call.key]
+
+    async def close(self) -> None:
+        """Close the judge, unless another phase asks it."""
+        await self._release(self.judge)
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
@@ -118,8 +201,8 @@ class JudgePhase:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
         left, tried = await asyncio.to_thread(self._untried, number)
         if tried:
-            self._held |= await self._session.known(tried)
-        await self._session.ask(left, self._held, self._report, all_begun=all_begun)
+            self._held |= await self._session.known(tried, self._store)
+        await self._session.ask(left, self._held, self._report, self._store, all_begun)
         await asyncio.to_thread(self._store.flush)
 
     def _report(self, judgment: Judgment) -> None:
@@ -135,9 +218,41 @@ class JudgePhase:
 
     def _untried(self, number: int) -> tuple[list[PlannedCall], list[PlannedCall]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
-        missing = [call for key, call in self._calls[number].items() if key not in self._held]
+        missing = [call for key, call in self._calls.get(number, {}).items() if key not in self._held]
         tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
         return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
+
+
+def _case_blocks(answered: AnsweredCases, blocks: int) -> list[range]:
+    """The positions of the cases in each block."""
+    cases = len(answered.positions)
+    firsts = [-(-number * cases // blocks) for number in range(blocks + 1)]
+    return [range(first, end) for first, end in pairwise(firsts)]
+
+
+def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[int]]:
+    """The positions of the cases whose answers must be known before a block of cases is planned.
+
+    They are its own, and those of an earlier block that has identical cases: that block is planned first, so that the calls that
+    both share belong to the same block in every process.
+    """
+    found: list[list[int]] = []
+    for number, own in enumerate(places):
+        first_of = {answered.firsts.get(place, place) for place in own}
+        earlier = sorted({place * len(places) // len(answered.positions) for place in first_of} - {number})
+        found.append([*own, *dict.fromkeys(place for block in earlier for place in found[block])])
+    return found
+
+
+def _calls_about(judge: Judge, spec: RunSpec, passes: RunPasses, item: RunCase) -> int:
+    """How many calls there are about a case, were it answered."""
+    criteria, count = spec.criteria_by_id(), 0
+    own = [criteria[id] for id in item.criteria if judge.may_judge(criteria[id]) and concerns(criteria[id].scope, item.case)]
+    asked = list({one.scope: one for one in reversed(own)}.values()) if spec.joint and judge.is_model else own
+    for one in asked:
+        for turn in turns_to_judge(one.scope, item.case, given_in(item)):
+            count += passes.of(item.case.id, one.id, judge, turn)
+    return count
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
@@ -175,6 +290,10 @@ class RunJudgments:
     def append(self, judgment: Judgment) -> None:
         """Queue a judgment and its links to be written soon."""
         self._writer.write_soon([judgment, *self.links[judgment.key]])
+
+    def link(self, link: Link) -> None:
+        """Queue a link to be written soon: its judgment was queued before, or is going to be."""
+        self._writer.write_soon([link])
 
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
