@@ -1,7 +1,10 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 
 import msgspec
 from msgspec import Struct
@@ -11,9 +14,9 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
-from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
-from areopage.jury.session import Session, is_open
+from areopage.jury.panel import call_plan
+from areopage.jury.plan import JudgedCase, Shared, no_passes
+from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import WITHHELD, Judgment
@@ -35,7 +38,7 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
 
 
 class JudgePhase:
-    """The calls to one judge, in blocks.
+    """The calls to one judge, in blocks. Each block plans its calls when they are made: no phase holds all of them.
 
     Identical cases share their calls: the block of the first such case makes them.
     """
@@ -51,64 +54,77 @@ class JudgePhase:
         numbers: Mapping[str, int],
         planned: "PhasePasses",
     ) -> None:
-        """Plan the calls, criterion by criterion, so that a server keeps the constant part of the prompt.
+        """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt.
 
         Args:
             store: where the session keeps its judgments.
-            cases: those that have an answer.
+            cases: those that have an answer, in the order of their positions.
             positions: of all cases in the run, by their ids: a call is in the same block in every process.
             numbers: of the cases' answers, by the case's id.
             planned: which passes the phase makes.
         """
         self.name = judge.name if planned.round == 1 else f"{judge.name} (round {planned.round})"
-        self._context, self._session, self._store = context, session, store
-        self._calls: dict[int, dict[str, PlannedCall]] = {}
-        store.links = {}
-        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
-        blocks = blocks_of(len(positions) * len(judge.passes), context.block_calls)  # of a criterion
-        for call in planned_calls(context.spec, cases, [judge], planned.passes.of):
-            if planned.after is not None and call.pass_index <= planned.after.of_call(call):
-                continue
-            number = criteria[call.criteria[0].id] * blocks + positions[call.case.id] * blocks // len(positions)
-            if call.key not in store.links:
-                self._calls.setdefault(number, {})[call.key] = call
-            store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
-        self._cases: dict[int, list[str]] = {}  # by the number of their answer
-        for one in cases:
-            self._cases.setdefault(numbers[one.case.id], []).append(one.case.id)
-        first = context.spec.failures.categories(context.spec.criteria)
-        self._fails_first = {one.case.id: any(own.category in first for own in one.criteria) for one in cases}
-        self._held: dict[str, Judgment] = {}
+        self._context, self._session, self._store, self._cases, self._numbers = context, session, store, cases, numbers
+        before = planned.after.of if planned.after is not None else no_passes
+        self._plan = call_plan(context.spec, cases, judge, planned.passes.of, before)
+        self._of_criterion = max(1, blocks_of(len(positions) * len(judge.passes), context.block_calls))
+        self._starts = _first_places([positions[one.case.id] for one in cases], len(positions), self._of_criterion)
         self._before = context.ledger.last_judgment()
+        self._kept: dict[int, int] = {}
+        self._open: dict[int, int] = {}
         self.blocks: list[int] = []
-
-    @property
-    def total(self) -> int:
-        """The number of calls."""
-        return len(self._store.links)
+        self.total = 0
 
     async def look_up(self) -> int:
-        """Look up open calls in the ledger; return the number of final judgments.
+        """Look up the calls in the ledger, block by block; return the number of final judgments.
 
-        Judgments of replies that are withheld are made here; no judge is asked.
+        Afterwards `total` is the number of calls. Judgments of replies that are withheld are made here; no judge is asked.
         """
-        calls = [call for block in self._calls.values() for call in block.values()]
-        self._held = await self._session.known(calls)
-        withheld = [call for call in calls if call.key not in self._held and marked_as(call.case.response)]
-        for call in withheld:
-            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first[call.case.id])
-            self._store.append(judgment)
-            self._held[call.key] = judgment
+        criteria = {criterion.id: place for place, criterion in enumerate(self._context.spec.criteria)}
+        places = sorted({criteria[group[0].id] for group in self._plan.groups})
+        self.blocks, self._kept, self.total = [], {}, 0
+        for number in [place * self._of_criterion + block for place in places for block in range(self._of_criterion)]:
+            calls = await asyncio.to_thread(self._calls, number)
+            if not calls:
+                continue
+            held = set(await self._session.known(one.call for one in calls.values()))
+            held |= await asyncio.to_thread(self._withhold, [one for key, one in calls.items() if key not in held])
+            self.total += len(calls)
+            self._kept[number] = len(held)
+            if len(held) < len(calls):
+                self.blocks.append(number)
+        return sum(self._kept.values())
+
+    def _calls(self, number: int) -> dict[str, Shared]:
+        """The calls of a block, by their keys."""
+        place, block = divmod(number, self._of_criterion)
+        first, start, stop = self._context.spec.criteria[place].id, self._starts[block], self._starts[block + 1]
+        groups = [group for group in self._plan.groups if group[0].id == first]
+        return {one.call.key: one for group in groups for one in self._plan.shared(group, start, stop)}
+
+    def _withhold(self, calls: Sequence[Shared]) -> set[str]:
+        """Judge those calls whose reply is withheld; return their keys."""
+        withheld = [one for one in calls if marked_as(one.call.case.response)]
+        run_id, spec = self._context.run_id, self._context.spec
         if withheld:
-            await asyncio.to_thread(self._store.flush)
-        self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
-        return len(self._held)
+            with self._store.linked(self._links(withheld)):
+                for one in withheld:
+                    self._store.append(judgment_of_withheld(one.call, run_id, spec, self._fails_first[one.call.case.id]))
+                self._store.flush()
+        return {one.call.key for one in withheld}
+
+    @cached_property
+    def _fails_first(self) -> dict[str, bool]:
+        """Whether a case has a criterion whose failures count first, by its id."""
+        first = self._context.spec.failures.categories(self._context.spec.criteria)
+        return {one.case.id: any(own.category in first for own in one.criteria) for one in self._cases}
 
     async def open_calls(self) -> int:
         """The number of calls that timed out, were unreachable or were not made."""
-        missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
-        self._held |= await self._session.known(missing)
-        return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
+        for number in [number for number in self.blocks if number not in self._open]:
+            calls = await asyncio.to_thread(self._calls, number)
+            self._open[number] = len(calls) - len(await self._session.known(one.call for one in calls.values()))
+        return sum(self._open.values())
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
@@ -117,27 +133,52 @@ class JudgePhase:
     async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
         left, tried = await asyncio.to_thread(self._untried, number)
-        if tried:
-            self._held |= await self._session.known(tried)
-        await self._session.ask(left, self._held, self._report, all_begun=all_begun)
-        await asyncio.to_thread(self._store.flush)
+        held = await self._session.known(one.call for one in tried) if tried else {}
+        shared = {one.call.key: one for one in left}
 
-    def _report(self, judgment: Judgment) -> None:
-        answers = dict.fromkeys(link.answer for link in self._store.links[judgment.key])
-        self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
+        def report(judgment: Judgment) -> None:
+            self._context.observer.judged(judgment, shared[judgment.key].cases)
+
+        with self._store.linked(self._links(left)):
+            await self._session.ask([one.call for one in left], held, report, all_begun=all_begun)
+            await asyncio.to_thread(self._store.flush)
+        self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
-        for call in self._untried(number)[0]:
-            self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
-        self._store.flush()
+        left = self._untried(number)[0]
+        with self._store.linked(self._links(left)):
+            for one in left:
+                self._store.append(judgment_of(one.call, run_id, without_answer(one.call, outcome)))
+            self._store.flush()
 
-    def _untried(self, number: int) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    def _links(self, calls: Sequence[Shared]) -> dict[str, list[Link]]:
+        """The links of judgments to the answers that they are about, by the judgments' keys."""
+        run_id, numbers = self._context.run_id, self._numbers
+        return {
+            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(numbers[case] for case in one.cases)]
+            for one in calls
+        }
+
+    def _untried(self, number: int) -> tuple[list[Shared], list[Shared]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
-        missing = [call for key, call in self._calls[number].items() if key not in self._held]
-        tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
-        return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
+        calls = self._calls(number)
+        if self._kept.get(number, 1):
+            known = final_of([one.call for one in calls.values()], self._context.ledger.judgments(list(calls)))
+            calls = {key: one for key, one in calls.items() if key not in known}
+        tried = self._context.ledger.judged_after(list(calls), self._before)
+        return [one for key, one in calls.items() if key not in tried], [calls[key] for key in tried]
+
+
+def _first_places(positions: Sequence[int], cases: int, blocks: int) -> list[int]:
+    """Where each block begins in a sequence of cases, and where the last one ends.
+
+    Args:
+        positions: of the cases in the run, ascending.
+        cases: the number of all cases of the run.
+    """
+    return [bisect_left(positions, -(-block * cases // blocks)) for block in range(blocks + 1)]
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
@@ -166,15 +207,25 @@ class RunJudgments:
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
-        self.links: dict[str, list[Link]] = {}
+        self._links: dict[str, list[Link]] = {}
+
+    @contextmanager
+    def linked(self, links: Mapping[str, list[Link]]) -> Iterator[None]:
+        """Write judgments with these links, by their keys, while the block runs."""
+        self._links.update(links)
+        try:
+            yield
+        finally:
+            for key in links:
+                self._links.pop(key, None)
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Return the judgments that the ledger has."""
-        return self._ledger.judgments(keys)
+        return await asyncio.to_thread(self._ledger.judgments, keys)
 
     def append(self, judgment: Judgment) -> None:
         """Queue a judgment and its links to be written soon."""
-        self._writer.write_soon([judgment, *self.links[judgment.key]])
+        self._writer.write_soon([judgment, *self._links[judgment.key]])
 
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""

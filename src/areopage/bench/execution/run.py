@@ -132,9 +132,10 @@ async def _ask_judges(context: RunContext, work: _JudgeWork, planned: PhasePasse
         )
         for judge in work.judges:
             phase = JudgePhase(context, judge, session, store, work.cases, work.positions, work.numbers, planned)
+            kept = await phase.look_up()
             if planned.after is not None and not phase.total:
                 continue
-            context.observer.phase(judge.name, phase.total, await phase.look_up())
+            context.observer.phase(judge.name, phase.total, kept)
             try:
                 await blocks.carry_out(phase, worker)
             finally:
