@@ -1,8 +1,10 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from functools import partial
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 
 import msgspec
@@ -14,17 +16,21 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.scopes import concerns, turns_to_judge
+from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import concerns, is_conversation, turns_to_judge
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
-from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
-from areopage.jury.session import Session, is_open
+from areopage.jury.panel import call_plan
+from areopage.jury.plan import CallPlan, Shared, no_passes
+from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import WITHHELD, Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import marked_as
+
+_LOOKED_UP_AT_ONCE = 4
+"""Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
 
 
 class PhasePasses(Struct, frozen=True, kw_only=True):
@@ -43,11 +49,18 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
         return judge.name if self.round == 1 else f"{judge.name} (round {self.round})"
 
 
-class JudgePhase:
-    """The calls to one judge, in blocks: of a criterion and of cases that follow each other.
+class _Portion(Struct, frozen=True):
+    """Cases that were answered at the same time, by their positions in the run, and the calls about them."""
 
-    A block can be done once all its cases are answered. Identical cases share their calls: the block of the first such case makes
-    them.
+    positions: Sequence[int]
+    plan: CallPlan
+
+
+class JudgePhase:
+    """The calls to one judge, in blocks: of a criterion, and of cases that follow each other in the run.
+
+    A block can be done once all its cases are answered. It plans its calls when they are made: no phase holds all of them.
+    Identical cases share their calls: the block of the first such case makes them.
     """
 
     def __init__(
@@ -60,7 +73,7 @@ class JudgePhase:
         planned: PhasePasses,
         release: Callable[[Judge], Awaitable[None]],
     ) -> None:
-        """Divide the cases into blocks; nothing is planned.
+        """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt.
 
         Args:
             store: where the session keeps the judgments of this phase, and of no other.
@@ -71,127 +84,160 @@ class JudgePhase:
         self.judge, self.name, self._release = judge, planned.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
         self._answered, self._planned = answered, planned
-        self._criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
-        self._places = _case_blocks(answered, blocks_of(len(answered.positions) * len(judge.passes), context.block_calls))
-        self._unplanned = dict(enumerate(_needed(self._places, answered)))
-        self._calls: dict[int, dict[str, PlannedCall]] = {}
-        self._cases: dict[int, list[str]] = {}  # by the number of their answer
+        self._of_criterion = blocks_of(len(answered.positions) * len(judge.passes), context.block_calls)
+        self._places = _case_blocks(answered, self._of_criterion)
+        self._unanswered = dict(enumerate(_needed(self._places, answered)))
+        self._twins = _with_twins(answered)
+        self._portion_of: dict[int, _Portion] = {}
+        self._made_before: dict[int, set[str]] = {}  # by block of cases: keys of identical cases that earlier portions made
+        self._twin_keys: set[str] = set()
+        self._to_look_up: deque[int] = deque()
         self._first = context.spec.failures.categories(context.spec.criteria)
-        self._held: dict[str, Judgment] = {}
-        self._expected: dict[int, int] = {}  # calls about cases that are not answered yet, by the block of cases
-        self._told = (-1, -1)
+        self._expected: Counter[int] = Counter()
+        self._kept: dict[int, int] = {}
+        self._open: dict[int, int] = {}
+        self._counts = (-1, -1)
         self._found: list[int] = []
-        self._before = self._total = self._kept = 0
-        self.open_calls = 0
-        """Calls of the blocks that have ended that timed out, were unreachable or were not made."""
+        self._before = self._total = self._looked_up = 0
+
+    @property
+    def open_calls(self) -> int:
+        """The number of calls that timed out, were unreachable or were not made, of the blocks that have ended."""
+        return sum(self._open.values())
+
+    # --- what is to be done
 
     async def prepare(self) -> None:
-        """Plan the calls about the cases that are answered, and look them up in the ledger."""
+        """Plan the calls about the cases that are answered, and look the first ones up in the ledger."""
         self._before = await asyncio.to_thread(self._context.ledger.last_judgment)
-        self._found += await self._plan_answered()
         self._expected = await asyncio.to_thread(self._count_expected)
+        self._found = await self._next_blocks()
 
     async def begin(self) -> None:
         """Do nothing: the session opens the judge at its first call."""
 
     @property
     def complete(self) -> bool:
-        """Whether all cases are planned."""
-        return not self._unplanned and not self._found
+        """Whether all blocks were given out."""
+        return not (self._unanswered or self._to_look_up or self._found)
 
     async def more(self) -> list[int]:
-        """Plan the calls about the cases answered since; return the blocks with open calls."""
-        found, self._found = self._found + await self._plan_answered(), []
-        counts = (self._total + sum(self._expected[number] for number in self._unplanned), self._kept)
-        if counts != self._told and (counts[0] or self._planned.after is None):
-            self._told = counts
+        """Look up blocks whose cases are answered; return some that have open calls."""
+        found, self._found = self._found or await self._next_blocks(), []
+        counts = (self._total + sum(self._expected.values()), self._looked_up)
+        if counts != self._counts and (counts[0] or self._planned.after is None):
+            self._counts = counts
             self._context.observer.phase(self.name, *counts)
         return found
 
-    async def _plan_answered(self) -> list[int]:
-        """Plan the calls about the cases answered since; return the blocks with open calls.
-
-        Calls are planned criterion by criterion, so that a server keeps the constant part of the prompt.
-        """
-        ready = [number for number, needed in self._unplanned.items() if all(map(self._answered.is_known, needed))]
-        if not ready:
-            return []
-        places = [place for number in ready for place in self._places[number]]
-        cases = [self._answered.judged[place] for place in places if place in self._answered.judged]
-        calls = await asyncio.to_thread(self._plan, cases)
-        for number in ready:
-            del self._unplanned[number]
-        return await self._look_up(calls)
-
-    def _plan(self, cases: Sequence[JudgedCase]) -> dict[int, dict[str, PlannedCall]]:
-        """The calls of each block that no block planned before makes."""
-        spec, links, answered, after = self._context.spec, self._store.links, self._answered, self._planned.after
-        found: dict[int, dict[str, PlannedCall]] = {}
-        fresh: set[str] = set()
-        for one in cases:
-            self._cases.setdefault(answered.numbers[one.case.id], []).append(one.case.id)
-        blocks = len(self._places)
-        for call in planned_calls(spec, cases, [self.judge], self._planned.passes.of):
-            if after is not None and call.pass_index <= after.of_call(call):
-                continue
-            position = answered.positions[call.case.id]
-            number = self._criteria[call.criteria[0].id] * blocks + position * blocks // len(answered.positions)
-            link = Link(answered.numbers[call.case.id], self._context.run_id, call.key)
-            if call.key not in links:
-                found.setdefault(number, {})[call.key] = call
-                fresh.add(call.key)
-            elif call.key not in fresh:
-                self._store.link(link)  # its judgment may be stored already
-            links.setdefault(call.key, []).append(link)
+    async def _next_blocks(self) -> list[int]:
+        if self._unanswered:
+            await asyncio.to_thread(self._plan_answered)
+        found: list[int] = []
+        while self._to_look_up and len(found) < _LOOKED_UP_AT_ONCE:
+            number = self._to_look_up.popleft()
+            if await self._look_up(number):
+                found.append(number)
         return found
 
-    async def _look_up(self, planned: dict[int, dict[str, PlannedCall]]) -> list[int]:
-        """Look up calls in the ledger; return the blocks with open ones.
+    def _plan_answered(self) -> None:
+        """Plan the calls about the blocks of cases that were answered since the last time."""
+        ready = [number for number, needed in self._unanswered.items() if all(map(self._answered.is_known, needed))]
+        if not ready:
+            return
+        judged, context, planned = self._answered.judged, self._context, self._planned
+        positions = [place for number in ready for place in self._places[number] if place in judged]
+        before = planned.after.of if planned.after is not None else no_passes
+        plan = call_plan(context.spec, [judged[place] for place in positions], self.judge, planned.passes.of, before)
+        portion = _Portion(positions, plan)
+        for number in ready:
+            self._portion_of[number] = portion
+        if self._twins:
+            self._note_twins(ready)
+        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
+        places = sorted({criteria[group[0].id] for group in plan.groups})
+        numbers = [place * self._of_criterion + number for place in places for number in ready]
+        for number in self._expected.keys() - set(numbers):
+            if number % self._of_criterion in ready:
+                del self._expected[number]
+        for number in ready:
+            del self._unanswered[number]
+        self._to_look_up.extend(numbers)
+
+    def _note_twins(self, ready: Sequence[int]) -> None:
+        """Leave out the calls about identical cases that blocks planned before make."""
+        made = frozenset(self._twin_keys)
+        criteria = range(len(self._context.spec.criteria))
+        for number in ready:
+            if not self._twins.isdisjoint(self._places[number]):
+                keys = {key for place in criteria for key in self._planned_in(place * self._of_criterion + number)}
+                self._made_before[number] = keys & made
+                self._twin_keys |= keys
+
+    async def _look_up(self, number: int) -> bool:
+        """Look a block's calls up in the ledger; returns whether any is open.
 
         Judgments of replies that are withheld are made here; no judge is asked.
         """
-        calls = [call for block in planned.values() for call in block.values()]
-        held = await self._session.known(calls, self._store)
-        withheld = [call for call in calls if call.key not in held and marked_as(call.case.response)]
-        for call in withheld:
-            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first(call))
-            self._store.append(judgment)
-            held[call.key] = judgment
+        calls = await asyncio.to_thread(self._calls, number)
+        held = set(await self._session.known((one.call for one in calls.values()), self._store))
+        held |= await asyncio.to_thread(self._withhold, [one for key, one in calls.items() if key not in held])
+        self._expected.pop(number, None)
+        self._total, self._looked_up = self._total + len(calls), self._looked_up + len(held)
+        self._kept[number] = len(held)
+        return len(held) < len(calls)
+
+    def _calls(self, number: int) -> dict[str, Shared]:
+        """The calls of a block, by their keys."""
+        made = self._made_before.get(number % self._of_criterion, ())
+        return {key: one for key, one in self._planned_in(number).items() if key not in made}
+
+    def _planned_in(self, number: int) -> dict[str, Shared]:
+        """The calls about the criterion and the cases of a block, by their keys."""
+        place, block = divmod(number, self._of_criterion)
+        first, cases, portion = self._context.spec.criteria[place].id, self._places[block], self._portion_of[block]
+        start, stop = (bisect_left(portion.positions, one) for one in (cases.start, cases.stop))
+        groups = [group for group in portion.plan.groups if group[0].id == first]
+        return {one.call.key: one for group in groups for one in portion.plan.shared(group, start, stop)}
+
+    def _withhold(self, calls: Sequence[Shared]) -> set[str]:
+        """Judge those calls whose reply is withheld; return their keys."""
+        withheld = [one for one in calls if marked_as(one.call.case.response)]
+        run_id, spec = self._context.run_id, self._context.spec
         if withheld:
-            await asyncio.to_thread(self._store.flush)
-        self._total, self._kept = self._total + len(calls), self._kept + len(held)
-        found = [number for number, block in planned.items() if any(key not in held for key in block)]
-        self._calls |= {number: planned[number] for number in found}
-        self._held |= {key: held[key] for number in found for key in planned[number] if key in held}
-        return sorted(found)
+            with self._store.linked(self._links(withheld)):
+                for one in withheld:
+                    self._store.append(judgment_of_withheld(one.call, run_id, spec, self._fails_first(one.call)))
+                self._store.flush()
+        return {one.call.key for one in withheld}
 
     def _fails_first(self, call: PlannedCall) -> bool:
         """Whether a case has a criterion whose failures count first."""
         judged = self._answered.judged[self._answered.positions[call.case.id]]
         return any(own.category in self._first for own in judged.criteria)
 
-    def _count_expected(self) -> dict[int, int]:
-        cases = {number: map(self._answered.case_at, self._places[number]) for number in list(self._unplanned)}
-        count = partial(_calls_about, self.judge, self._context.spec, self._planned.passes)
-        return {number: sum(count(item) for item in items if item is not None) for number, items in cases.items()}
+    def _count_expected(self) -> Counter[int]:
+        """About how many calls there are in each block, were all cases answered."""
+        spec, count = self._context.spec, Counter[int]()
+        criteria = {criterion.id: (place, criterion) for place, criterion in enumerate(spec.criteria)}
+        for block, places in enumerate(self._places):
+            alike: Counter[tuple[str, ...]] = Counter()
+            for item in map(self._answered.case_at, places):
+                if item is None:
+                    continue
+                if is_conversation(item.case) or spec.adaptive is not None:
+                    own = [criteria[id][1] for id in item.criteria]
+                    for criterion, calls in _calls_about(self.judge, spec, self._planned, item, own):
+                        count[criteria[criterion][0] * self._of_criterion + block] += calls
+                else:
+                    alike[item.criteria] += 1
+            for ids, cases in alike.items():
+                own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope == "response"]
+                for one in own[:1] if spec.joint and self.judge.is_model else own:
+                    count[criteria[one.id][0] * self._of_criterion + block] += cases * len(self.judge.passes)
+        return count
 
-    async def ended(self, numbers: Collection[int]) -> None:
-        """Count the open calls of blocks that have ended, and forget these blocks."""
-        keys = [call for number in numbers for call in self._calls[number].values()]
-        missing = [call for call in keys if call.key not in self._held]
-        others = await self._session.known(missing, self._store) if missing else {}
-        for call in keys:
-            judgment = self._held.pop(call.key, None) or others.get(call.key)
-            self.open_calls += judgment is None or is_open(judgment)
-        for number in numbers:
-            del self._calls[number]
-        if self.complete:
-            for call in keys:
-                del self._store.links[call.key]
-
-    async def close(self) -> None:
-        """Close the judge, unless another phase asks it."""
-        await self._release(self.judge)
+    # --- a block
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
@@ -200,27 +246,52 @@ class JudgePhase:
     async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
         left, tried = await asyncio.to_thread(self._untried, number)
-        if tried:
-            self._held |= await self._session.known(tried, self._store)
-        await self._session.ask(left, self._held, self._report, self._store, all_begun)
-        await asyncio.to_thread(self._store.flush)
+        held = await self._session.known((one.call for one in tried), self._store) if tried else {}
+        shared = {one.call.key: one for one in left}
 
-    def _report(self, judgment: Judgment) -> None:
-        answers = dict.fromkeys(link.answer for link in self._store.links[judgment.key])
-        self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
+        def report(judgment: Judgment) -> None:
+            self._context.observer.judged(judgment, shared[judgment.key].cases)
+
+        with self._store.linked(self._links(left)):
+            await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
+            await asyncio.to_thread(self._store.flush)
+        self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
-        for call in self._untried(number)[0]:
-            self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
-        self._store.flush()
+        left = self._untried(number)[0]
+        with self._store.linked(self._links(left)):
+            for one in left:
+                self._store.append(judgment_of(one.call, run_id, without_answer(one.call, outcome)))
+            self._store.flush()
 
-    def _untried(self, number: int) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    async def ended(self, numbers: Collection[int]) -> None:
+        """Count the open calls of blocks that other processes have done."""
+        for number in [number for number in numbers if number not in self._open]:
+            calls = await asyncio.to_thread(self._calls, number)
+            self._open[number] = len(calls) - len(await self._session.known((one.call for one in calls.values()), self._store))
+
+    async def close(self) -> None:
+        """Close the judge, unless another phase asks it."""
+        await self._release(self.judge)
+
+    def _links(self, calls: Sequence[Shared]) -> dict[str, list[Link]]:
+        """The links of judgments to the answers that they are about, by the judgments' keys."""
+        run_id, numbers = self._context.run_id, self._answered.numbers
+        return {
+            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(numbers[case] for case in one.cases)]
+            for one in calls
+        }
+
+    def _untried(self, number: int) -> tuple[list[Shared], list[Shared]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
-        missing = [call for key, call in self._calls.get(number, {}).items() if key not in self._held]
-        tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
-        return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
+        calls = self._calls(number)
+        if self._kept.get(number, 1):
+            known = final_of([one.call for one in calls.values()], self._context.ledger.judgments(list(calls)))
+            calls = {key: one for key, one in calls.items() if key not in known}
+        tried = self._context.ledger.judged_after(list(calls), self._before)
+        return [one for key, one in calls.items() if key not in tried], [calls[key] for key in tried]
 
 
 def _case_blocks(answered: AnsweredCases, blocks: int) -> list[range]:
@@ -244,15 +315,21 @@ def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[int]]
     return found
 
 
-def _calls_about(judge: Judge, spec: RunSpec, passes: RunPasses, item: RunCase) -> int:
-    """How many calls there are about a case, were it answered."""
-    criteria, count = spec.criteria_by_id(), 0
-    own = [criteria[id] for id in item.criteria if judge.may_judge(criteria[id]) and concerns(criteria[id].scope, item.case)]
-    asked = list({one.scope: one for one in reversed(own)}.values()) if spec.joint and judge.is_model else own
-    for one in asked:
+def _with_twins(answered: AnsweredCases) -> frozenset[int]:
+    """The positions of cases that share their call to the target with others."""
+    later = {place: first for place, first in answered.firsts.items() if first != place}
+    return frozenset({*later, *later.values()})
+
+
+def _calls_about(
+    judge: Judge, spec: RunSpec, planned: PhasePasses, item: RunCase, criteria: Sequence[Criterion]
+) -> Iterator[tuple[str, int]]:
+    """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
+    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, item.case)]
+    for one in {one.scope: one for one in reversed(own)}.values() if spec.joint and judge.is_model else own:
         for turn in turns_to_judge(one.scope, item.case, given_in(item)):
-            count += passes.of(item.case.id, one.id, judge, turn)
-    return count
+            after = planned.after.of(item.case.id, one.id, judge, turn) if planned.after is not None else 0
+            yield one.id, max(0, planned.passes.of(item.case.id, one.id, judge, turn) - after)
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
@@ -281,19 +358,25 @@ class RunJudgments:
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
-        self.links: dict[str, list[Link]] = {}
+        self._links: dict[str, list[Link]] = {}
+
+    @contextmanager
+    def linked(self, links: Mapping[str, list[Link]]) -> Iterator[None]:
+        """Write judgments with these links, by their keys, while the block runs."""
+        self._links.update(links)
+        try:
+            yield
+        finally:
+            for key in links:
+                self._links.pop(key, None)
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Return the judgments that the ledger has."""
-        return self._ledger.judgments(keys)
+        return await asyncio.to_thread(self._ledger.judgments, keys)
 
     def append(self, judgment: Judgment) -> None:
         """Queue a judgment and its links to be written soon."""
-        self._writer.write_soon([judgment, *self.links[judgment.key]])
-
-    def link(self, link: Link) -> None:
-        """Queue a link to be written soon: its judgment was queued before, or is going to be."""
-        self._writer.write_soon([link])
+        self._writer.write_soon([judgment, *self._links[judgment.key]])
 
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
