@@ -4,8 +4,9 @@ The server is that of the tests (`tests/servers/batch_server.py`); `areopage ben
 for each part:
 
 - `whole`: one run without faults; time and CPU of the command.
-- `kills`: the same calls with a kill at each named step, one after the other, and then at random moments; 2,000 calls a batch.
-- `faults`: creations that are cut, 500, 429, 5 % failed calls, an expired batch, and kills at random moments.
+- `steps`: a kill at each named step, one after the other; five batches.
+- `moments`: kills at random moments; five batches.
+- `faults`: the same, with creations that are cut, 500, 429, 5 % failed calls, an expired batch, and a late list.
 
 `paid_twice` counts calls that the server answered and had answered before, `lost` those that have no judgment in the end.
 """
@@ -72,7 +73,7 @@ class Runs:
         return process.returncode
 
     def kill_at_random(self, times: int, longest: float) -> int:
-        """Kill runs at random moments; returns how many were killed before their end."""
+        """Kill a run at random moments, until it ends; returns how often."""
         killed = 0
         for _ in range(times):
             process = self.begin()
@@ -105,7 +106,8 @@ def figures(part: str, server: BatchServer, runs: Runs, calls: int, began: float
 
 
 def whole(calls: int, scratch: Path) -> float:
-    with BatchServer() as server:
+    server = BatchServer()
+    with server:
         runs = Runs(server, make_suite(scratch / "suite", calls), scratch, calls)
         began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         runs.end(runs.begin())
@@ -116,23 +118,22 @@ def whole(calls: int, scratch: Path) -> float:
     return took
 
 
-def kills(calls: int, times: int, longest: float, scratch: Path) -> None:
-    with BatchServer() as server:
+def steps(calls: int, scratch: Path) -> None:
+    server = BatchServer()
+    with server:
         runs, began = Runs(server, make_suite(scratch / "suite", calls), scratch, max(1, calls // 5)), time.monotonic()
-        named = sum(runs.end(runs.begin(kill)) == -9 for kill in KILLS)
-        killed = runs.kill_at_random(times, longest)
+        killed = sum(runs.end(runs.begin(kill)) == -9 for kill in KILLS)
         runs.end(runs.begin())
-        figures("kills", server, runs, calls, began, killed_at_steps=named, killed_at_random=killed)
+        figures("steps", server, runs, calls, began, killed=killed)
 
 
-def faults(calls: int, times: int, longest: float, scratch: Path) -> None:
-    wrong = BatchFaults(creations=["cut", "500", "429", "lost", "500 made", "ok"] * 20, lines=0.05, ends=["expired"], lag=1)
-    wrong.requests = [200, 500, 200, 429] * 50
-    with BatchServer(batch_faults=wrong) as server:
+def moments(part: str, faults: BatchFaults, calls: int, times: int, longest: float, scratch: Path) -> None:
+    server = BatchServer(batch_faults=faults)
+    with server:
         runs, began = Runs(server, make_suite(scratch / "suite", calls), scratch, max(1, calls // 5)), time.monotonic()
         killed = runs.kill_at_random(times, longest)
         runs.end(runs.begin())
-        figures("faults", server, runs, calls, began, killed_at_random=killed)
+        figures(part, server, runs, calls, began, killed=killed)
 
 
 def main() -> None:
@@ -140,12 +141,15 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=20)
     given = parser.parse_args()
+    wrong = BatchFaults(creations=["cut", "500", "429", "lost", "500 made", "ok"] * 20, lines=0.05, ends=["expired"], lag=1)
+    wrong.requests = [200, 500, 200, 429] * 50
     with tempfile.TemporaryDirectory() as scratch:
         took = whole(given.calls, Path(scratch))
     with tempfile.TemporaryDirectory() as scratch:
-        kills(given.calls, given.kills, took, Path(scratch))
-    with tempfile.TemporaryDirectory() as scratch:
-        faults(given.calls, given.kills, took, Path(scratch))
+        steps(given.calls, Path(scratch))
+    for part, faults in (("moments", BatchFaults()), ("faults", wrong)):
+        with tempfile.TemporaryDirectory() as scratch:
+            moments(part, faults, given.calls, given.kills, took, Path(scratch))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import PhasePasses, RunJudgments
+from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.session import is_final
-from areopage.ledger.answers import Link
+from areopage.ledger.answers import Link, Record
+from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment
 from areopage.text.withholding import marked_as
 
@@ -24,7 +25,7 @@ class BatchCalls:
         self,
         context: RunContext,
         judge: Judge,
-        store: RunJudgments,
+        writer: Batch[Record, None],
         cases: Sequence[JudgedCase],
         numbers: Mapping[str, int],
         planned: PhasePasses,
@@ -32,13 +33,14 @@ class BatchCalls:
         """Prepare; nothing is planned.
 
         Args:
-            store: keeps the judgments of these calls, and of no others.
+            writer: stores judgments with their links to answers.
             numbers: of the cases' answers, by the case's id.
             planned: which passes are made.
         """
-        self._context, self._judge, self._store = context, judge, store
+        self._context, self._judge, self._writer = context, judge, writer
         self._judged, self._numbers, self._planned = cases, numbers, planned
         self._missing: dict[str, PlannedCall] = {}
+        self._links: dict[str, list[Link]] = {}
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
         self.total = 0
 
@@ -47,7 +49,7 @@ class BatchCalls:
         return await asyncio.to_thread(self._look_up)
 
     def _look_up(self) -> int:
-        after, calls, links = self._planned.after, dict[str, PlannedCall](), self._store.links
+        after, calls, links = self._planned.after, dict[str, PlannedCall](), dict[str, list[Link]]()
         for one in self._judged:
             self._cases.setdefault(self._numbers[one.case.id], []).append(one.case.id)
         for call in planned_calls(self._context.spec, self._judged, [self._judge], self._planned.passes.of):
@@ -58,6 +60,7 @@ class BatchCalls:
         held = {key for key, judgment in found.items() if is_final(judgment, self._judge)}
         # a reply that is withheld is shown to no judge: the phase says what becomes of it
         self._missing = {key: call for key, call in calls.items() if key not in held and not marked_as(call.case.response)}
+        self._links = {key: links[key] for key in self._missing}
         self.total = len(calls)
         return len(held)
 
@@ -67,11 +70,12 @@ class BatchCalls:
 
     def receive(self, judgment: Judgment) -> None:
         """Store the judgment of a call that was missing."""
-        self._store.append(judgment)
         del self._missing[judgment.key]
-        answers = dict.fromkeys(link.answer for link in self._store.links[judgment.key])
+        links = self._links.pop(judgment.key)
+        self._writer.write_soon([judgment, *links])
+        answers = dict.fromkeys(link.answer for link in links)
         self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
 
     async def flush(self) -> None:
         """Wait until all judgments so far are on the disk."""
-        await asyncio.to_thread(self._store.flush)
+        await asyncio.to_thread(self._writer.flush)

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import text
@@ -18,22 +18,18 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
 from areopage.work import file_lock
 
-_FILE = "batches.lock"
 _LOOK_EVERY = 0.5
 
 
 @asynccontextmanager
-async def batch_turn(ledger: Ledger, run_id: str, folder: Path) -> AsyncIterator[None]:
+async def batch_turn(ledger: Ledger, run_id: str) -> AsyncIterator[None]:
     """Wait until no other process drives the batches of a run, and keep others from it.
-
-    Args:
-        folder: the run's.
 
     Raises:
         StorageError: the lock cannot be taken.
     """
     while True:
-        with try_batch_turn(ledger, run_id, folder) as mine:
+        with try_batch_turn(ledger, run_id) as mine:
             if mine:
                 yield
                 return
@@ -41,21 +37,38 @@ async def batch_turn(ledger: Ledger, run_id: str, folder: Path) -> AsyncIterator
 
 
 @contextmanager
-def try_batch_turn(ledger: Ledger, run_id: str, folder: Path) -> Iterator[bool]:
+def try_batch_turn(ledger: Ledger, run_id: str) -> Iterator[bool]:
     """Yield whether this process has the turn; see `batch_turn`."""
-    if ledger.engine.dialect.name != "sqlite":
-        with _try_database(ledger, run_id) as mine:
-            yield mine
-        return
+    turn = _try_file if ledger.engine.dialect.name == "sqlite" else _try_database
+    with turn(ledger, run_id) as mine:
+        yield mine
+
+
+@contextmanager
+def _try_file(ledger: Ledger, run_id: str) -> Iterator[bool]:
+    """Lock a file beside the ledger, which is removed at the end."""
+    path = Path(f"{ledger.engine.url.database}.batches-{hashlib.sha256(run_id.encode()).hexdigest()[:16]}.lock")
     try:
-        held = file_lock.hold(folder / _FILE)
+        held = file_lock.hold(path)
     except OSError as error:
-        raise StorageError(f"{folder / _FILE} cannot be written: {error.strerror}") from None
+        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
     try:
-        yield held is not None
+        mine = held is not None and _is_there(held, path)
+        yield mine
+        if mine:
+            with suppress(OSError):
+                path.unlink()  # while it is locked: no process locks the file under this name after it
     finally:
         if held is not None:
             os.close(held)
+
+
+def _is_there(held: int, path: Path) -> bool:
+    """Whether an open file is the one of this name, and was not removed by the holder before."""
+    try:
+        return os.path.samestat(os.fstat(held), path.stat())
+    except OSError:
+        return False
 
 
 @contextmanager

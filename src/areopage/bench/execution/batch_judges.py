@@ -1,20 +1,19 @@
 """The judges of a run whose calls go through batch services: all their batches are out at the same time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
-from pathlib import Path
 
 from areopage.bench.execution import batch_creation
+from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation
 from areopage.bench.execution.batch_guard import batch_turn, try_batch_turn
 from areopage.bench.execution.batch_phase import BatchPhase
 from areopage.bench.execution.context import RunContext
-from areopage.bench.execution.judge_phase import PhasePasses, RunJudgments
+from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import Judge
-from areopage.jury.plan import JudgedCase
 from areopage.jury.schedule import run_concurrently
 from areopage.ledger.answers import Record
 from areopage.ledger.batch import Batch
@@ -32,51 +31,36 @@ def batched(context: RunContext) -> set[str]:
 
 
 async def carry_out_batches(
-    context: RunContext,
-    judges: Sequence[Judge],
-    cases: Sequence[JudgedCase],
-    numbers: Mapping[str, int],
-    planned: PhasePasses,
-    writer: Batch[Record, None],
-    folder: Path,
+    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: Batch[Record, None]
 ) -> None:
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 
     Batches that are out are waited for, whether or not the run still sends batches: their calls are paid.
 
     Args:
-        judges: those that are asked; others than `batched` are left out.
-        cases: all that have an answer.
-        numbers: of the cases' answers, by the case's id.
+        answered: all cases that have an answer.
         planned: which passes are made.
         writer: stores judgments.
-        folder: the run's.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
     """
-    names = batched(context)
-    asked = [judge for judge in judges if judge.name in names]
-    if not asked:
-        return
-    async with batch_turn(context.ledger, context.run_id, folder):
+    cases = [case for _, case in sorted(answered.judged.items())]
+    async with batch_turn(context.ledger, context.run_id):
         phases: list[BatchPhase] = []
-        total = kept = 0
-        for judge in asked:
-            calls = BatchCalls(context, judge, RunJudgments(context.ledger, writer), cases, numbers, planned)
-            kept += await calls.look_up()
-            total += calls.total
+        for judge in judges:
+            calls = BatchCalls(context, judge, writer, cases, answered.numbers, planned)
+            kept = await calls.look_up()
+            context.observer.phase(judge.name, calls.total, kept)
             phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))
-        context.observer.phase(f"{', '.join(judge.name for judge in asked)} (batch)", total, kept)
         await run_concurrently("batches", phases, BatchPhase.carry_out, len(phases))
 
 
-async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings, folder: Path) -> list[SentBatch]:
+async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -> list[SentBatch]:
     """Ask providers to cancel the batches of a run that are out; what they have brought so far is stored when the run goes on.
 
     Args:
         settings: how the run's judges are reached.
-        folder: the run's.
 
     Returns:
         The batches as they are then.
@@ -85,7 +69,7 @@ async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings, f
         ModelError, ServerDown: a provider cannot be asked.
     """
     stored, traffic = SentBatches(ledger), Traffic()
-    with try_batch_turn(ledger, run_id, folder) as mine:
+    with try_batch_turn(ledger, run_id) as mine:
         for batch in stored.open_in(run_id):
             reference = ModelReference.parse(batch.model)
             service = open_service(reference, settings, traffic.calls(reference, settings))

@@ -6,7 +6,7 @@ import typer
 from msgspec.structs import replace
 
 from areopage.bench.execution.batch_judges import cancel_batches
-from areopage.bench.execution.start import agreed, run_folder
+from areopage.bench.execution.start import agreed
 from areopage.bench.spec import spec_of
 from areopage.cli.asking import ask_to_send
 from areopage.cli.bench.run import Places, configured
@@ -36,4 +36,4 @@ def cancel_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> None:
     spec = spec_of(run)
     settings = reached_by(spec.settings, configured(places).section, places.allowed_variables)
     spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)
-    asyncio.run(cancel_batches(ledger, run.id, spec.settings.with_environment(), run_folder(run, places.out)))
+    asyncio.run(cancel_batches(ledger, run.id, spec.settings.with_environment()))
