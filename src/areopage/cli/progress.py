@@ -25,7 +25,7 @@ from rich.progress import (
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
-from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.rag.ingestion.ingest import IngestProgress
