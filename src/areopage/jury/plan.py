@@ -122,8 +122,9 @@ class CallPlan:
         for group, places in self._places.items():
             for place in places:
                 for one in self._shown_of(place, group[0].scope):
+                    case = self._case(place, one.turn)
                     for number in self._passes(place, group, one.turn):
-                        yield self._call(place, group, one, number)
+                        yield self._call(case, group, one, number)
 
     def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[Shared]:
         """The calls about a group and the cases from one place to another, each at the first of the cases that share it.
@@ -136,18 +137,22 @@ class CallPlan:
         alike = self._alike_in(scope)
         for place in places[bisect_left(places, start) : bisect_left(places, stop)]:
             for one in self._shown_of(place, scope):
+                case = self._case(place, one.turn)
                 others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
                 for number in self._passes(place, group, one.turn):
                     with_it = [other for other in others if number in self._passes(other, group, one.turn)]
                     if not with_it or place < with_it[0]:
                         ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
-                        yield Shared(self._call(place, group, one, number), ids)
+                        yield Shared(self._call(case, group, one, number), ids)
 
-    def _call(self, place: int, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
+    def _case(self, place: int, turn: int) -> Case:
         case = self._cases[place].case
+        return case if turn == WHOLE else case_at(case, turn)
+
+    def _call(self, case: Case, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
         return PlannedCall(
             key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{one.digest.hex()}".encode()).hexdigest(),
-            case=case if one.turn == WHOLE else case_at(case, one.turn),
+            case=case,
             criteria=group,
             judge=self._judge,
             pass_index=number,
