@@ -59,6 +59,14 @@ PassesOrAutoOption = Annotated[
 BudgetOption = Annotated[
     int | None, typer.Option("--budget", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
 ]
+JointOption = Annotated[
+    bool | None,
+    typer.Option("--joint/--no-joint", help="Ask a model about all criteria of a scope in one call; default: as the suite says."),
+]
+RepeatIdenticalOption = Annotated[
+    bool | None,
+    typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,

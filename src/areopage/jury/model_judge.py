@@ -9,9 +9,10 @@ from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
+from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models.port import Completion, LanguageModel, Message
+from areopage.models.port import Completion, LanguageModel, Message, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
@@ -33,6 +34,7 @@ class ModelJudge:
     def __init__(self, model: LanguageModel) -> None:
         """Use this model; it is closed with the judge."""
         self._model = model
+        self._no_log_probabilities = False  # learnt from the server's first refusal
 
     @property
     def reference(self) -> ModelReference:
@@ -68,7 +70,7 @@ class ModelJudge:
         messages = (Message("system", prompt.system), Message("user", prompt.user))
         schema = answer_schema(call.criteria) if call.hardening.schema else None
         try:
-            first = await self._model.generate(messages, call.options, schema)
+            first = await self._generate(messages, call, schema)
         except PromptTooLong as fault:
             unread = without_answer(call, Unparsed(reason=str(fault)))
             return msgspec.structs.replace(unread, steps=(PROMPT_CUT,))
@@ -81,10 +83,23 @@ class ModelJudge:
         shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
         request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
-            second = await self._model.generate((*messages, shown_back, request), call.options, schema)
+            second = await self._generate((*messages, shown_back, request), call, schema)
         except CallError as fault:
             return _judged(_unrepaired(reading, fault), first)
         return _judged(reading.completed_by(_read(second, call)), first, second)
+
+    async def _generate(self, messages: Sequence[Message], call: PlannedCall, schema: Schema | None) -> Completion:
+        """Ask once; without log-probabilities where the server refuses them."""
+        options = call.options
+        if call.judge.method == "expected":
+            options = without_log_probabilities(options) if self._no_log_probabilities else options
+            try:
+                return await self._model.generate(messages, options, schema)
+            except CallRejected as fault:
+                if self._no_log_probabilities or not refuses_log_probabilities(fault):
+                    raise
+            options, self._no_log_probabilities = without_log_probabilities(options), True
+        return await self._model.generate(messages, options, schema)
 
     async def aclose(self) -> None:
         """Close the model."""
@@ -97,7 +112,8 @@ def _read(completion: Completion, call: PlannedCall) -> Reading:
         window = call.options.get("num_ctx")
         cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
-    return read_answer(completion.text, completion.finish_reason, call.criteria, material_of(call.case))
+    reading = read_answer(completion.text, completion.finish_reason, call.criteria, material_of(call.case))
+    return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
 
 
 def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:

@@ -19,9 +19,10 @@ from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 
-METHOD = "json-verdict/1"
+METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
+"""How a judge's answer becomes a score; part of a judgment's key."""
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ def plan(
     positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
         own = tuple(one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case))
-        for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
+        for group in by_scope(own) if joint else [(criterion,) for criterion in own]:
             positions.setdefault(group, []).append(position)
     shown: dict[tuple[int, Scope], list[_Shown]] = {}
     for group, places in positions.items():
@@ -96,7 +97,8 @@ class _Shown(Struct, frozen=True):
     digest: str
 
 
-def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """The criteria of each scope, in their order; scopes without criteria are left out."""
     groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
     return [group for group in groups if group]
 
@@ -111,6 +113,6 @@ def _shown_cases(judged: JudgedCase, scope: Scope, personas: Mapping[str, Person
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
+    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
     return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]
