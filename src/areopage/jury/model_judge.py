@@ -10,6 +10,7 @@ from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
+from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message, Schema
@@ -37,6 +38,7 @@ class ModelJudge:
         """Use this model; it is closed with the judge."""
         self._model = model
         self._prepared: dict[tuple[int, ...], _Asked] = {}
+        self._no_log_probabilities = False  # learnt from the server's first refusal
 
     @property
     def reference(self) -> ModelReference:
@@ -79,7 +81,7 @@ class ModelJudge:
     async def _judged(self, call: PlannedCall, asked: "_Asked") -> Judged:
         messages, schema = asked.messages, asked.schema
         try:
-            first = await self._model.generate(messages, call.options, schema)
+            first = await self._generate(messages, call, schema)
         except PromptTooLong as fault:
             unread = without_answer(call, Unparsed(reason=str(fault)))
             return msgspec.structs.replace(unread, steps=(PROMPT_CUT,))
@@ -92,10 +94,23 @@ class ModelJudge:
         shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
         request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
-            second = await self._model.generate((*messages, shown_back, request), call.options, schema)
+            second = await self._generate((*messages, shown_back, request), call, schema)
         except (CallError, BudgetSpent) as fault:
             return _judged(_unrepaired(reading, fault), first)
         return _judged(reading.completed_by(_read(second, call, asked)), first, second)
+
+    async def _generate(self, messages: Sequence[Message], call: PlannedCall, schema: Schema | None) -> Completion:
+        """Ask once; without log-probabilities where the server refuses them."""
+        options = call.options
+        if call.judge.method == "expected":
+            options = without_log_probabilities(options) if self._no_log_probabilities else options
+            try:
+                return await self._model.generate(messages, options, schema)
+            except CallRejected as fault:
+                if self._no_log_probabilities or not refuses_log_probabilities(fault):
+                    raise
+            options, self._no_log_probabilities = without_log_probabilities(options), True
+        return await self._model.generate(messages, options, schema)
 
     async def aclose(self) -> None:
         """Close the model."""
@@ -136,7 +151,8 @@ def _read(completion: Completion, call: PlannedCall, asked: _Asked) -> Reading:
         window = call.options.get("num_ctx")
         cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
-    return read_answer(completion.text, completion.finish_reason, call.criteria, asked.material)
+    reading = read_answer(completion.text, completion.finish_reason, call.criteria, asked.material)
+    return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
 
 
 def _repair_request(criteria: Sequence[Criterion], reading: Reading) -> str:

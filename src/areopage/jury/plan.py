@@ -21,9 +21,10 @@ from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 
-METHOD = "json-verdict/1"
+METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
+"""How a judge's answer becomes a score; part of a judgment's key."""
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
@@ -106,7 +107,7 @@ class CallPlan:
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
         for place, judged in enumerate(cases):
             own = tuple([one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case)])
-            for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
+            for group in by_scope(own) if joint else [(criterion,) for criterion in own]:
                 self._places.setdefault(group, array("I")).append(place)
         self._prefixes = {group: _pass_digests(judge, group, salt, hardening) for group in self._places}
         self._shown: dict[Scope, dict[int, tuple[_Shown, ...]]] = {}
@@ -191,7 +192,8 @@ class CallPlan:
         return self._alike[scope]
 
 
-def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """The criteria of each scope, in their order; scopes without criteria are left out."""
     groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
     return [group for group in groups if group]
 
@@ -206,6 +208,6 @@ def _shown_in(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona])
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
+    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
     return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]

@@ -277,6 +277,9 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
     if ruled_out := sum(size.ruled_out for size in sizes):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
         typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
+    if spec.joint:
+        saved = counted(sum(size.joint_saved for size in sizes), "call")
+        typer.echo(f"joint: one call asks a model about all criteria of a scope: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if spec.adaptive is not None:
