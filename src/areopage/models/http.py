@@ -80,6 +80,7 @@ class JsonServer:
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
         self._timeouts = timeouts or Timeouts()
+        self._made_limits: dict[float, aiohttp.ClientTimeout] = {}
         self._connections = connections
         self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
@@ -129,7 +130,7 @@ class JsonServer:
         total = self._timeouts.total
         try:
             session = await self._open_session()
-            async with session.get(where, timeout=self._timeout(total), proxy=self._proxy, allow_redirects=False) as response:
+            async with session.get(where, timeout=self._limits_of(total), proxy=self._proxy, allow_redirects=False) as response:
                 if response.status != HTTPStatus.OK:
                     content = await _read_bounded(response)
                     self._raise_status(path, _Reply(response.status, response.headers, response.content_type, content))
@@ -234,7 +235,7 @@ class JsonServer:
                 params=query,
                 data=data,
                 headers=headers,
-                timeout=self._timeout(total),
+                timeout=self._limits_of(total),
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
@@ -243,15 +244,6 @@ class JsonServer:
                 return _Reply(response.status, response.headers, response.content_type, content)
         except (TimeoutError, aiohttp.ClientError) as error:
             raise self._transport_fault(path, error, total) from error
-
-    def _timeout(self, total: float) -> aiohttp.ClientTimeout:
-        limits = self._timeouts
-        return aiohttp.ClientTimeout(
-            total=total,
-            connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
-            sock_connect=limits.connect,
-            sock_read=limits.read,
-        )
 
     def _transport_fault(
         self, path: str, error: TimeoutError | aiohttp.ClientError, total: float
@@ -265,6 +257,19 @@ class JsonServer:
         if isinstance(error, aiohttp.ClientConnectorError):
             return _unconnected(where, error)
         return CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True)
+
+    def _limits_of(self, total: float) -> aiohttp.ClientTimeout:
+        """The limits as aiohttp wants them, made once for each total."""
+        found = self._made_limits.get(total)
+        if found is None:
+            limits = self._timeouts
+            found = self._made_limits[total] = aiohttp.ClientTimeout(
+                total=total,
+                connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
+                sock_connect=limits.connect,
+                sock_read=limits.read,
+            )
+        return found
 
     async def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
@@ -312,6 +317,8 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
 
 async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
     """The whole body, unpacked; None where it is larger than `MAX_RESPONSE_BYTES`."""
+    if "Content-Encoding" not in response.headers and (response.content_length or MAX_RESPONSE_BYTES) < MAX_RESPONSE_BYTES:
+        return await response.read()
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():

@@ -11,18 +11,23 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
+from areopage.models.spending import Budgeted, CallBudget
 
 
 class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
-    def __init__(self, outage_seconds: float = 0.0, observer: OutageObserver | None = None) -> None:
+    def __init__(
+        self, outage_seconds: float = 0.0, observer: OutageObserver | None = None, budget: CallBudget | None = None
+    ) -> None:
         """Prepare it.
 
         Args:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
+            budget: says when a call that costs money may begin; None: at once.
         """
+        self._budget = budget
         self._outage_seconds, self._observer = outage_seconds, observer
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
@@ -35,7 +40,10 @@ class Traffic:
             ModelError, MissingExtra: see `open_model`.
         """
         breaker, flow, pacer = self._of(reference, settings)
-        return Retrying(open_model(reference, settings), breaker=breaker, flow=flow, pacer=pacer)
+        model = open_model(reference, settings)
+        if self._budget is not None and self._budget.is_paid(reference):
+            model = Budgeted(model, self._budget)
+        return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
         """Calls to the server of a model that are not to the model, made again where that may help; as for `open`."""

@@ -20,16 +20,13 @@ from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
-from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
-from areopage.jury.model_judge import ModelJudge, request_of
+from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
 from areopage.ledger.records import Judgment
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
-from areopage.models.reference import ModelReference
 
 IN_BATCH = "batch"
 """The step of a judgment whose call was made by a batch."""
@@ -56,7 +53,7 @@ class BatchPhase:
         )
         self._service: BatchService
         self._creation: BatchCreation
-        self._model: LanguageModel
+        self._model: ModelJudge
         self._rounds = Counter[str]()
         self._direct, self._told = set[str](), set[str]()
         self._with_schema = True
@@ -73,7 +70,7 @@ class BatchPhase:
         settings, reference = self._context.settings, self._judge.reference
         self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
         self._creation = BatchCreation(self._service, self._stored, self._pace)
-        self._model = self._context.traffic.open(reference, settings)
+        self._model = ModelJudge(self._context.traffic.open(reference, settings))
         try:
             await self._drive()
         except CallRejected as fault:
@@ -138,7 +135,7 @@ class BatchPhase:
 
     def _line(self, call: PlannedCall) -> bytes:
         """A call as a line of a batch; empty where only a direct call says what is wrong with it."""
-        messages, schema = request_of(call, self._asked)
+        messages, schema = self._model.request(call, self._asked)
         try:
             line = self._service.line(call.key, messages, call.options, schema if self._with_schema else None)
         except CallRejected:
@@ -246,12 +243,12 @@ class BatchPhase:
 
     async def _judgment(self, call: PlannedCall, line: BatchLine) -> Judgment | None:
         """The judgment that an answer gives; None where the answer is none."""
-        messages, _ = request_of(call, self._asked)
+        messages, _ = self._model.request(call, self._asked)
         try:
             first = self._service.completion(line, messages, call.options)
         except CallError:
             return None
-        judged = await ModelJudge(_Answered(first, self._model)).judge(call, self._asked)
+        judged = await self._model.read(call, self._asked, first)
         judgment = judgment_of(call, self._context.run_id, msgspec.structs.replace(judged, steps=(IN_BATCH, *judged.steps)))
         price = call.judge.price
         if price is None or judgment.cost is None:
@@ -259,35 +256,3 @@ class BatchPhase:
         first_tokens = (first.prompt_tokens, first.completion_tokens)
         saved = price.of(*first_tokens) - price.in_batch().of(*first_tokens)
         return msgspec.structs.replace(judgment, cost=judgment.cost - saved)
-
-
-class _Answered:
-    """A model whose first answer has come already; the next calls are made."""
-
-    def __init__(self, first: Completion, model: LanguageModel) -> None:
-        self._first: Completion | None = first
-        self._model = model
-
-    @property
-    def reference(self) -> ModelReference:
-        """The model's."""
-        return self._model.reference
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """The model's."""
-        return self._model.max_concurrency
-
-    async def check(self) -> ModelStatus:
-        """Check the model."""
-        return await self._model.check()
-
-    async def generate(
-        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
-    ) -> Completion:
-        """Return the answer that has come, once; see `LanguageModel.generate`."""
-        first, self._first = self._first, None
-        return first if first is not None else await self._model.generate(messages, options, schema, case=case)
-
-    async def aclose(self) -> None:
-        """Leave the model open for the next answer."""
