@@ -181,6 +181,30 @@ def test_a_judge_of_the_suite_may_keep_to_direct_calls_or_to_batches(command: Co
     assert (len(server.paid), len(server.calls)) == (CALLS, CALLS)
 
 
+def test_judges_in_batches_wait_for_the_target_and_others_do_not_wait_for_them(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    judges = {"alpha": {"model": "openai:fake-a", "batch": True}, "beta": {"model": "openai:fake-b"}}
+    write_config(suite, judge_system={"judges": judges, "evaluation": {"n_passes": 1}}, models=[])
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    server.held = True
+    process = begin(command, *run_of(suite, "--target", "openai:fake-target"))
+    wait_for("the answers and the judgments of beta", lambda: len(server.calls) == CASES + CALLS // 2)
+    wait_for("the batch of alpha", lambda: len(server.paid) == CALLS // 2)
+    server.held = False
+    done = ended(process)
+    assert done.code == 0, done.err
+    assert "coverage 100.0%" in done.out
+    assert (len(server.calls), len(server.paid), server.paid_twice) == (CASES + CALLS // 2, CALLS // 2, 0)
+
+
+def test_several_targets_are_judged_in_batches(command: Command, server: BatchServer, suite: Path) -> None:
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
+    assert done.code == 0, done.err
+    assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
+
+
 def test_large_batches_are_split(command: Command, server: BatchServer, suite: Path) -> None:
     with mock.patch.object(batch_creation, "PACE", BatchPace(first=0.005, longest=0.02, settles=0.01, calls=10)):
         done = command(*run_of(suite, "--batch"))
