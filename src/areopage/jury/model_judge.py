@@ -65,7 +65,7 @@ class ModelJudge:
     async def _judged(self, call: PlannedCall, context: CallContext) -> Judged:
         reader = context.personas.get(call.case.maturity)
         prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
-        messages = (Message("system", prompt.system), Message("user", prompt.user))
+        messages = (Message("system", prompt.system), Message("user", prompt.user, prompt.constant))
         schema = answer_schema(call.criteria) if call.hardening.schema else None
         try:
             first = await self._model.generate(messages, call.options, schema)

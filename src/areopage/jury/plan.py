@@ -51,9 +51,9 @@ def plan(
     passes_of: PassesOf = all_passes,
     hardening: Hardening = HARDENED,
 ) -> Iterator[PlannedCall]:
-    """Plan the calls of one judge, grouped by criteria.
+    """Plan the calls of one judge, grouped by criteria, and by readers within them.
 
-    Grouping lets a server cache the constant part of the prompt.
+    Prompts in a row then share the longest beginning, which servers can keep.
 
     Args:
         personas: the readers by maturity.
@@ -70,7 +70,7 @@ def plan(
     shown: dict[tuple[int, Scope], list[_Shown]] = {}
     for group, places in positions.items():
         prefixes, scope = _pass_digests(judge, group, salt, hardening), group[0].scope
-        for place in places:
+        for place in sorted(places, key=lambda place: cases[place].case.maturity):
             if (place, scope) not in shown:
                 shown[place, scope] = list(_shown_cases(cases[place], scope, personas))
             for one in shown[place, scope]:
