@@ -22,14 +22,25 @@ from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
 
 JudgeKind = Literal["model", "code", "recording"]
+ScoringMethod = Literal["sampled", "expected"]
+"""`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """What tokens cost, per million, in one currency."""
+    """What tokens cost, per million, in one currency.
+
+    `listed` is the day on which a list price was noted, as YYYY-MM-DD; "" for a price of the configuration.
+    """
 
     input_per_million: float
     output_per_million: float
     currency: str
+    listed: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether tokens cost nothing."""
+        return self.input_per_million == 0 and self.output_per_million == 0
 
     def of(self, prompt_tokens: int | None, completion_tokens: int | None) -> float:
         """The price of one call; unknown counts cost nothing."""
@@ -50,6 +61,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         unfit: why it is unfit to judge; "" where nothing is known.
         recorded_model: the model whose answers it repeats, where it is a recording that says so.
         price: what its tokens cost, if stated.
+        method: how a model's answer becomes a score.
     """
 
     name: str
@@ -61,6 +73,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     unfit: str = ""
     recorded_model: str = ""
     price: Price | None = None
+    method: ScoringMethod = "sampled"
 
     @property
     def is_model(self) -> bool:
