@@ -149,7 +149,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
         prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
         return cls(
             held=(call.case, call.criteria, call.hardening, context),
-            messages=(Message("system", prompt.system), Message("user", prompt.user)),
+            messages=(Message("system", prompt.system), Message("user", prompt.user, prompt.constant)),
             schema=answer_schema(call.criteria) if call.hardening.schema else None,
             material=material_of(call.case),
             signs=signs_of(call.case),
