@@ -191,6 +191,7 @@ def carry_on_part(
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
+        budget=budget,
     )
     return asyncio.run(carry_out(context, cases, folder, part))
 
