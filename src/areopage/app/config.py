@@ -20,7 +20,7 @@ from areopage.yaml_document import YamlDocument, read_yaml
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 _TEMPLATE = "areopage.yml.template"
-_SECTIONS = ("server", "monitor", "gate", "rag")  # an empty one means its defaults
+_SECTIONS = ("server", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
 
 
 class ServerSection(Section):
@@ -41,11 +41,18 @@ class ServerSection(Section):
     origins: list[str] = []
 
 
+class FleetSection(Section):
+    """Workers of this computer. `endpoints`: the only ones that they call for benchmark runs; [] all that they can."""
+
+    endpoints: list[str] = []
+
+
 class AppSection(SharedSections):
     """The whole file. `gate` is checked by `areopage.app.gate_rules`; without `rag` the server answers no questions."""
 
     server: ServerSection = ServerSection()
     monitor: MonitorSection = MonitorSection()
+    fleet: FleetSection = FleetSection()
     gate: dict[str, Any] = {}
     rag: RagSection | None = None
 

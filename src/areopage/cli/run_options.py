@@ -94,6 +94,9 @@ ClusterOption = Annotated[
     typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+FleetOption = Annotated[
+    bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
+]
 OnlyQualifiedOption = Annotated[
     bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
 ]

@@ -29,13 +29,26 @@ DEAD_AFTER = 30.0
 
 
 class RunPart(Struct, frozen=True, kw_only=True):
-    """A part of a run's calls: the target's answers, and the judgments of some judges by name; None: of all."""
+    """A part of a run's calls: the target's answers, and the judgments of some judges by name; None: of all.
+
+    Processes share the work of parts with the same name, which must be equal; parts with different names have no call in common.
+    """
 
     answers: bool = True
     judges: tuple[str, ...] | None = None
+    name: str = ""
+
+    def of(self, run_id: str) -> str:
+        """What the processes that do this part of a run call it."""
+        return f"{run_id}:{self.name}" if self.name else run_id
 
 
 WHOLE = RunPart()
+
+
+def run_pool(part: str) -> str:
+    """The worker pool of the processes that do a part of a run; see `RunPart.of`."""
+    return f"bench:{part}"
 
 
 async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path, part: RunPart = WHOLE) -> int:
@@ -58,8 +71,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
     every, cases = cases, open_cases(cases, stored.erased_in(context.run_id))
     calls = answer_calls(context.spec, cases)
-    blocks = RunBlocks(context.run_id)
-    pool = f"bench:{context.run_id}"
+    blocks = RunBlocks(part.of(context.run_id))
+    pool = run_pool(part.of(context.run_id))
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         if part.answers:
             await _ask_target(context, calls, positions, blocks, worker)

@@ -29,6 +29,7 @@ from areopage.cli.run_options import (
     ConcurrencyOption,
     CriteriaOption,
     DatasetOption,
+    FleetOption,
     FreshOption,
     JudgeOption,
     LimitOption,
@@ -70,6 +71,7 @@ def run(
     by: ByOption = None,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -108,9 +110,12 @@ def run(
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
+        if fleet:
+            raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
-    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose, only_qualified=only_qualified))
+    doing = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    raise typer.Exit(run_new(suite, wishes, places, **doing))
 
 
 def league(
@@ -190,6 +195,7 @@ def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -199,7 +205,7 @@ def resume(
     from areopage.cli.bench.run import Places, resume_run
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, fleet=fleet))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
