@@ -20,6 +20,9 @@ from areopage.ledger.store import Ledger
 SILENCE = 15.0
 """Seconds without a renewal after which a process's part returns."""
 
+_LOCKS = 0x0A5E0C << 32
+"""The first of PostgreSQL's advisory locks that the processes of a server take in turn."""
+
 
 class Held(Struct, frozen=True, kw_only=True):
     """A process's part of a server's limits; see the table."""
@@ -93,5 +96,5 @@ def _locked(connection: Connection, key: str) -> float:
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         return time.time()
-    connection.execute(select(func.pg_advisory_xact_lock(zlib.crc32(key.encode()), 1)))
+    connection.execute(select(func.pg_advisory_xact_lock(_LOCKS + zlib.crc32(key.encode()))))
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())

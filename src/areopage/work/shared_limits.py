@@ -58,7 +58,7 @@ class SharedLimits:
         while True:
             for one in self._traffic.limited():
                 part = self._parts.setdefault(server_name(one.name, one.address), _Part())
-                waits, due = one.flow.wanted > 0 and not part.slots, time.monotonic() >= part.due_at
+                waits, due = one.flow.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
                 if waits or (due and (one.flow.wanted or part.stored)):
                     await self._renew(one, server_name(one.name, one.address), part)
             await asyncio.sleep(SOON)
@@ -69,14 +69,16 @@ class SharedLimits:
         try:
             share = await asyncio.to_thread(self._shares.renew, name, self._holder, limit=limit, wanted=wanted, in_use=in_use)
         except StorageError as fault:
-            if part.slots and now - part.renewed_at > SILENCE / 2:
-                LOG.error("no call to %s begins: its limits cannot be shared: %s", name, fault)
-                part.slots = 0
+            part.due_at = now + RENEWED_EVERY
+            if not part.slots or now - part.renewed_at > SILENCE / 2:
+                if not part.failed:
+                    LOG.error("no call to %s begins: its limits cannot be shared: %s", one.address, fault)
+                part.slots, part.failed = 0, True
                 one.flow.limit_to(0)
             return
         slots = share.slots if share.rate > 0 else 0
         part.due_at = now + (SOON if slots < part.slots else RENEWED_EVERY)  # what is given up is soon free for others
-        part.slots, part.stored, part.renewed_at = slots, max(share.slots, in_use), now
+        part.slots, part.stored, part.renewed_at, part.failed = slots, max(share.slots, in_use), now, False
         if share.rate > 0:
             one.pacer.limit_to(share.rate)
         whole = math.inf if one.stated.concurrency is None and slots else slots
@@ -91,6 +93,7 @@ class _Part:
     stored: int = 0
     renewed_at: float = 0.0
     due_at: float = 0.0
+    failed: bool = False
 
 
 def server_name(endpoint: str, address: str) -> str:
