@@ -179,7 +179,7 @@ def configure(folder: Path, server: FakeServer, *names: str, key: str = "", conc
     folder.mkdir(exist_ok=True)
     one = {"provider": "openai", "base_url": server.openai_url, "api_key_env": key}
     one |= {"concurrency": concurrency} if concurrency else {}
-    (folder / "areopage.yml").write_text(yaml.safe_dump({"endpoints": {name: one for name in names}}))
+    (folder / "areopage.yml").write_text(yaml.safe_dump({"endpoints": dict.fromkeys(names, one)}))
     return folder / "areopage.yml"
 
 
