@@ -71,7 +71,7 @@ def start_run(command: Command, begin: Callable[..., Forked], suite: Path, ledge
 
 def ended(process: Process) -> Ended:
     out, err = process.communicate(timeout=PATIENCE)
-    return Ended(process.returncode, out, err)
+    return Ended(process.returncode or 0, out, err)
 
 
 def only_run(ledger: str) -> tuple[str, bool, str]:
@@ -174,12 +174,13 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
 
 
-def configure(folder: Path, server: FakeServer, *names: str, key: str = "", concurrency: int | None = None) -> Path:
-    """A folder with an `areopage.yml` that names endpoints."""
+def configure(folder: Path, server: FakeServer, *names: str, concurrency: int | None = None) -> Path:
+    """A folder with an `areopage.yml` that names endpoints, the second one by another address."""
     folder.mkdir(exist_ok=True)
-    one = {"provider": "openai", "base_url": server.openai_url, "api_key_env": key}
-    one |= {"concurrency": concurrency} if concurrency else {}
-    (folder / "areopage.yml").write_text(yaml.safe_dump({"endpoints": dict.fromkeys(names, one)}))
+    urls = (server.openai_url, server.openai_url.replace("127.0.0.1", "localhost"))
+    limit = {"concurrency": concurrency} if concurrency else {}
+    found = {name: {"provider": "openai", "base_url": url} | limit for name, url in zip(names, urls, strict=False)}
+    (folder / "areopage.yml").write_text(yaml.safe_dump({"endpoints": found}))
     return folder / "areopage.yml"
 
 
@@ -203,7 +204,7 @@ def test_a_worker_leaves_to_others_what_its_own_configuration_does_not_name_or_i
     assert "is not in this worker's areopage.yml" in end.err
     for worker in (first, second):
         worker.terminate()
-    assert ended(first).err.count("'two'") == 1  # it says so once
+    assert ended(first).err.count("define 'two'") == 1  # it says so once
     ended(second)
 
 

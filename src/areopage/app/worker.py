@@ -19,8 +19,8 @@ from typing import cast
 from msgspec import Struct
 
 from areopage.app.config import CONFIG_VARIABLE, LEDGER_VARIABLE, AppConfig
-from areopage.bench.execution.target_phase import TARGET_PHASE
-from areopage.bench.fleet.shares import WHOLE_RUN, ServerShare, at_worker, shares_of, strangers, takes
+from areopage.bench.execution.phases import TARGET_PHASE
+from areopage.bench.fleet.shares import ServerShare, at_worker, shares_of, strangers, takes
 from areopage.bench.fleet.work import WorkEnd, end_run
 from areopage.bench.spec import RunSpec, spec_of
 from areopage.errors import AreopageError
@@ -36,12 +36,19 @@ _LONGEST_PAUSE = 120.0
 _KILL_AFTER = 10.0
 
 Key = tuple[str, str]
-"""The id of a run, and the server of a share."""
+"""The id of a run, and the key of a share; "" for all of the run."""
+
+
+class _Run(Struct, frozen=True, kw_only=True):
+    """An open run: as this worker reaches its models, and its shares."""
+
+    spec: RunSpec
+    shares: tuple[ServerShare, ...]
 
 
 class _Process(Struct, kw_only=True):
     process: "subprocess.Popen[bytes]"
-    began: float
+    servers: tuple[str, ...]
 
 
 class RunWorker:
@@ -69,7 +76,7 @@ class RunWorker:
         self._endpoints, self._only = tuple(endpoints), run_id
         self._fleet = Fleet(ledger)
         self._id = WorkerId(out / ".workers", "fleet")
-        self._specs: dict[str, RunSpec | None] = {}
+        self._runs: dict[str, _Run | None] = {}
         self._running: dict[Key, _Process] = {}
         self._not_before: dict[Key, float] = {}
         self._deaths: dict[Key, int] = {}
@@ -92,17 +99,17 @@ class RunWorker:
         """
         self._reap()
         found = [run.run_id for run in self._fleet.open_runs() if self._only in ("", run.run_id)]
-        self._specs = {id: self._specs[id] if id in self._specs else self._spec_of(id) for id in found}
-        for run_id, spec in self._specs.items():
-            if spec is None:
+        self._runs = {id: self._runs[id] if id in self._runs else self._opened(id) for id in found}
+        for run_id, run in self._runs.items():
+            if run is None:
                 continue
             phases = self._fleet.phases(run_id)
             if phases and all(phase.ended_at is not None for phase in phases):
                 end_run(self._ledger, self._ledger.run(run_id))  # its last worker died before
                 continue
-            for share in shares_of(spec):
-                if self._is_due(run_id, share, phases) and self._may_do(run_id, spec, share):
-                    self._begin((run_id, share.server))
+            for share in run.shares:
+                if self._is_due(run_id, share, phases) and self._may_do(run_id, run.spec, share):
+                    self._begin(run_id, share)
 
     def is_over(self, run_id: str) -> bool:
         """Whether a run is not open any more, and no process of this worker works on it."""
@@ -132,19 +139,19 @@ class RunWorker:
 
     # --- what is done here
 
-    def _spec_of(self, run_id: str) -> RunSpec | None:
+    def _opened(self, run_id: str) -> _Run | None:
         try:
-            return at_worker(spec_of(self._ledger.run(run_id)), self._config.section)
+            stored = spec_of(self._ledger.run(run_id))
+            return _Run(spec=at_worker(stored, self._config.section), shares=shares_of(stored))
         except AreopageError as fault:
             self._leave(run_id, "", str(fault))
             return None
 
     def _is_due(self, run_id: str, share: ServerShare, phases: Sequence[FleetPhase]) -> bool:
         """Whether a share has work now, and this worker none at the same server."""
-        if time.monotonic() < self._not_before.get((run_id, share.server), 0.0):
+        if time.monotonic() < self._not_before.get((run_id, share.key), 0.0):
             return False
-        servers = {server for _, server in self._running}
-        if share.server in servers or (servers and WHOLE_RUN in (share.server, *servers)):
+        if any(not {*one.servers}.isdisjoint(share.servers) for one in self._running.values()):
             return False
         if all(phase.ended_at is not None for phase in phases if share.phases is None or phase.name in share.phases):
             return False
@@ -152,11 +159,10 @@ class RunWorker:
         return not waits or not self._fleet.answers_are_due(run_id)
 
     def _may_do(self, run_id: str, spec: RunSpec, share: ServerShare) -> bool:
-        models = [model for model in share.models if model.provider not in ("rules", "replay")]
-        if not takes(models, self._endpoints):
-            return self._leave(run_id, share.server, f"left to others: this worker is limited to {', '.join(self._endpoints)}")
+        if not takes(share.models, self._endpoints):
+            return self._leave(run_id, share.name, f"left to others: this worker is limited to {', '.join(self._endpoints)}")
         if refused := strangers(share.models, spec.settings):
-            return self._leave(run_id, share.server, f"left to others: {refused}")
+            return self._leave(run_id, share.name, f"left to others: {refused}")
         return True
 
     def _leave(self, run_id: str, server: str, text: str) -> bool:
@@ -168,16 +174,15 @@ class RunWorker:
 
     # --- processes
 
-    def _begin(self, key: Key) -> None:
-        run_id, server = key
-        command = [sys.executable, "-m", "areopage", "worker", "--run", run_id, "--share", server, "--as", self.name]
+    def _begin(self, run_id: str, share: ServerShare) -> None:
+        command = [sys.executable, "-m", "areopage", "worker", "--run", run_id, "--share", share.key, "--as", self.name]
         command += ["--out", str(self._out), "--grace", f"{self._grace:g}"]
         # through the environment: a ledger's address may hold a password
         environment = {**os.environ, LEDGER_VARIABLE: self._config.ledger}
         if self._config.document is not None:
             environment[CONFIG_VARIABLE] = str(self._config.document.path)
         process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - this program itself
-        self._running[key] = _Process(process=process, began=time.monotonic())
+        self._running[run_id, share.key] = _Process(process=process, servers=share.servers)
 
     def _reap(self) -> None:
         for key, one in list(self._running.items()):

@@ -53,6 +53,23 @@ class LazyGroup(click.Group):
             formatter.write_dl(rows)
 
 
+class DefaultGroup(LazyGroup):
+    """A group that runs one of its commands where none is named."""
+
+    def __init__(self, name: str, help: str, default: str, **options: Any) -> None:
+        """Args:
+        default: the name of that command.
+        """
+        super().__init__(name, help=help, **options)
+        self.default, self.no_args_is_help = default, False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command before its options."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
 def _command_of(function: Callable[..., Any]) -> click.Command:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command()(function)
@@ -243,10 +260,14 @@ LEDGER = LazyGroup(
         "audit": ("ledger:show_audit", "Show the audit log: who read, labelled, erased, exported or changed what, newest first."),
     },
 )
-DEMO = LazyGroup(
+DEMO = DefaultGroup(
     "demo",
-    "Demonstrations that need no server and no key.",
-    commands={"gate": ("demo:gate", "Answer questions about an invented bank through the gate.")},
+    "Demonstrations that need no server and no key; without a name: tour.",
+    default="tour",
+    commands={
+        "tour": ("demo_tour:tour", "Replay a benchmark, a comparison, a day in production and the gate, in seconds."),
+        "gate": ("demo:gate", "Answer questions about an invented bank through the gate."),
+    },
 )
 
 

@@ -155,7 +155,7 @@ def _work_until_stopped(
                     benches.close()
 
 
-def _do_share(config: AppConfig, run_id: str, server: str, out: Path, named: str, grace: float) -> int:
+def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:
     """Do one share of a run, for the worker that started this process; returns its exit code."""
     import asyncio
 
@@ -171,10 +171,11 @@ def _do_share(config: AppConfig, run_id: str, server: str, out: Path, named: str
     with open_ledger(config) as ledger, stop_signals(hurried.set) as stopping:
         _watch_parent(stopping.set)
         run = ledger.run(run_id)
-        spec = at_worker(spec_of(run), config.section)
-        found = next((one for one in shares_of(spec) if one.server == server), None)
+        stored = spec_of(run)
+        spec = at_worker(stored, config.section)
+        found = next((one for one in shares_of(stored) if one.key == key), None)
         if found is None:
-            raise UserError(f"run {run.id} has no calls to {server}")
+            raise UserError(f"run {run.id} has no share {key}")
 
         def seconds_left() -> float | None:
             return None if not stopping.is_set() else 0.0 if hurried.is_set() else grace

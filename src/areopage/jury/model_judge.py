@@ -7,7 +7,7 @@ import msgspec
 from areopage.criteria.fence import defused
 from areopage.criteria.prompts import answer_schema, judge_prompt, short_names
 from areopage.criteria.records import Criterion
-from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
+from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
@@ -82,7 +82,7 @@ class ModelJudge:
         request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
             second = await self._model.generate((*messages, shown_back, request), call.options, schema)
-        except CallError as fault:
+        except (CallError, BudgetSpent) as fault:
             return _judged(_unrepaired(reading, fault), first)
         return _judged(reading.completed_by(_read(second, call)), first, second)
 
@@ -122,7 +122,7 @@ def _failure(fault: CallError) -> Outcome:
     return Unreachable(reason=str(fault))
 
 
-def _unrepaired(reading: Reading, fault: CallError) -> Reading:
+def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
     """A reading whose repair call failed; retryable criteria stay open.
 
     Nothing is raised: the first answer is paid for and is stored; the next call finds a server that is gone.
@@ -132,7 +132,7 @@ def _unrepaired(reading: Reading, fault: CallError) -> Reading:
         reason = f"{unread}; the repair call failed: {fault}"
         if isinstance(fault, CallTimedOut):
             return TimedOut(reason=reason)
-        return Unreachable(reason=reason) if isinstance(fault, CallUnreachable) else Unparsed(reason=reason)
+        return Unreachable(reason=reason) if isinstance(fault, CallUnreachable | BudgetSpent) else Unparsed(reason=reason)
 
     failed = {name: outcome(reason) for name, reason in reading.unread.items()}
     return Reading(

@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.execution.run import DEAD_AFTER, run_pool
-from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
 from areopage.jury.judges import Price
@@ -114,7 +114,7 @@ def progress_of(
 
 def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
     """How many processes work on a run."""
-    pools = dict.fromkeys(run_pool(share.part.of(run_id)) for share in shares_of(spec))
+    pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
     return sum(state_of(one, now, DEAD_AFTER) == "alive" for pool in pools for one in Workers(ledger).list(pool))
 
 

@@ -3,16 +3,15 @@
 A worker does the phases of a server one after the other, so that a machine with one GPU loads each model once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
+from areopage.bench.execution.phases import TARGET_PHASE, server_of, servers
 from areopage.bench.execution.run import WHOLE, RunPart
 from areopage.bench.execution.start import check_models, same_models
-from areopage.bench.execution.target_phase import TARGET_PHASE
 from areopage.bench.spec import RunSpec
-from areopage.digest import digest_of
 from areopage.errors import ModelError
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
@@ -21,7 +20,8 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.suites.config_file import SharedSections
 
-WHOLE_RUN = "*"
+CODE = ("rules", "replay")
+"""Providers of judges that call no server."""
 _THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
 
 
@@ -29,40 +29,57 @@ class ServerShare(Struct, frozen=True, kw_only=True):
     """The part of a run that the workers of one server do.
 
     Args:
-        server: `provider[@endpoint]`; `WHOLE_RUN` where a run cannot be parted.
+        key: the same in all processes of the run; "" for all of it.
+        name: of the server, as users write it: `provider[@endpoint]`.
+        servers: the keys of all its servers.
         models: that are called.
-        phases: the names of its phases; None: all of the run.
+        phases: the names of its phases; None: all of the run, which cannot be parted.
     """
 
-    server: str
+    key: str
+    name: str
     part: RunPart
+    servers: tuple[str, ...]
     models: tuple[ModelReference, ...]
     phases: tuple[str, ...] | None = None
 
 
-def shares_of(spec: RunSpec) -> tuple[ServerShare, ...]:
-    """Part a run by the servers of its models.
+def shares_of(stored: RunSpec) -> tuple[ServerShare, ...]:
+    """Part a run by the servers of its models; judges that are code go with the first.
 
     Adaptive passes depend on all judges: such a run is one share.
+
+    Args:
+        stored: the specification as the ledger has it, so that all processes part the run in the same way.
     """
-    target = [one.reference for one in (spec.target, spec.child) if one is not None]
-    models = tuple(dict.fromkeys([*target, *(judge.reference for judge in spec.judges)]))
-    servers = list(dict.fromkeys(model.server for model in models))
-    if spec.adaptive is not None or len(servers) < 2:
-        server = servers[0] if len(servers) == 1 else WHOLE_RUN
-        return (ServerShare(server=server, part=WHOLE, models=models),)
-    shares = []
-    for server in servers:
-        answers = spec.target is not None and spec.target.reference.server == server
-        judges = [judge for judge in spec.judges if judge.reference.server == server]
-        if not answers and not judges:
-            continue  # the model that plays children belongs to the target's share
-        own = dict.fromkeys([*(target if answers else ()), *(judge.reference for judge in judges)])
-        names = tuple(judge.name for judge in judges)
-        part = RunPart(answers=answers, judges=names, name=digest_of([server])[:8])
-        phases = (TARGET_PHASE, *names) if answers else names
-        shares.append(ServerShare(server=server, part=part, models=tuple(own), phases=phases))
-    return tuple(shares)
+    asked = [one.reference for one in (stored.target, stored.child) if stored.target is not None and one is not None]
+    models = tuple(dict.fromkeys([*asked, *(judge.reference for judge in stored.judges)]))
+    of = {model: server_of(model, stored.settings) for model in models}
+    code = [of[judge.reference] for judge in stored.judges if not judge.is_model]
+    named = servers(stored, stored.settings)
+    parted = [server for server in named if server not in code] or named[:1]
+    if stored.adaptive is not None or len(parted) == 1:
+        return (ServerShare(key="", name=_name_of(models), part=WHOLE, servers=tuple(named), models=models),)
+    return tuple(_share(stored, (server, *code) if not place else (server,), asked, of) for place, server in enumerate(parted))
+
+
+def _share(stored: RunSpec, own: Sequence[str], asked: Sequence[ModelReference], of: Mapping[ModelReference, str]) -> ServerShare:
+    answers = bool(asked) and of[asked[0]] in own
+    judges = [judge for judge in stored.judges if of[judge.reference] in own]
+    names = tuple(judge.name for judge in judges)
+    models = tuple(dict.fromkeys([*(asked if answers else ()), *(judge.reference for judge in judges)]))
+    return ServerShare(
+        key=own[0],
+        name=_name_of([model for model in models if of[model] == own[0]]),
+        part=RunPart(answers=answers, judges=names, servers=tuple(own)),
+        servers=tuple(own),
+        models=models,
+        phases=(TARGET_PHASE, *names) if answers else names,
+    )
+
+
+def _name_of(models: Sequence[ModelReference]) -> str:
+    return ", ".join(dict.fromkeys(model.server for model in models))
 
 
 def takes(models: Collection[ModelReference], endpoints: Collection[str]) -> bool:
@@ -72,7 +89,8 @@ def takes(models: Collection[ModelReference], endpoints: Collection[str]) -> boo
         endpoints: names of endpoints, providers for their usual servers, or `provider@endpoint`; none: there is no limit.
     """
     own = set(endpoints)
-    return not own or all({model.endpoint or model.provider, model.server} & own for model in models)
+    called = [model for model in models if model.provider not in CODE]
+    return not own or all({model.endpoint or model.provider, model.server} & own for model in called)
 
 
 def at_worker(spec: RunSpec, own: SharedSections) -> RunSpec:

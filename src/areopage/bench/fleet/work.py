@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from areopage.bench.execution.context import Observer, RunContext, Silent
+from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
-from areopage.bench.execution.target_phase import TARGET_PHASE
 from areopage.bench.fleet.shares import ServerShare, check_share
 from areopage.bench.planning.estimate import Estimate
 from areopage.bench.spec import RunCase, RunSpec
@@ -104,7 +104,7 @@ async def work_on(
     except StorageError:
         raise
     except AreopageError as fault:
-        note = FleetNote(worker=worker, server=share.server, text=" ".join(str(fault).split()), at=datetime.now(UTC))
+        note = FleetNote(worker=worker, server=share.name, text=" ".join(str(fault).split()), at=datetime.now(UTC))
         fleet.note(run.id, note)
         return "again" if isinstance(fault, ServerDown) else "left"
     if open_calls is None:

@@ -34,6 +34,7 @@ from areopage.cli.run_options import (
     JudgeOption,
     LimitOption,
     ModeOption,
+    MostCallsOption,
     OnlyQualifiedOption,
     PageLanguageOption,
     PassesOrAutoOption,
@@ -59,6 +60,7 @@ def run(
     criteria: CriteriaOption = None,
     mode: ModeOption = None,
     passes: PassesOrAutoOption = None,
+    max_calls: MostCallsOption = None,
     budget: BudgetOption = None,
     limit: LimitOption = None,
     lang: PromptLanguageOption = None,
@@ -98,7 +100,7 @@ def run(
         mode=one_of("--mode", mode, get_args(Mode)),
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
-        budget=budget,
+        most_calls=max_calls,
         limit=limit,
         language=lang,
         profile=profile,
@@ -109,13 +111,15 @@ def run(
         allowed_variables=tuple(allow_variable or ()),
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     if len(targets) > 1:
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
-    doing = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
-    raise typer.Exit(run_new(suite, wishes, places, **doing))
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
+    how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))
 
 
 def league(
@@ -194,6 +198,7 @@ def compare(
 def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,
+    budget: BudgetOption = None,
     allow_variable: AllowVariableOption = None,
     fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
@@ -204,8 +209,10 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench.run import Places, resume_run
 
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, fleet=fleet))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

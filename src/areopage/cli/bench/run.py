@@ -21,6 +21,7 @@ from areopage.bench.execution.start import (
     run_folder,
     unfinished_run,
 )
+from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
@@ -30,9 +31,9 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.run_tables import print_view, unscored_first
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -107,15 +108,17 @@ def run_new(
     verbose: bool = False,
     only_qualified: bool = False,
     fleet: bool = False,
+    budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Args:
         fleet: workers carry it out, and this process follows it.
+        budget: what the run may cost; None: no limit.
 
     Returns:
         The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
-        or the disk gave out half way, 130 stopped.
+        or the disk gave out half way, 4 the budget is spent, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -127,6 +130,8 @@ def run_new(
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
             require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        if budget is not None:
+            budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         if unfinished_run(prepared, ledger) is None:
             print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
             confirm([prepared.spec], yes=yes)
@@ -137,7 +142,7 @@ def run_new(
             ask_workers(run, prepared.spec, prepared.cases, ledger)
             return follow_run(run, ledger, places)
         _refuse_if_open(run, ledger, places)
-        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
@@ -157,7 +162,15 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None, fleet: bool = False) -> int:
+def resume_run(
+    named: str,
+    places: Places,
+    *,
+    yes: bool,
+    timeout: float | None = None,
+    fleet: bool = False,
+    budget: float | None = None,
+) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
@@ -165,6 +178,7 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
     Args:
         timeout: seconds for one call, in place of the run's.
         fleet: workers carry it out, and this process follows it.
+        budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
         As `run_new`.
@@ -184,7 +198,7 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         if run.finished_at is None:
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
-        return _go_on(run, spec, cases, ledger, places, named)
+        return _go_on(run, spec, cases, ledger, places, named, budget=budget)
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
@@ -221,8 +235,18 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
     return _exit_code(view, f"{hint} --fleet")
 
 
-def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
+def _go_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    places: Places,
+    named: str = "",
+    budget: float | None = None,
+) -> int:
     hint = places.resume_command(run.id, ledger)
+    limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
+    spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
@@ -230,13 +254,17 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with ended_like_ctrl_c(), progress(spec) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            with ended_like_ctrl_c(), progress(spec, spent) as display:
+                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
             return INTERRUPTED
+        except BudgetSpent as fault:
+            log.write("WARNING", f"stopped: {fault}")
+            typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
