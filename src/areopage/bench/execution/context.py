@@ -88,6 +88,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     Args:
         traffic: the calls to all servers.
         budget: of the run in money, which `traffic` consults for each call; None: no limit.
+        stored: the settings that the run was stored with; None: those of this process.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
 
@@ -99,3 +100,9 @@ class RunContext(Struct, frozen=True, kw_only=True):
     block_calls: int
     observer: Observer
     budget: Budget | None = None
+    stored: ModelSettings | None = None
+
+    @property
+    def named_by(self) -> ModelSettings:
+        """The settings that servers are named by, so that they have the same names in all processes of the run."""
+        return self.stored or self.settings
