@@ -20,7 +20,7 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.qualifications import compact, standings, told_of
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
+from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
@@ -329,7 +329,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     before = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts}
     outcomes = {name: with_known_probabilities(outcome, before[name]) for name, outcome in reading.outcomes.items()}
     verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in outcomes.items())
-    steps = (*reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
+    way = tuple(step for step in judgment.steps if step == IN_BATCH)
+    steps = (*way, *reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
     return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 
