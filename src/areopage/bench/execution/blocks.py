@@ -21,8 +21,8 @@ from areopage.work.worker import OpenWorker
 HANDLER = "bench_block"
 _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
-_AT_ONCE = 2  # so that no connection is idle between two blocks
-_LAST_BLOCKS = 2 * _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
+_AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
+_LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -151,7 +151,7 @@ class RunBlocks:
                 pending=partial(self._pending, self._lines[server]),
                 queue=f"{HANDLER}_{number}:{run_id}",
                 concurrency=_AT_ONCE,
-                ahead=_AT_ONCE,
+                ahead=1,
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)

@@ -169,7 +169,7 @@ def carry_on_part(
         run_id=run.id,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer),
+        traffic=Traffic(spec.outage_seconds, observer, at_once=spec.concurrency),
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,
