@@ -3,13 +3,13 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
-from typing import Self
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -26,10 +26,14 @@ from rich.progress import (
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
 from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
-from areopage.errors import StorageError, name_list
+from areopage.errors import StorageError, counted, name_list
 from areopage.ledger.records import Answer, Judgment
-from areopage.rag.ingestion.ingest import IngestProgress
+from areopage.ledger.sent_batches import SentBatch
+from areopage.models.batches import ENDED
 from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
+
+if TYPE_CHECKING:
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 _GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
@@ -55,6 +59,14 @@ def _span(seconds: float) -> str:
 def stopped_text(names: Sequence[str], reason: str) -> str:
     """What is said of phases that cannot go on while others do."""
     return f"{name_list(names)} stopped: {' '.join(reason.split())}; the other phases go on"
+
+
+def batch_text(batch: SentBatch) -> str:
+    """What is said of a batch: its state and the provider's counts when it was last seen."""
+    named = f"{batch.phase}: batch {batch.batch_id}" if batch.batch_id else f"{batch.phase}: a batch without an id"
+    failed = f", {batch.failed:,} failed" if batch.failed else ""
+    told = f" ({batch.message})" if batch.message else ""
+    return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{told}"
 
 
 class OutageLines:
@@ -141,7 +153,7 @@ class IngestDisplay:
         """Remove the bar."""
         self._open.__exit__(None, None, None)
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
@@ -181,6 +193,11 @@ class Observers:
         for observer in self.observers:
             observer.judged(judgment, cases)
 
+    def batch(self, batch: SentBatch) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.batch(batch)
+
     def server_gone(self, address: str, seconds: float) -> None:
         """Notify every observer."""
         for observer in self.observers:
@@ -193,26 +210,30 @@ class Observers:
 
 
 class Tally:
-    """Cost of a run."""
+    """Cost of a run so far."""
 
-    def __init__(self, spec: AskedModels) -> None:
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        """Args:
+        spent: before, by currency.
+        """
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
         for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
             if asked is not None and asked.price is not None:
                 self.prices[name] = asked.price
         self.tokens = 0
-        self.cost = 0.0
+        self.costs = {price.currency: spent.get(price.currency, 0.0) for price in self.prices.values()}
 
     def spend(self, name: str, record: Answer | Judgment) -> None:
         """Count what a call took."""
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
-            self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
+            price, cost = self.prices[name], record.cost if isinstance(record, Judgment) else None
+            self.costs[price.currency] += price.of(record.prompt_tokens, record.completion_tokens) if cost is None else cost
 
     def spent(self) -> str:
-        """Tokens, and cost if prices are configured."""
-        currency = next(iter(self.prices.values())).currency if self.prices else ""
-        return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
+        """The tokens of this command, and the cost of the run so far where prices are known."""
+        costs = (f", {cost:.4f} {currency}" for currency, cost in sorted(self.costs.items()) if currency)
+        return f"{self.tokens:,} tokens{''.join(costs)}"
 
 
 class PhaseCount:
@@ -267,10 +288,11 @@ class PhaseCounts:
 
 
 class _Counting(OutageLines):
-    def __init__(self, spec: AskedModels, say: Callable[[str], object]) -> None:
+    def __init__(self, spec: AskedModels, say: Callable[[str], object], spent: Mapping[str, float]) -> None:
         super().__init__(say)
-        self.tally = Tally(spec)
+        self.tally = Tally(spec, spent)
         self.phases = PhaseCounts()
+        self._batches: dict[str, tuple[str, float]] = {}  # what was said of them, and when
 
     def answered(self, answer: Answer) -> None:
         """Count a finished call. The texts of the child's model cost something, and are no answers."""
@@ -282,6 +304,13 @@ class _Counting(OutageLines):
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Say that a batch has another state, or at most every ten seconds that its counts changed."""
+        now, (status, at) = time.monotonic(), self._batches.get(batch.token, ("", 0.0))
+        if batch.status != status or now - at >= PLAIN_EVERY:
+            self._batches[batch.token] = (batch.status, now)
+            self._say(batch_text(batch))
 
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
@@ -298,8 +327,8 @@ class _Counting(OutageLines):
 class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
-    def __init__(self, spec: AskedModels, console: Console) -> None:
-        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+    def __init__(self, spec: AskedModels, console: Console, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True), spent)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -340,8 +369,8 @@ class LiveProgress(_Counting):
 class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
-    def __init__(self, spec: AskedModels) -> None:
-        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True))
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True), spent)
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Print the beginning of a phase."""
@@ -374,6 +403,7 @@ class SilenceNotice:
         self._limit, self._say, self._after = spec.settings.timeouts.total, say, after
         self._phases, self._last = PhaseCounts(), time.monotonic()
         self._gone = False
+        self._batches: set[str] = set()
         self._ended = Event()
         self._thread = Thread(target=self._watch, name="silence-notice", daemon=True)
 
@@ -411,6 +441,11 @@ class SilenceNotice:
         if phase is not None:
             phase.done += 1
 
+    def batch(self, batch: SentBatch) -> None:
+        """Be silent while a batch is out."""
+        (self._batches.discard if batch.status in ENDED else self._batches.add)(batch.token)
+        self._last = time.monotonic()
+
     def server_gone(self, address: str, seconds: float) -> None:
         """Be silent about a server that is known to be gone."""
         self._gone = True
@@ -425,7 +460,7 @@ class SilenceNotice:
             silent = time.monotonic() - self._last
             said = said if silent > said else 0.0
             names = [name for name, phase in list(self._phases.by_name.items()) if phase.left]
-            if names and not self._gone and silent >= said + self._after:
+            if names and not self._gone and not self._batches and silent >= said + self._after:
                 said = silent
                 self._say(
                     f"{name_list(names)}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry"
@@ -483,6 +518,10 @@ class RunLog:
     def phases_stopped(self, names: Sequence[str], reason: str) -> None:
         """Log that phases stop while others go on."""
         self.write("ERROR", stopped_text(names, reason))
+
+    def batch(self, batch: SentBatch) -> None:
+        """Log the state of a batch."""
+        self.write("INFO", batch_text(batch))
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Log the beginning of a phase, and with all details each change of its numbers."""

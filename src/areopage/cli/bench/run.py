@@ -21,6 +21,7 @@ from areopage.bench.execution.start import (
     run_folder,
     unfinished_run,
 )
+from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
@@ -29,11 +30,12 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
 from areopage.cli.bench.run_tables import print_view, unscored_first
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from areopage.report.bench.files import write_run_files
 from areopage.scoring.passes.allocation import PassSettings
@@ -52,6 +54,10 @@ class Places(Struct, frozen=True, kw_only=True):
         """The command that resumes a run, without a database's password."""
         allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def batches_command(self, run: str, ledger: Ledger) -> str:
+        """The command that lists a run's batches, without a database's password."""
+        return shlex.join(self._command("batches", [run], ledger))
 
     def report_command(self, run: str, ledger: Ledger) -> str:
         """The command that writes a run's files again, without a database's password."""
@@ -89,13 +95,24 @@ def configured(places: Places) -> AppConfig:
 
 
 def run_new(
-    suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False, only_qualified: bool = False
+    suite: str,
+    wishes: RunWishes,
+    places: Places,
+    *,
+    fresh: bool,
+    yes: bool,
+    verbose: bool = False,
+    only_qualified: bool = False,
+    budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
+    Args:
+        budget: what the run may cost; None: no limit.
+
     Returns:
         The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
-        or the disk gave out half way, 130 stopped.
+        or the disk gave out half way, 4 the budget is spent, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -107,13 +124,15 @@ def run_new(
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
             require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        if budget is not None:
+            budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         if unfinished_run(prepared, ledger) is None:
             print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
@@ -133,13 +152,14 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
+def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None, budget: float | None = None) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
 
     Args:
         timeout: seconds for one call, in place of the run's.
+        budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
         As `run_new`.
@@ -152,11 +172,21 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         if run.finished_at is None:
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
-        return _go_on(run, spec, cases, ledger, places, named)
+        return _go_on(run, spec, cases, ledger, places, named, budget=budget)
 
 
-def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
+def _go_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    places: Places,
+    named: str = "",
+    budget: float | None = None,
+) -> int:
     hint = places.resume_command(run.id, ledger)
+    limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
+    spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
@@ -164,22 +194,36 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with ended_like_ctrl_c(), progress(spec) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            with ended_like_ctrl_c(), progress(spec, spent) as display:
+                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INTERRUPTED
+        except BudgetSpent as fault:
+            log.write("WARNING", f"stopped: {fault}")
+            typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
     print_view(view, folder)
     return _exit_code(view, hint)
+
+
+def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
+    """Say which batches of a run go on at their providers."""
+    if out := SentBatches(ledger).open_in(run_id):
+        calls = counted(sum(batch.calls for batch in out), "call")
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
 def write_files(view: RunView, folder: Path, log: RunLog) -> None:
@@ -243,11 +287,20 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
+    if batched := [judge for judge in spec.judges if judge.name in spec.batch]:
+        factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
+        cost = f" at {factors} of the price" if factors else ""
+        names = name_list(judge.name for judge in batched)
+        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
+        typer.echo(f"{told}; calls that repair an answer are direct, at the full price", err=True)
     for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
     if ruled_out := sum(size.ruled_out for size in sizes):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
         typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
+    if spec.joint:
+        saved = counted(sum(size.joint_saved for size in sizes), "call")
+        typer.echo(f"joint: one call asks a model about all criteria of a scope: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if spec.adaptive is not None:
