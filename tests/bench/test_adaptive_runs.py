@@ -159,15 +159,15 @@ def test_after_kill_9_in_any_round_the_same_passes_are_added(
 
 
 def test_the_budget_is_never_exceeded(tmp_path: Path, server: FakeServer, adaptive: Path) -> None:
-    view = run_in(tmp_path / "out", adaptive, budget=FIRST + 7, adaptive=True)
+    view = run_in(tmp_path / "out", adaptive, most_calls=FIRST + 7, adaptive=True)
     assert len(server.calls) == view.coverage.planned == FIRST + 7
     found = run_result(view).metadata.adaptive_passes
     assert found is not None
     assert found.stopped == "budget"
     with pytest.raises(UserError, match="less than the first passes take"):
-        run_in(tmp_path / "none", adaptive, budget=FIRST - 1)
+        run_in(tmp_path / "none", adaptive, most_calls=FIRST - 1)
     with pytest.raises(UserError, match="--passes auto"):
-        run_in(tmp_path / "none", adaptive, budget=FIRST, passes=2)
+        run_in(tmp_path / "none", adaptive, most_calls=FIRST, passes=2)
 
 
 def test_a_jury_at_temperature_0_is_refused_since_its_passes_are_copies(tmp_path: Path, adaptive: Path) -> None:

@@ -3,13 +3,13 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
-from typing import Self
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -25,11 +25,13 @@ from rich.progress import (
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
-from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
-from areopage.rag.ingestion.ingest import IngestProgress
 from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
+
+if TYPE_CHECKING:
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 _GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
@@ -132,7 +134,7 @@ class IngestDisplay:
         """Remove the bar."""
         self._open.__exit__(None, None, None)
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
@@ -179,16 +181,19 @@ class Observers:
 
 
 class Tally:
-    """Cost of a run and outcomes of its calls per phase."""
+    """Cost of a run so far and outcomes of its calls per phase."""
 
-    def __init__(self, spec: AskedModels) -> None:
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        """Args:
+        spent: before, by currency.
+        """
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
         for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
             if asked is not None and asked.price is not None:
                 self.prices[name] = asked.price
         self.outcomes: Counter[str] = Counter()
         self.tokens = 0
-        self.cost = 0.0
+        self.costs = {price.currency: spent.get(price.currency, 0.0) for price in self.prices.values()}
 
     def begin(self) -> None:
         """Begin a phase: reset the outcomes, keep the cost."""
@@ -203,7 +208,8 @@ class Tally:
         """Count what a call took."""
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
-            self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
+            price = self.prices[name]
+            self.costs[price.currency] += price.of(record.prompt_tokens, record.completion_tokens)
 
     def health(self) -> str:
         """The outcomes of the phase's calls, failures by name."""
@@ -212,15 +218,15 @@ class Tally:
         return ", ".join([f"{good} ok", *failed])
 
     def spent(self) -> str:
-        """Tokens, and cost if prices are configured."""
-        currency = next(iter(self.prices.values())).currency if self.prices else ""
-        return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
+        """The tokens of this command, and the cost of the run so far where prices are known."""
+        costs = (f", {cost:.4f} {currency}" for currency, cost in sorted(self.costs.items()) if currency)
+        return f"{self.tokens:,} tokens{''.join(costs)}"
 
 
 class _Counting(OutageLines):
-    def __init__(self, spec: AskedModels, say: Callable[[str], object]) -> None:
+    def __init__(self, spec: AskedModels, say: Callable[[str], object], spent: Mapping[str, float]) -> None:
         super().__init__(say)
-        self.tally = Tally(spec)
+        self.tally = Tally(spec, spent)
         self.began, self.done = 0.0, 0
 
     def answered(self, answer: Answer) -> None:
@@ -243,8 +249,8 @@ class _Counting(OutageLines):
 class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
-    def __init__(self, spec: AskedModels, console: Console) -> None:
-        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+    def __init__(self, spec: AskedModels, console: Console, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True), spent)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -285,8 +291,8 @@ class LiveProgress(_Counting):
 class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
-    def __init__(self, spec: AskedModels) -> None:
-        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True))
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True), spent)
         self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
 
     def phase(self, name: str, total: int, kept: int) -> None:

@@ -56,8 +56,17 @@ PassesOrAutoOption = Annotated[
         help="How often each judge is asked about a case; auto: more often where it changes a decision.",
     ),
 ]
+MostCallsOption = Annotated[
+    int | None, typer.Option("--max-calls", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
+]
 BudgetOption = Annotated[
-    int | None, typer.Option("--budget", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
+    float | None,
+    typer.Option(
+        "--budget",
+        metavar="AMOUNT",
+        min=0,
+        help="Stop before a call that might cost more than is left, in the currency of the prices, e.g. 5.00.",
+    ),
 ]
 JointOption = Annotated[
     bool | None,

@@ -27,11 +27,20 @@ ScoringMethod = Literal["sampled", "expected"]
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """What tokens cost, per million, in one currency."""
+    """What tokens cost, per million, in one currency.
+
+    `listed` is the day on which a list price was noted, as YYYY-MM-DD; "" for a price of the configuration.
+    """
 
     input_per_million: float
     output_per_million: float
     currency: str
+    listed: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether tokens cost nothing."""
+        return self.input_per_million == 0 and self.output_per_million == 0
 
     def of(self, prompt_tokens: int | None, completion_tokens: int | None) -> float:
         """The price of one call; unknown counts cost nothing."""

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from json_repair import repair_json
@@ -81,9 +82,9 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         return Unopened(outcome=Refused(reason=f"the server says: {finish_reason}"))
     if len(text) > _MAX_TEXT:
         return Unopened(outcome=Unparsed(reason=f"longer than {_MAX_TEXT} characters"))
-    hook = unique_keys(guarded)
+    hook, decoder = _strict_decoder(guarded)
     try:
-        whole = json.loads(text, object_pairs_hook=hook)
+        whole = decoder.decode(text)
     except _DuplicateKey as fault:
         return Unopened(outcome=Unparsed(reason=str(fault)), steps=("strict",))
     except (ValueError, RecursionError):
@@ -101,6 +102,12 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         bare=bare,
         steps=("strict", "stripped"),
     )
+
+
+@lru_cache(maxsize=64)  # many answers have the same keys
+def _strict_decoder(guarded: frozenset[str]) -> tuple[PairsHook, json.JSONDecoder]:
+    hook = unique_keys(guarded)
+    return hook, json.JSONDecoder(object_pairs_hook=hook)
 
 
 def nothing_in(bare: str, finish_reason: str) -> Outcome:

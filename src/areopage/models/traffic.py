@@ -11,18 +11,23 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import Endpoint, ModelSettings
+from areopage.models.spending import Budgeted, CallBudget
 
 
 class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
-    def __init__(self, outage_seconds: float = 0.0, observer: OutageObserver | None = None) -> None:
+    def __init__(
+        self, outage_seconds: float = 0.0, observer: OutageObserver | None = None, budget: CallBudget | None = None
+    ) -> None:
         """Prepare it.
 
         Args:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
+            budget: says when a call that costs money may begin; None: at once.
         """
+        self._budget = budget
         self._outage_seconds, self._observer = outage_seconds, observer
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
@@ -37,7 +42,10 @@ class Traffic:
         contact = contacts_of([reference], settings).get(reference)
         address = str(reference) if contact is None else contact.address
         breaker, flow, pacer = self._shared(address, reference.endpoint, settings.endpoints.get(reference.endpoint))
-        return Retrying(open_model(reference, settings), breaker=breaker, flow=flow, pacer=pacer)
+        model = open_model(reference, settings)
+        if self._budget is not None and self._budget.is_paid(reference):
+            model = Budgeted(model, self._budget)
+        return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""

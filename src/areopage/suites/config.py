@@ -148,7 +148,11 @@ class OllamaSection(Section):
 
 
 class EndpointSection(Section):
-    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together."""
+    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together.
+
+    `resident` is how many models the server holds in memory at once: a benchmark asks no more models there at the same time. By
+    default it is one for Ollama, and any number for other servers.
+    """
 
     provider: str = "openai"
     base_url: str
@@ -157,6 +161,7 @@ class EndpointSection(Section):
     concurrency: Annotated[int, Field(ge=1, le=1024)] | None = None
     requests_per_minute: Annotated[float, Field(gt=0)] | None = None
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
+    resident: Annotated[int, Field(ge=1, le=1024)] | None = None
 
 
 class BotSection(Section):

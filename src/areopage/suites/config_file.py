@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from areopage.errors import ConfigError, name_list
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import BotSection, EndpointSection, JudgeSection
+from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
 from areopage.text.personal import Policy
 from areopage.yaml_document import YamlDocument
 
@@ -69,10 +69,15 @@ class OwnJudge(JudgeSection, extra="forbid"):
     """A judge of `areopage.yml`."""
 
 
+class OwnPrice(PriceSection, extra="forbid"):
+    """A price of `areopage.yml`."""
+
+
 class SharedSections(Section):
     """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default.
 
-    `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent.
+    `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent. `prices` are those of
+    models by reference, such as `openai@lab:mistral-small`; the price of a judge or a target goes before.
     """
 
     ledger: str = ""
@@ -80,6 +85,7 @@ class SharedSections(Section):
     endpoints: dict[str, OwnEndpoint] = {}
     bots: dict[str, BotSection] = {}
     judges: dict[str, OwnJudge] = {}
+    prices: dict[str, OwnPrice] = {}
     allowed_variables: list[str] = []
 
 

@@ -15,6 +15,7 @@ from msgspec import structs
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
+from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results.evaluations import store_evaluations
@@ -23,6 +24,7 @@ from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
+from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
@@ -50,6 +52,7 @@ def run_benchmark(
     fresh: bool = False,
     only_qualified: bool = False,
     observer: Observer | None = None,
+    budget: float | None = None,
 ) -> RunView:
     """Run a benchmark, or resume the unfinished run with the same specification.
 
@@ -59,15 +62,18 @@ def run_benchmark(
         fresh: ask every question again, even where the ledger has the answer.
         only_qualified: refuse judges that have not passed the exam on every criterion that they judge.
         observer: is told about each call.
+        budget: what the run may cost, in the currency of its models' prices; None: no limit.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
+        BudgetSpent: the next call might cost more than is left; the run is resumed with a higher budget.
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
         require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
     run, _ = begin_run(prepared, ledger, out)
-    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out))
+    limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
+    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
@@ -139,16 +145,26 @@ def reopen_run(
     return spec, load_run_cases(ledger, run.id)
 
 
-def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer, folder: Path) -> RunView:
+def carry_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    observer: Observer,
+    folder: Path,
+    budget: Budget | None = None,
+) -> RunView:
     """Make a run's open calls, together with other processes, and compute results.
 
     Args:
         folder: see `run_folder`.
+        budget: see `budget_of`; None: calls may cost what they cost.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
+        BudgetSpent: the run stops in the same way.
     """
-    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder), ledger)
+    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder, budget=budget), ledger)
 
 
 def carry_on_part(
@@ -159,17 +175,18 @@ def carry_on_part(
     observer: Observer,
     folder: Path,
     part: RunPart = WHOLE,
+    budget: Budget | None = None,
 ) -> int:
     """Make a part of a run's open calls; return how many are left that another try could bring.
 
     Raises:
-        ServerDown, ModelError, StorageError: see `carry_on`.
+        ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
     context = RunContext(
         run_id=run.id,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer),
+        traffic=Traffic(spec.outage_seconds, observer, budget),
         ledger=ledger,
         block_calls=block_calls(spec_of(run).concurrency),
         observer=observer,

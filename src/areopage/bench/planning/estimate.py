@@ -221,7 +221,7 @@ def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str,
 
 
 def _has_price(price: Price | None) -> bool:
-    return price is not None and (price.input_per_million > 0 or price.output_per_million > 0)
+    return price is not None and not price.is_free
 
 
 def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:

@@ -16,21 +16,21 @@ PRECISION_SHARE = 0.05
 """Of the scale's width: the precision where the suite names none."""
 
 
-def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, budget: int | None) -> PassSettings | None:
+def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, most_calls: int | None) -> PassSettings | None:
     """How passes are added; None where every judge makes all of its passes.
 
     Args:
         passes: the number that the user gives; it goes before the suite's settings.
         adaptive: the user asks for adaptive passes, by the suite's settings or the usual ones.
-        budget: judge calls at most, in place of the suite's.
+        most_calls: judge calls at most, in place of the suite's.
 
     Raises:
-        UserError: a budget is given, and passes are not adaptive.
+        UserError: such a limit is given, and passes are not adaptive.
     """
     section = suite.config.judge_system.evaluation.passes
     if passes is not None or (section is None and not adaptive):
-        if budget is not None:
-            raise UserError("--budget bounds adaptive passes: give --passes auto, or `passes` in the suite")
+        if most_calls is not None:
+            raise UserError("--max-calls bounds adaptive passes: give --passes auto, or `passes` in the suite")
         return None
     section = section or PassesSection()
     return PassSettings(
@@ -39,7 +39,7 @@ def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, budget: i
         precision=section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min),
         reliability=section.reliability,
         risk=section.risk,
-        calls=budget or section.budget.calls,
+        calls=most_calls or section.budget.calls,
         cost=section.budget.cost,
         seed=section.seed,
     )

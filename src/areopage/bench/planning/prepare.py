@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -24,8 +24,10 @@ from areopage.cases.records import Dataset, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
+from areopage.jury.judges import Judge
 from areopage.jury.opening import judge_provider_names
 from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.jury.price_list import known_price
 from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
@@ -35,6 +37,8 @@ from areopage.suites.loader import Suite, choose_language
 from areopage.suites.validation import misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
+
+_Priced = TypeVar("_Priced", Judge, Target)
 
 
 class RunWishes(Struct, frozen=True, kw_only=True):
@@ -48,7 +52,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         criteria: a selection.
         passes: how often each judge is asked; it switches the suite's adaptive passes off.
         adaptive: passes are adaptive, by the suite's settings or the usual ones.
-        budget: judge calls at most, where passes are adaptive.
+        most_calls: judge calls at most, where passes are adaptive.
         joint: one call asks a model about all criteria of a scope.
         repeat_identical: passes with equal options at temperature 0 are asked each.
         limit: how many cases; −1 for all.
@@ -78,7 +82,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     turns: int | None = None
     allowed_variables: tuple[str, ...] = ()
     adaptive: bool = False
-    budget: int | None = None
+    most_calls: int | None = None
     joint: bool | None = None
     repeat_identical: bool | None = None
     salt: str = ""
@@ -152,7 +156,24 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         dataset_digest=digest_of(cases),
         reassessed=given.source if given is not None else None,
     )
-    return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
+    return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=all_rejected)
+
+
+def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
+    """The specification with the price of every model whose price is known; see `known_price`."""
+    settings = spec.settings.with_environment()
+    configured = {name: price_of(section) for name, section in suite.shared.prices.items()}
+    stated = {name: price for name, price in configured.items() if price is not None}
+
+    def with_price(one: _Priced) -> _Priced:
+        return msgspec.structs.replace(one, price=known_price(one.price, one.reference, stated, settings))
+
+    return msgspec.structs.replace(
+        spec,
+        judges=tuple(with_price(judge) if judge.is_model else judge for judge in spec.judges),
+        target=with_price(spec.target) if spec.target is not None else None,
+        child=with_price(spec.child) if spec.child is not None else None,
+    )
 
 
 def _enabled_mode(suite: Suite, wishes: RunWishes) -> Mode:
@@ -186,7 +207,7 @@ def _run_spec(
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
-    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, budget=wishes.budget)
+    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, most_calls=wishes.most_calls)
     wanted = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)
     repeat = profile.name == V1_1.name or _either(wishes.repeat_identical, evaluation.repeat_identical)
     judges, notes = asked_passes(suite, wanted, adaptive, repeat_identical=repeat)

@@ -34,6 +34,7 @@ from areopage.cli.run_options import (
     JudgeOption,
     LimitOption,
     ModeOption,
+    MostCallsOption,
     OnlyQualifiedOption,
     PageLanguageOption,
     PassesOrAutoOption,
@@ -60,6 +61,7 @@ def run(
     criteria: CriteriaOption = None,
     mode: ModeOption = None,
     passes: PassesOrAutoOption = None,
+    max_calls: MostCallsOption = None,
     budget: BudgetOption = None,
     joint: JointOption = None,
     repeat_identical: RepeatIdenticalOption = None,
@@ -100,7 +102,7 @@ def run(
         mode=one_of("--mode", mode, get_args(Mode)),
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
-        budget=budget,
+        most_calls=max_calls,
         joint=joint,
         repeat_identical=repeat_identical,
         limit=limit,
@@ -115,8 +117,9 @@ def run(
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
-    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose, only_qualified=only_qualified))
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
+    how = {"verbose": verbose, "only_qualified": only_qualified}
+    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, budget=budget, **how))
 
 
 def league(
@@ -195,6 +198,7 @@ def compare(
 def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,
+    budget: BudgetOption = None,
     allow_variable: AllowVariableOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
@@ -205,7 +209,7 @@ def resume(
     from areopage.cli.bench.run import Places, resume_run
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

@@ -21,6 +21,7 @@ from areopage.bench.execution.start import (
     run_folder,
     unfinished_run,
 )
+from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
@@ -29,9 +30,9 @@ from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
 from areopage.cli.bench.run_tables import print_view, unscored_first
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -89,13 +90,24 @@ def configured(places: Places) -> AppConfig:
 
 
 def run_new(
-    suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False, only_qualified: bool = False
+    suite: str,
+    wishes: RunWishes,
+    places: Places,
+    *,
+    fresh: bool,
+    yes: bool,
+    verbose: bool = False,
+    only_qualified: bool = False,
+    budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
+    Args:
+        budget: what the run may cost; None: no limit.
+
     Returns:
         The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
-        or the disk gave out half way, 130 stopped.
+        or the disk gave out half way, 4 the budget is spent, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -109,13 +121,15 @@ def run_new(
             require_qualified(
                 ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
             )
+        if budget is not None:
+            budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         if unfinished_run(prepared, ledger) is None:
             print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
@@ -135,13 +149,14 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
+def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None, budget: float | None = None) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
 
     Args:
         timeout: seconds for one call, in place of the run's.
+        budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
         As `run_new`.
@@ -154,11 +169,21 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
         if run.finished_at is None:
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
-        return _go_on(run, spec, cases, ledger, places, named)
+        return _go_on(run, spec, cases, ledger, places, named, budget=budget)
 
 
-def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
+def _go_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    places: Places,
+    named: str = "",
+    budget: float | None = None,
+) -> int:
     hint = places.resume_command(run.id, ledger)
+    limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
+    spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
@@ -166,13 +191,17 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with ended_like_ctrl_c(), progress(spec) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            with ended_like_ctrl_c(), progress(spec, spent) as display:
+                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
             return INTERRUPTED
+        except BudgetSpent as fault:
+            log.write("WARNING", f"stopped: {fault}")
+            typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
