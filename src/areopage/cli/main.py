@@ -90,6 +90,7 @@ BENCH = LazyGroup(
         "plan": ("bench.plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
