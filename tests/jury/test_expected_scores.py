@@ -265,5 +265,6 @@ def test_a_judge_s_health_tells_the_mean_mass_and_how_many_scores_are_as_written
     judge = Judge(name="one", reference=ModelReference("fake", "m"), passes=({},), method="expected")
     said = [Scored(score=3.5, mass=0.9, written=4.0), Scored(score=4.0, mass=0.3), Scored(score=4.0), Unparsed(reason="no"), None]
     health = judge_health(judge, said, [])
-    assert (health.expected, health.written, health.mass) == pytest.approx((1, 2, 0.6))
+    assert (health.expected, health.written) == (1, 2)
+    assert health.mass == pytest.approx(0.6)
     assert (health.planned, health.outcomes["unparsed"], health.outcomes["not_run"]) == (5, 1, 1)

@@ -226,7 +226,7 @@ def evaluation_of(
         score_global=score,
         grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        **told_of(compact(standings(panel.judges, panel.criteria, {}))),
+        **told_of(compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),

@@ -72,7 +72,7 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)

@@ -300,7 +300,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None) -> RunVie
         people=people_of(ledger, run.id, list(ids.values())),
         conversations=conversation_ends(spec, [item.case for item in there if not item.answer_id], answers),
         calls=tuple(Answers(ledger).calls_of(run.id)),
-        standings=Qualifications(ledger).standings(spec.judges, spec.criteria, _judged_at(judgments.values())),
+        standings=Qualifications(ledger).standings(spec.judges, spec.criteria, _judged_at(judgments.values()), joint=spec.joint),
         calibrations=Calibrations(ledger).all(spec.suite),
         passes=planned_passes,
     )
