@@ -72,7 +72,7 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
@@ -205,7 +205,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
         stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer, budget),
+        traffic=Traffic(spec.outage_seconds, observer, budget, at_once=spec.concurrency),
         ledger=ledger,
         block_calls=block_calls(stored.concurrency),
         observer=observer,
@@ -216,7 +216,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
     """Record whether a run is complete, and compute its results."""
     ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
-    view = view_run(ledger.run(run.id), ledger)
+    view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
 

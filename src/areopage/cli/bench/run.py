@@ -134,7 +134,9 @@ def run_new(
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
-            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+            require_qualified(
+                ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+            )
         if budget is not None:
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         if unfinished_run(prepared, ledger) is None:
