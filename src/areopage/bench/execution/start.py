@@ -209,6 +209,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
         ledger=ledger,
         block_calls=block_calls(stored.concurrency),
         observer=observer,
+        budget=budget,
     )
 
 

@@ -274,6 +274,7 @@ def _go_on(
         except BudgetSpent as fault:
             log.write("WARNING", f"stopped: {fault}")
             typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
