@@ -287,6 +287,9 @@ def rescore(
     reparse: ReparseOption = False,
     write: WriteOption = False,
     calibration: CalibrationOption = "",
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
+    ] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -299,7 +302,7 @@ def rescore(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration)
+        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration, texts=texts)
         if write:
             write_readings(opened, readings)
 
