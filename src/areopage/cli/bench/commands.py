@@ -85,7 +85,6 @@ def run(
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
     from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.league import run_league
     from areopage.cli.bench.run import Places, run_new
 
     targets = target or []
@@ -117,6 +116,8 @@ def run(
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+        from areopage.cli.bench.league import run_league
+
         raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"verbose": verbose, "only_qualified": only_qualified}
     raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, budget=budget, **how))
