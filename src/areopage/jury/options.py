@@ -79,6 +79,17 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     )
 
 
+def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:
+    """The names of the judges whose calls go through batch services.
+
+    Args:
+        wanted: those of all models do for which the suite does not say.
+    """
+    configured = suite.config.judge_system.judges
+    said = {name: section.batch for name, section in configured.items() if section.batch is not None}
+    return tuple(judge.name for judge in judges if judge.is_model and said.get(judge.name, wanted))
+
+
 def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
     """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
 
@@ -171,6 +182,7 @@ def price_of(section: PriceSection | None) -> Price | None:
         input_per_million=section.input_per_million,
         output_per_million=section.output_per_million,
         currency=section.currency,
+        batch_factor=section.batch_factor,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from areopage.bench.execution.batch_judges import check_batches
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
@@ -41,6 +42,7 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
+from areopage.work.shared_limits import SharedLimits
 
 
 def run_benchmark(
@@ -182,16 +184,32 @@ def carry_on_part(
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
-    context = RunContext(
+    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), cases, folder, part))
+
+
+async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
+    """Make a part of a run's open calls within the servers' limits, which all processes of the ledger keep together.
+
+    Raises:
+        ServerDown, ModelError, StorageError: see `carry_on`.
+    """
+    async with SharedLimits(context.ledger, context.traffic):
+        return await carry_out(context, cases, folder, part)
+
+
+def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
+    """What the phases of a stored run share."""
+    stored = spec_of(run)
+    return RunContext(
         run_id=run.id,
+        stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
         traffic=Traffic(spec.outage_seconds, observer, budget),
         ledger=ledger,
-        block_calls=block_calls(spec_of(run).concurrency),
+        block_calls=block_calls(stored.concurrency),
         observer=observer,
     )
-    return asyncio.run(carry_out(context, cases, folder, part))
 
 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
@@ -259,6 +277,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
+    await check_batches(spec, settings)
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
     statuses = await judge_statuses(spec, settings)

@@ -26,15 +26,17 @@ from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
-from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.results.run_view import RunView, load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
 from areopage.cli.bench.ahead import ImportingAhead
+from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
@@ -52,6 +54,18 @@ class Places(Struct, frozen=True, kw_only=True):
         """The command that resumes a run, without a database's password."""
         allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def batches_command(self, run: str, ledger: Ledger) -> str:
+        """The command that lists a run's batches, without a database's password."""
+        return shlex.join(self._command("batches", [run], ledger))
+
+    def follow_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that follows a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("follow", [run_id], ledger))
+
+    def stop_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that stops a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("stop", [run_id], ledger))
 
     def report_command(self, run: str, ledger: Ledger) -> str:
         """The command that writes a run's files again, without a database's password."""
@@ -97,11 +111,13 @@ def run_new(
     yes: bool,
     verbose: bool = False,
     only_qualified: bool = False,
+    fleet: bool = False,
     budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Args:
+        fleet: workers carry it out, and this process follows it.
         budget: what the run may cost; None: no limit.
 
     Returns:
@@ -126,6 +142,10 @@ def run_new(
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+        if fleet:
+            ask_workers(run, prepared.spec, prepared.cases, ledger)
+            return follow_run(run, ledger, places)
+        _refuse_if_open(run, ledger, places)
         return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
@@ -146,13 +166,22 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None, budget: float | None = None) -> int:
+def resume_run(
+    named: str,
+    places: Places,
+    *,
+    yes: bool,
+    timeout: float | None = None,
+    fleet: bool = False,
+    budget: float | None = None,
+) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
 
     Args:
         timeout: seconds for one call, in place of the run's.
+        fleet: workers carry it out, and this process follows it.
         budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
@@ -160,6 +189,13 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
+        if fleet and run.finished_at is None:
+            spec, cases = spec_of(run), load_run_cases(ledger, run.id)
+            print_plan([(spec, cases)])
+            confirm([spec], yes=yes)
+            ask_workers(run, spec, cases, ledger)
+            return follow_run(run, ledger, places, named)
+        _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
@@ -167,6 +203,39 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
         return _go_on(run, spec, cases, ledger, places, named, budget=budget)
+
+
+def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
+    refuse_if_open(run, ledger, places.follow_command(run.id, ledger), places.stop_command(run.id, ledger))
+
+
+def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int:
+    """Show how far workers are with a run until they have ended it, then write its files.
+
+    Ctrl-C ends this and leaves the run going.
+
+    Returns:
+        As `run_new`; 130 where the run, or following it, was stopped.
+    """
+    hint = places.resume_command(run.id, ledger)
+    typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
+    try:
+        view = await_end(run, ledger)
+    except KeyboardInterrupt:
+        follow, stop = places.follow_command(run.id, ledger), places.stop_command(run.id, ledger)
+        typer.echo(
+            f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
+            err=True,
+        )
+        return INTERRUPTED
+    if view is None:
+        typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
+        return INTERRUPTED
+    folder = run_folder(run, places.out, named)
+    with RunLog(folder / "run.log", view.spec.log_level) as log:
+        log.write("INFO", f"run {run.id}: carried out by workers")
+        write_files(view, folder, log)
+    return _shown(view, folder, f"{hint} --fleet")
 
 
 def _go_on(
@@ -194,6 +263,7 @@ def _go_on(
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INTERRUPTED
         except BudgetSpent as fault:
             log.write("WARNING", f"stopped: {fault}")
@@ -203,13 +273,19 @@ def _go_on(
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-    from areopage.cli.bench.run_tables import print_view
+    return _shown(view, folder, hint)
 
-    print_view(view, folder)
-    return _exit_code(view, hint)
+
+def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
+    """Say which batches of a run go on at their providers."""
+    if out := SentBatches(ledger).open_in(run_id):
+        calls = counted(sum(batch.calls for batch in out), "call")
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
 def write_files(view: RunView, folder: Path, log: RunLog) -> None:
@@ -221,6 +297,14 @@ def write_files(view: RunView, folder: Path, log: RunLog) -> None:
     for warning in view.scores.warnings:
         log.write("WARNING", str(warning))
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
+
+
+def _shown(view: RunView, folder: Path, hint: str) -> int:
+    """Print the results; return the exit code."""
+    from areopage.cli.bench.run_tables import print_view
+
+    print_view(view, folder)
+    return _exit_code(view, hint)
 
 
 def _exit_code(view: RunView, hint: str) -> int:
@@ -277,6 +361,12 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
+    if batched := [judge for judge in spec.judges if judge.name in spec.batch]:
+        factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
+        cost = f" at {factors} of the price" if factors else ""
+        names = name_list(judge.name for judge in batched)
+        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
+        typer.echo(f"{told}; calls that repair an answer are direct, at the full price", err=True)
     for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
     if ruled_out := sum(size.ruled_out for size in sizes):
