@@ -89,7 +89,6 @@ def run(
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
     from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.league import run_league
     from areopage.cli.bench.run import Places, run_new
 
     targets = target or []
@@ -126,6 +125,8 @@ def run(
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+        from areopage.cli.bench.league import run_league
+
         raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
     raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))

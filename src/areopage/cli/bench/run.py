@@ -29,8 +29,8 @@ from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView, load_run_cases
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
+from areopage.cli.bench.ahead import ImportingAhead
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
-from areopage.cli.bench.run_tables import print_view, unscored_first
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
@@ -38,7 +38,6 @@ from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_run_files
 from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
 
@@ -240,8 +239,7 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
     with RunLog(folder / "run.log", view.spec.log_level) as log:
         log.write("INFO", f"run {run.id}: carried out by workers")
         write_files(view, folder, log)
-    print_view(view, folder)
-    return _exit_code(view, f"{hint} --fleet")
+    return _shown(view, folder, f"{hint} --fleet")
 
 
 def _go_on(
@@ -264,7 +262,7 @@ def _go_on(
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), progress(spec, spent) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder, limit)
+                view = carry_on(run, spec, cases, ledger, Observers([display, log, ImportingAhead()]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
@@ -284,8 +282,7 @@ def _go_on(
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-    print_view(view, folder)
-    return _exit_code(view, hint)
+    return _shown(view, folder, hint)
 
 
 def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
@@ -298,11 +295,21 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
 
 def write_files(view: RunView, folder: Path, log: RunLog) -> None:
     """Write the files of a run, and what there is to say of it into its log."""
+    from areopage.report.bench.files import write_run_files
+
     for path in write_run_files(view, folder):
         log.write("INFO", f"wrote {path.name}")
     for warning in view.scores.warnings:
         log.write("WARNING", str(warning))
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
+
+
+def _shown(view: RunView, folder: Path, hint: str) -> int:
+    """Print the results; return the exit code."""
+    from areopage.cli.bench.run_tables import print_view
+
+    print_view(view, folder)
+    return _exit_code(view, hint)
 
 
 def _exit_code(view: RunView, hint: str) -> int:
@@ -329,6 +336,8 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
         return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+    from areopage.cli.bench.run_tables import unscored_first
+
     return f"inconclusive: {'; '.join(unscored_first(view))}"
 
 
