@@ -42,6 +42,7 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
+from areopage.work.shared_limits import SharedLimits
 
 
 def run_benchmark(
@@ -183,16 +184,32 @@ def carry_on_part(
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
-    context = RunContext(
+    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), cases, folder, part))
+
+
+async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
+    """Make a part of a run's open calls within the servers' limits, which all processes of the ledger keep together.
+
+    Raises:
+        ServerDown, ModelError, StorageError: see `carry_on`.
+    """
+    async with SharedLimits(context.ledger, context.traffic):
+        return await carry_out(context, cases, folder, part)
+
+
+def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
+    """What the phases of a stored run share."""
+    stored = spec_of(run)
+    return RunContext(
         run_id=run.id,
+        stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
         traffic=Traffic(spec.outage_seconds, observer, budget),
         ledger=ledger,
-        block_calls=block_calls(spec_of(run).concurrency),
+        block_calls=block_calls(stored.concurrency),
         observer=observer,
     )
-    return asyncio.run(carry_out(context, cases, folder, part))
 
 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
