@@ -71,8 +71,9 @@ def ledger_place(folder: Path, *, sqlite: bool) -> Iterator[str]:
 def setting(*, sqlite: bool) -> Iterator[tuple[Path, str, str]]:
     """A folder, the judge's address and the ledger's place."""
     with tempfile.TemporaryDirectory() as scratch, mock_server(LATENCY) as url:
-        with ledger_place(Path(scratch), sqlite=sqlite) as place:
-            yield Path(scratch), url, place
+        folder = Path(scratch)
+        with ledger_place(folder, sqlite=sqlite) as place:
+            yield folder, url, place
 
 
 def stats_of(url: str) -> dict[str, float]:
@@ -138,11 +139,7 @@ def children_cpu() -> float:
 
 def throughput(workers: int, *, sqlite: bool) -> dict[str, object]:
     calls = workers * SECONDS * IN_FLIGHT * 1000 // LATENCY
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        mock_server(LATENCY) as url,
-        ledger_place(Path(scratch), sqlite=sqlite) as place,
-    ):
+    with setting(sqlite=sqlite) as (folder, url, place):
         fleet = Fleet(folder, url, place, calls)
         spent = children_cpu()
         running = [fleet.worker() for _ in range(workers)]
@@ -177,11 +174,7 @@ def throughput(workers: int, *, sqlite: bool) -> dict[str, object]:
 
 
 def killed(judgments: int, every: float, workers: int, *, sqlite: bool) -> dict[str, object]:
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        mock_server(LATENCY) as url,
-        ledger_place(Path(scratch), sqlite=sqlite) as place,
-    ):
+    with setting(sqlite=sqlite) as (folder, url, place):
         alone = folder / "alone"
         alone.mkdir()
         one = Fleet(alone, url, str(alone / "ledger.db"), judgments)
