@@ -109,7 +109,7 @@ OTHER_COMMANDS = {
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
     *("suites try", "qualify", "audit"),
-    *("models list", "models check", "models pull", "demo gate", "init", "serve"),
+    *("models list", "models check", "models pull", "demo gate", "demo tour", "init", "serve"),
     # figures, states and keys
     *(
         "worker",

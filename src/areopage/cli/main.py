@@ -1,5 +1,6 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,10 @@ import typer
 from areopage import __version__
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
+
+COLLECT_AFTER = (50_000, 20, 50)
+"""When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
+processor time of a run: imports and calls make many objects, and few cycles."""
 
 
 class LazyGroup(click.Group):
@@ -87,6 +92,7 @@ BENCH = LazyGroup(
         "plan": ("bench.plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
@@ -307,6 +313,7 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
+    gc.set_threshold(*COLLECT_AFTER)
     try:
         code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:

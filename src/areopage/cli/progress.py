@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -26,10 +26,14 @@ from rich.progress import (
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
 from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
-from areopage.errors import StorageError, name_list
+from areopage.errors import StorageError, counted, name_list
 from areopage.ledger.records import Answer, Judgment
-from areopage.rag.ingestion.ingest import IngestProgress
+from areopage.ledger.sent_batches import SentBatch
+from areopage.models.batches import ENDED
 from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
+
+if TYPE_CHECKING:
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 _GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
@@ -50,6 +54,14 @@ def back_text(address: str, seconds: float) -> str:
 
 def _span(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def batch_text(batch: SentBatch) -> str:
+    """What is said of a batch: its state and the provider's counts when it was last seen."""
+    named = f"{batch.phase}: batch {batch.batch_id}" if batch.batch_id else f"{batch.phase}: a batch without an id"
+    failed = f", {batch.failed:,} failed" if batch.failed else ""
+    told = f" ({batch.message})" if batch.message else ""
+    return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{told}"
 
 
 class OutageLines:
@@ -132,7 +144,7 @@ class IngestDisplay:
         """Remove the bar."""
         self._open.__exit__(None, None, None)
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
@@ -166,6 +178,11 @@ class Observers:
         """Notify every observer."""
         for observer in self.observers:
             observer.judged(judgment, cases)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.batch(batch)
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Notify every observer."""
@@ -206,8 +223,8 @@ class Tally:
         """Count what a call took."""
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
-            price = self.prices[name]
-            self.costs[price.currency] += price.of(record.prompt_tokens, record.completion_tokens)
+            price, cost = self.prices[name], record.cost if isinstance(record, Judgment) else None
+            self.costs[price.currency] += price.of(record.prompt_tokens, record.completion_tokens) if cost is None else cost
 
     def health(self) -> str:
         """The outcomes of the phase's calls, failures by name."""
@@ -226,6 +243,7 @@ class _Counting(OutageLines):
         super().__init__(say)
         self.tally = Tally(spec, spent)
         self.began, self.done = 0.0, 0
+        self._batches: dict[str, tuple[str, float]] = {}  # what was said of them, and when
 
     def answered(self, answer: Answer) -> None:
         """Count a finished call. The texts of the child's model cost something, and are no answers."""
@@ -237,6 +255,13 @@ class _Counting(OutageLines):
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Say that a batch has another state, or at most every ten seconds that its counts changed."""
+        now, (status, at) = time.monotonic(), self._batches.get(batch.token, ("", 0.0))
+        if batch.status != status or now - at >= PLAIN_EVERY:
+            self._batches[batch.token] = (batch.status, now)
+            self._say(batch_text(batch))
 
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
@@ -326,6 +351,7 @@ class SilenceNotice:
         self._limit, self._say, self._after = spec.settings.timeouts.total, say, after
         self._name, self._last = "", time.monotonic()
         self._gone = False
+        self._batches: set[str] = set()
         self._ended = Event()
         self._thread = Thread(target=self._watch, name="silence-notice", daemon=True)
 
@@ -350,6 +376,11 @@ class SilenceNotice:
         """Note that a call was finished."""
         self._last = time.monotonic()
 
+    def batch(self, batch: SentBatch) -> None:
+        """Be silent while a batch is out."""
+        (self._batches.discard if batch.status in ENDED else self._batches.add)(batch.token)
+        self._last = time.monotonic()
+
     def server_gone(self, address: str, seconds: float) -> None:
         """Be silent about a server that is known to be gone."""
         self._gone = True
@@ -363,7 +394,7 @@ class SilenceNotice:
         while not self._ended.wait(self._after / 10):
             silent = time.monotonic() - self._last
             said = said if silent > said else 0.0
-            if self._name and not self._gone and silent >= said + self._after:
+            if self._name and not self._gone and not self._batches and silent >= said + self._after:
                 said = silent
                 self._say(f"{self._name}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry")
 
@@ -414,6 +445,10 @@ class RunLog:
     def server_back(self, address: str, seconds: float) -> None:
         """Log that a server answers again."""
         self.write("WARNING", back_text(address, seconds))
+
+    def batch(self, batch: SentBatch) -> None:
+        """Log the state of a batch."""
+        self.write("INFO", batch_text(batch))
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Log the beginning of a phase."""

@@ -68,6 +68,14 @@ BudgetOption = Annotated[
         help="Stop before a call that might cost more than is left, in the currency of the prices, e.g. 5.00.",
     ),
 ]
+JointOption = Annotated[
+    bool | None,
+    typer.Option("--joint/--no-joint", help="Ask a model about all criteria of a scope in one call; default: as the suite says."),
+]
+RepeatIdenticalOption = Annotated[
+    bool | None,
+    typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,
@@ -101,6 +109,10 @@ ByOption = Annotated[
 ClusterOption = Annotated[
     str,
     typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
+]
+BatchOption = Annotated[
+    bool,
+    typer.Option("--batch", help="Send judges' calls through their providers' batch services: within a day, at half the price."),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
 FleetOption = Annotated[

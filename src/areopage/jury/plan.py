@@ -21,9 +21,10 @@ from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 
-METHOD = "json-verdict/1"
+METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
+"""How a judge's answer becomes a score; part of a judgment's key."""
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
@@ -106,7 +107,7 @@ class CallPlan:
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
         for place, judged in enumerate(cases):
             own = tuple([one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case)])
-            for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
+            for group in by_scope(own) if joint else [(criterion,) for criterion in own]:
                 self._places.setdefault(group, array("I")).append(place)
         self._prefixes = {group: _pass_digests(judge, group, salt, hardening) for group in self._places}
         self._shown: dict[Scope, dict[int, tuple[_Shown, ...]]] = {}
@@ -118,12 +119,13 @@ class CallPlan:
         return list(self._places)
 
     def calls(self) -> Iterator[PlannedCall]:
-        """All calls, grouped by criteria; cases that are alike have a call each, with the same key."""
+        """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
         for group, places in self._places.items():
-            for place in places:
+            for place in self._by_reader(places):
                 for one in self._shown_of(place, group[0].scope):
+                    case = self._case(place, one.turn)
                     for number in self._passes(place, group, one.turn):
-                        yield self._call(place, group, one, number)
+                        yield self._call(case, group, one, number)
 
     def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[Shared]:
         """The calls about a group and the cases from one place to another, each at the first of the cases that share it.
@@ -134,20 +136,28 @@ class CallPlan:
         """
         places, scope = self._places[group], group[0].scope
         alike = self._alike_in(scope)
-        for place in places[bisect_left(places, start) : bisect_left(places, stop)]:
+        for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
             for one in self._shown_of(place, scope):
+                case = self._case(place, one.turn)
                 others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
                 for number in self._passes(place, group, one.turn):
                     with_it = [other for other in others if number in self._passes(other, group, one.turn)]
                     if not with_it or place < with_it[0]:
                         ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
-                        yield Shared(self._call(place, group, one, number), ids)
+                        yield Shared(self._call(case, group, one, number), ids)
 
-    def _call(self, place: int, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
+    def _by_reader(self, places: Sequence[int]) -> Sequence[int]:
+        """Places in an order in which prompts in a row share the longest beginning: the reader is described before the case."""
+        return sorted(places, key=lambda place: self._cases[place].case.maturity)
+
+    def _case(self, place: int, turn: int) -> Case:
         case = self._cases[place].case
+        return case if turn == WHOLE else case_at(case, turn)
+
+    def _call(self, case: Case, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
         return PlannedCall(
             key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{one.digest.hex()}".encode()).hexdigest(),
-            case=case if one.turn == WHOLE else case_at(case, one.turn),
+            case=case,
             criteria=group,
             judge=self._judge,
             pass_index=number,
@@ -186,7 +196,8 @@ class CallPlan:
         return self._alike[scope]
 
 
-def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """The criteria of each scope, in their order; scopes without criteria are left out."""
     groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
     return [group for group in groups if group]
 
@@ -201,6 +212,6 @@ def _shown_in(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona])
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
+    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
     return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]

@@ -309,6 +309,33 @@ workers = Table(
     Column("state", String(16), nullable=False),
 )
 
+# Calls of a run that were sent to a provider's batch service. `token` is ours, and the provider stores it with the batch. A batch
+# is noted before it is created: `asked_at` is when its creation was asked for, and `batch_id` is "" until the provider's id is
+# known. `keys` are the digests (32 bytes each) that the results of its calls are stored under, empty once they are. No prompt is
+# stored.
+batches = Table(
+    "batches",
+    metadata,
+    Column("token", String(32), primary_key=True),
+    Column("run_id", String(128), nullable=False, index=True),
+    Column("phase", String(256), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("keys", LargeBinary, nullable=False),
+    Column("file_id", String(256), nullable=False),
+    Column("batch_id", String(256), nullable=False),
+    # the provider's word and counts when they were last seen
+    Column("status", String(32), nullable=False),
+    Column("completed", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("asked_at", DateTime),
+    Column("seen_at", DateTime),
+    # when all that it brought was stored
+    Column("ended_at", DateTime),
+)
+
 # Benchmark runs that workers carry out. `state` is "open" (workers take part), "stopped" (by the user) or "ended" (nothing is
 # left, or what is left needs another try).
 fleet_runs = Table(

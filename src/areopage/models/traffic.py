@@ -12,7 +12,7 @@ from areopage.models.flow import Flow
 from areopage.models.pacing import Pacer
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
-from areopage.models.retry import Retrying
+from areopage.models.retry import Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.spending import Budgeted, CallBudget
 
@@ -85,13 +85,21 @@ class Traffic:
         Raises:
             ModelError, MissingExtra: see `open_model`.
         """
-        contact = contacts_of([reference], settings).get(reference)
-        address = str(reference) if contact is None else contact.address
-        breaker, flow, pacer = self._shared(address, reference.endpoint, settings.endpoints.get(reference.endpoint))
+        breaker, flow, pacer = self._of(reference, settings)
         model = open_model(reference, settings)
         if self._budget is not None and self._budget.is_paid(reference):
             model = Budgeted(model, self._budget)
         return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
+
+    def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
+        """Calls to the server of a model that are not to the model, made again where that may help; as for `open`."""
+        breaker, flow, pacer = self._of(reference, settings)
+        return Calls(breaker=breaker, flow=flow, pacer=pacer)
+
+    def _of(self, reference: ModelReference, settings: ModelSettings) -> tuple[Breaker, Flow, Pacer]:
+        contact = contacts_of([reference], settings).get(reference)
+        address = str(reference) if contact is None else contact.address
+        return self._shared(address, reference.endpoint, settings.endpoints.get(reference.endpoint))
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""

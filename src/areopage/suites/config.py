@@ -37,11 +37,12 @@ class ProjectSection(Section):
 
 
 class PriceSection(Section):
-    """What a model costs, in any currency, per million tokens."""
+    """What a model costs, in any currency, per million tokens; calls of a batch cost `batch_factor` of it."""
 
     input_per_million: Share = 0.0
     output_per_million: Share = 0.0
     currency: str = "USD"
+    batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 class ModelSection(Section):
@@ -67,11 +68,16 @@ class ModelSection(Section):
 
 
 class JudgeSection(ModelSection):
-    """One judge; `criteria` limits what it may judge (selections)."""
+    """One judge; `criteria` limits what it may judge (selections). `scoring_method` goes before that of `evaluation`.
+
+    `batch` says whether its calls in runs of the benchmark go through its provider's batch service; None: as --batch says.
+    """
 
     options: OptionValues = {}
     criteria: list[str] = []
     price: PriceSection | None = None
+    batch: bool | None = None
+    scoring_method: Literal["sampled", "expected"] | None = None
 
 
 class PassBudgetSection(Section):
@@ -100,11 +106,16 @@ class PassesSection(Section):
 class EvaluationSection(Section):
     """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own.
 
-    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`.
+    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`. `joint`: one call of the benchmark
+    asks a model about all criteria of a scope. `repeat_identical`: passes with equal options at temperature 0 are asked each;
+    else once. `scoring_method` is how models' answers become scores: what they write, or its expectation from log-probabilities.
     """
 
     n_passes: Annotated[int, Field(ge=1, le=100)] = 1
     passes: PassesSection | None = None
+    joint: bool = False
+    repeat_identical: bool = False
+    scoring_method: Literal["sampled", "expected"] = "sampled"
     hyperparameters: dict[str, OptionValues] = {}
     quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
 

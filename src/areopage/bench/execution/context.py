@@ -8,6 +8,7 @@ from msgspec import Struct
 from areopage.bench.spec import RunSpec, Target
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.sent_batches import SentBatch
 from areopage.ledger.store import Ledger
 from areopage.models.breaker import OutageObserver
 from areopage.models.settings import ModelSettings
@@ -53,6 +54,10 @@ class Observer(OutageObserver, Protocol):
         """Report a call to a judge about cases, by their ids; cases that are alike share a call."""
         ...
 
+    def batch(self, batch: SentBatch) -> None:
+        """Report a new state of a batch."""
+        ...
+
 
 class Silent:
     """An observer that ignores all events."""
@@ -64,6 +69,9 @@ class Silent:
         """Ignore it."""
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Ignore it."""
+
+    def batch(self, batch: SentBatch) -> None:
         """Ignore it."""
 
     def server_gone(self, address: str, seconds: float) -> None:

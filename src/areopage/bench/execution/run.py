@@ -13,10 +13,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.bench.execution.answered import AnsweredCases
+from areopage.bench.execution.batch_judges import batched, carry_out_batches
 from areopage.bench.execution.blocks import Phase, RunBlocks
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
-from areopage.bench.execution.phases import Place, places, servers
+from areopage.bench.execution.phases import Place, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
@@ -90,7 +91,7 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     async with Batch[Record, None](stored.append_judged, what="judgments") as writer:
         work = _RunWork(context, cases, part, answered, writer)
         target = work.target(calls)
-        if target and context.spec.adaptive is not None:  # the first round is planned from all answers
+        if target and (context.spec.adaptive is not None or batched(context)):  # what is planned next is planned from all answers
             await blocks.carry_out(target, worker)
             target = []
         planned = PhasePasses(passes=await work.passes())
@@ -144,10 +145,39 @@ class _RunWork:
         self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: OpenWorker
     ) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
+        part, names = self._part, batched(self._context)
+        wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
+        direct, later = ([judge for judge in wanted if (judge.name in names) == there] for there in (False, True))
+        batches = asyncio.create_task(self._batches(later, planned))
+        try:
+            open_calls = await self._phases(direct, planned, others, blocks, worker)
+            await batches
+        finally:
+            batches.cancel()  # without effect where it has ended; what is out stays out
+            await asyncio.gather(batches, return_exceptions=True)
+        return open_calls + await self._phases(later, planned, [], blocks, worker)
+
+    async def _batches(self, judges: Sequence[Judge], planned: PhasePasses) -> None:
+        """Send the calls of judges through batch services, and store what comes back."""
+        context, only = self._context, self._part.servers
+        asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
+        if asked:
+            await carry_out_batches(context, asked, self._answered, planned, self._writer)
+
+    async def _phases(
+        self,
+        judges: Sequence[Judge],
+        planned: PhasePasses,
+        others: Sequence[tuple[Place, Phase]],
+        blocks: RunBlocks,
+        worker: OpenWorker,
+    ) -> int:
+        """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
         spec, part, context = self._context.spec, self._part, self._context
-        wanted = [judge for judge in spec.judges if part.judges is None or judge.name in part.judges]
-        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in wanted}
-        names = [planned.phase_of(judge) if judge in wanted else "" for judge in spec.judges]
+        if not judges and not others:
+            return 0
+        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in judges}
+        names = [planned.phase_of(judge) if judge in judges else "" for judge in spec.judges]
         there = places(spec, context.named_by, names, answers=bool(others))
         mine = [one for one in there if one.name in phases and (part.servers is None or one.server in part.servers)]
         self._in_use = Counter(phases[one.name].judge.reference for one in mine)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
+from areopage.errors import UserError
 from areopage.jury.budget import Budget, Paid, open_budget
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.spending import judge_totals
 from areopage.ledger.store import Ledger
 
@@ -20,8 +22,11 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger, runs: Sequ
         runs: in the order of `specs`; empty where they have not begun.
 
     Raises:
-        UserError: a model that costs money has no price, or prices are in several currencies.
+        UserError: a model that costs money has no price, prices are in several currencies, or calls go in batches.
     """
+    out = [batch for run in runs for batch in SentBatches(ledger).open_in(run.id)]
+    if out or any(spec.batch for spec in specs):
+        raise UserError("--budget cannot limit calls of a batch, which are paid together: leave out --budget or --batch")
     spent: dict[str, float] = {}
     for spec, run in zip(specs, runs, strict=False):
         for currency, amount in spent_by(run, spec, ledger).items():

@@ -22,6 +22,7 @@ from areopage.cli.run_options import (
     AUTO,
     AllowVariableOption,
     AnswersOption,
+    BatchOption,
     BudgetOption,
     ByOption,
     ChildOption,
@@ -31,6 +32,7 @@ from areopage.cli.run_options import (
     DatasetOption,
     FleetOption,
     FreshOption,
+    JointOption,
     JudgeOption,
     LimitOption,
     ModeOption,
@@ -39,6 +41,7 @@ from areopage.cli.run_options import (
     PageLanguageOption,
     PassesOrAutoOption,
     PromptLanguageOption,
+    RepeatIdenticalOption,
     RunArgument,
     SuiteOption,
     TargetsOption,
@@ -62,6 +65,8 @@ def run(
     passes: PassesOrAutoOption = None,
     max_calls: MostCallsOption = None,
     budget: BudgetOption = None,
+    joint: JointOption = None,
+    repeat_identical: RepeatIdenticalOption = None,
     limit: LimitOption = None,
     lang: PromptLanguageOption = None,
     profile: ProfileOption = None,
@@ -71,6 +76,7 @@ def run(
     turns: TurnsOption = None,
     allow_variable: AllowVariableOption = None,
     by: ByOption = None,
+    batch: BatchOption = False,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
     fleet: FleetOption = False,
@@ -101,6 +107,8 @@ def run(
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
         most_calls=max_calls,
+        joint=joint,
+        repeat_identical=repeat_identical,
         limit=limit,
         language=lang,
         profile=profile,
@@ -109,6 +117,7 @@ def run(
         child=child,
         turns=turns,
         allowed_variables=tuple(allow_variable or ()),
+        batch=batch,
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if fleet and budget is not None:
@@ -234,6 +243,7 @@ def show(
     """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
+    from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.bench.run_list import print_facts
     from areopage.cli.bench.run_tables import print_view
@@ -243,7 +253,30 @@ def show(
         found = opened.run(run)
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)
+        print_batches(opened, found.id)
         print_view(view, Path(found.folder))
+
+
+def batches(
+    run: RunArgument = "latest",
+    cancel: Annotated[bool, typer.Option("--cancel", help="Ask the providers to cancel the batches that are out.")] = False,
+    allow_variable: AllowVariableOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """List the batches of a run as they were last seen, or cancel those that are out."""
+    from areopage.cli.bench.batches import cancel_run, print_batches
+    from areopage.cli.bench.run import Places, opened_ledger
+
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        if cancel:
+            cancel_run(found, opened, places, yes=yes)
+        if not print_batches(opened, found.id):
+            typer.echo(f"run {found.id} has no batches")
 
 
 def rescore(

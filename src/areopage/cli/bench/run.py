@@ -36,6 +36,7 @@ from areopage.cli.progress import Observers, RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from areopage.report.bench.files import write_run_files
 from areopage.scoring.passes.allocation import PassSettings
@@ -54,6 +55,10 @@ class Places(Struct, frozen=True, kw_only=True):
         """The command that resumes a run, without a database's password."""
         allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def batches_command(self, run: str, ledger: Ledger) -> str:
+        """The command that lists a run's batches, without a database's password."""
+        return shlex.join(self._command("batches", [run], ledger))
 
     def follow_command(self, run_id: str, ledger: Ledger) -> str:
         """The command that follows a run that workers carry out, without a database's password."""
@@ -260,6 +265,7 @@ def _go_on(
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INTERRUPTED
         except BudgetSpent as fault:
             log.write("WARNING", f"stopped: {fault}")
@@ -269,11 +275,20 @@ def _go_on(
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
     print_view(view, folder)
     return _exit_code(view, hint)
+
+
+def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
+    """Say which batches of a run go on at their providers."""
+    if out := SentBatches(ledger).open_in(run_id):
+        calls = counted(sum(batch.calls for batch in out), "call")
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
 def write_files(view: RunView, folder: Path, log: RunLog) -> None:
@@ -337,11 +352,20 @@ def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: 
         calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
         recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
         typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
+    if batched := [judge for judge in spec.judges if judge.name in spec.batch]:
+        factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
+        cost = f" at {factors} of the price" if factors else ""
+        names = name_list(judge.name for judge in batched)
+        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
+        typer.echo(f"{told}; calls that repair an answer are direct, at the full price", err=True)
     for line in calls_of([one for one, _ in runs]):
         typer.echo(line, err=True)
     if ruled_out := sum(size.ruled_out for size in sizes):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
         typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
+    if spec.joint:
+        saved = counted(sum(size.joint_saved for size in sizes), "call")
+        typer.echo(f"joint: one call asks a model about all criteria of a scope: {saved} saved", err=True)
     for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
         typer.echo(f"warning: {warning}", err=True)
     if spec.adaptive is not None:
