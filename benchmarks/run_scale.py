@@ -42,23 +42,8 @@ from areopage.ledger.store import Ledger
 
 PASSES = 3
 AT_ONCE = 2_000
-WORDS = [
-    "the",
-    "rain",
-    "falls",
-    "because",
-    "warm",
-    "water",
-    "rises",
-    "as",
-    "vapour",
-    "and",
-    "cools",
-    "up",
-    "where",
-    "drops",
-    "gather",
-]
+SENTENCE = "the rain falls because warm water rises as vapour and cools up where drops gather"
+WORDS = SENTENCE.split()
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 PARTS = ("rescore", "texts", "report")
 
