@@ -53,11 +53,12 @@ class Traffic:
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
-        self._shares_limits = self._held = False
+        self._sharing: set[asyncio.AbstractEventLoop] = set()
+        self._held = False
 
     def share_limits(self) -> None:
-        """Let no call to a server with stated limits begin before this process has a part of them; see `limited`."""
-        self._shares_limits = True
+        """Let no call of this event loop to a server with stated limits begin before it has a part of them; see `limited`."""
+        self._sharing = {asyncio.get_running_loop(), *(loop for loop in self._sharing if not loop.is_closed())}
 
     def limited(self) -> Sequence[Limited]:
         """The servers with stated limits that this event loop calls."""
@@ -118,7 +119,7 @@ class Traffic:
             if found is None:
                 breaker = Breaker(address, self._outage_seconds, self._observer)
                 found = self._servers[loop, address, name] = (breaker, flow)
-                limited = self._shares_limits and endpoint is not None and _has_limits(endpoint)
+                limited = loop in self._sharing and endpoint is not None and _has_limits(endpoint)
                 if limited and endpoint is not None:
                     self._limited = {key: one for key, one in self._limited.items() if not key[0].is_closed()}
                     one = Limited(address=address, name=name, stated=endpoint, flow=flow, pacer=pacer)
