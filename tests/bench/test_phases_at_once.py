@@ -227,7 +227,7 @@ def test_the_next_judge_of_a_hosted_server_begins_while_the_last_calls_of_the_on
 
 
 def spec_of(suite: Path, *judges: str, target: str = "") -> RunSpec:
-    return prepare_run(load_suite(str(suite)), RunWishes(judges=judges, target=target)).spec
+    return prepare_run(load_suite(str(suite)), RunWishes(judges=judges, target=target or None)).spec
 
 
 def after(spec: RunSpec, *, answers: bool = False) -> dict[str, tuple[str, ...]]:
