@@ -65,7 +65,7 @@ BENCH = LazyGroup(
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
-        "plan": ("bench.plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
+        "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),

@@ -64,8 +64,7 @@ def plan(
     """
     positions: dict[tuple[Criterion, ...], list[int]] = {}
     for position, judged in enumerate(cases):
-        own = tuple(one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case))
-        for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
+        for group in groups_of(judge, judged.criteria, judged.case, joint):
             positions.setdefault(group, []).append(position)
     shown: dict[tuple[int, Scope], list[_Shown]] = {}
     for group, places in positions.items():
@@ -94,6 +93,16 @@ class _Shown(Struct, frozen=True):
     case: Case
     turn: int
     digest: str
+
+
+def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, joint: bool) -> list[tuple[Criterion, ...]]:
+    """The criteria that each call of a judge about a case asks about.
+
+    Args:
+        joint: as in `plan`.
+    """
+    own = tuple(one for one in criteria if judge.may_judge(one) and concerns(one.scope, case))
+    return _by_scope(own) if joint else [(criterion,) for criterion in own]
 
 
 def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:

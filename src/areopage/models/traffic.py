@@ -2,23 +2,30 @@
 
 import asyncio
 import threading
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
+from areopage.models.guard import CallBudget, Guarded
 from areopage.models.pacing import Pacer
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Retrying
 from areopage.models.settings import Endpoint, ModelSettings
-from areopage.models.spending import Budgeted, CallBudget
+from areopage.models.window import Gauge
 
 
 class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
     def __init__(
-        self, outage_seconds: float = 0.0, observer: OutageObserver | None = None, budget: CallBudget | None = None
+        self,
+        outage_seconds: float = 0.0,
+        observer: OutageObserver | None = None,
+        budget: CallBudget | None = None,
+        gauges: Mapping[str, Gauge] = MappingProxyType({}),
     ) -> None:
         """Prepare it.
 
@@ -26,8 +33,9 @@ class Traffic:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
             budget: says when a call that costs money may begin; None: at once.
+            gauges: tell what fits into the windows of models, by reference.
         """
-        self._budget = budget
+        self._budget, self._gauges = budget, gauges
         self._outage_seconds, self._observer = outage_seconds, observer
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
@@ -43,8 +51,10 @@ class Traffic:
         address = str(reference) if contact is None else contact.address
         breaker, flow, pacer = self._shared(address, reference.endpoint, settings.endpoints.get(reference.endpoint))
         model = open_model(reference, settings)
-        if self._budget is not None and self._budget.is_paid(reference):
-            model = Budgeted(model, self._budget)
+        budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
+        gauge = self._gauges.get(str(reference))
+        if budget is not None or gauge is not None:
+            model = Guarded(model, gauge, budget)
         return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:

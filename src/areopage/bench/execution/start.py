@@ -16,6 +16,7 @@ from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
 from areopage.bench.planning.budget import budget_of
+from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results.evaluations import store_evaluations
@@ -71,6 +72,7 @@ def run_benchmark(
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
         require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+    prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
@@ -182,13 +184,15 @@ def carry_on_part(
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
+    stored = spec_of(run)
+    spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
     context = RunContext(
         run_id=run.id,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer, budget),
+        traffic=Traffic(spec.outage_seconds, observer, budget, spec.gauges),
         ledger=ledger,
-        block_calls=block_calls(spec_of(run).concurrency),
+        block_calls=block_calls(stored.concurrency),
         observer=observer,
     )
     return asyncio.run(carry_out(context, cases, folder, part))
@@ -269,7 +273,8 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
-    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
+    gauges = {str(reference): gauge_of(reference, found) for reference, found in (*asked.items(), *statuses.items())}
+    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
 
 
 def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:
