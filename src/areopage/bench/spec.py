@@ -151,6 +151,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.release,
         spec.twin_tag,
         spec.salt,
+        spec.joint,
         cases,
     ]
     if spec.adaptive is not None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -25,11 +25,13 @@ from rich.progress import (
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
-from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
-from areopage.rag.ingestion.ingest import IngestProgress
 from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
+
+if TYPE_CHECKING:
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 _GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
@@ -132,7 +134,7 @@ class IngestDisplay:
         """Remove the bar."""
         self._open.__exit__(None, None, None)
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)

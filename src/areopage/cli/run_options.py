@@ -68,6 +68,14 @@ BudgetOption = Annotated[
         help="Stop before a call that might cost more than is left, in the currency of the prices, e.g. 5.00.",
     ),
 ]
+JointOption = Annotated[
+    bool | None,
+    typer.Option("--joint/--no-joint", help="Ask a model about all criteria of a scope in one call; default: as the suite says."),
+]
+RepeatIdenticalOption = Annotated[
+    bool | None,
+    typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,

@@ -11,7 +11,7 @@ Text that comes from outside stands within a fence; see `areopage.criteria.fence
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
@@ -204,12 +204,13 @@ def _constant_part(criteria: tuple[Criterion, ...], reader_items: tuple[tuple[st
 
 def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
     """The key of each criterion in an answer about several: its name, or as much of its id as tells all of them apart."""
-    forms = (
-        [criterion.name for criterion in criteria],
-        [f"{criterion.subcategory}_{criterion.name}" for criterion in criteria],
-        [criterion.path.replace(".", "_") for criterion in criteria],
+    forms: tuple[Callable[[Criterion], str], ...] = (
+        lambda criterion: criterion.name,
+        lambda criterion: f"{criterion.subcategory}_{criterion.name}",
+        lambda criterion: criterion.path.replace(".", "_"),
     )
-    for names in forms:
+    for form in forms:
+        names = [form(criterion) for criterion in criteria]
         if len(set(names)) == len(names) and not _RESERVED.intersection(names):
             return tuple(names)
     return tuple(criterion.id.replace(".", "_") for criterion in criteria)

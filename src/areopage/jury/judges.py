@@ -22,6 +22,8 @@ from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
 
 JudgeKind = Literal["model", "code", "recording"]
+ScoringMethod = Literal["sampled", "expected"]
+"""`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -59,6 +61,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         unfit: why it is unfit to judge; "" where nothing is known.
         recorded_model: the model whose answers it repeats, where it is a recording that says so.
         price: what its tokens cost, if stated.
+        method: how a model's answer becomes a score.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     unfit: str = ""
     recorded_model: str = ""
     price: Price | None = None
+    method: ScoringMethod = "sampled"
 
     @property
     def is_model(self) -> bool:

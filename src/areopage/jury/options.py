@@ -42,8 +42,23 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
         judge = _configured_judge(text, suite, passes) if text in configured else _named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
             raise ModelError(f"judge {judge.name!r} is given twice: remove one, or rename one with NAME=REF")
-        judges.append(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)))
+        judges.append(_with_method(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)), suite))
     return tuple(judges)
+
+
+_LOG_PROBABILITIES: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 20}
+"""The options that ask a server for the likeliest tokens at each place; 20 is what the usual servers give at most."""
+
+
+def _with_method(judge: Judge, suite: Suite) -> Judge:
+    """A judge with its scoring method; models whose scores are expectations are asked for log-probabilities."""
+    system = suite.config.judge_system
+    section = system.judges.get(judge.name)
+    method = (section.scoring_method if section else None) or system.evaluation.scoring_method
+    if method != "expected" or not judge.is_model:
+        return judge
+    passes = tuple({**_LOG_PROBABILITIES, **options} for options in judge.passes)
+    return msgspec.structs.replace(judge, method=method, passes=passes)
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:

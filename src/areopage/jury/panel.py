@@ -19,7 +19,7 @@ from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.plan import JudgedCase, PassesOf, all_passes, plan
+from areopage.jury.plan import CallPlan, JudgedCase, PassesOf, all_passes, no_passes
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
@@ -170,18 +170,34 @@ def planned_calls(
 ) -> Iterator[PlannedCall]:
     """All calls for these cases, judge by judge.
 
+    Args:
+        judges: only these; None: all of the panel.
+        passes_of: how many passes are planned; see `CallPlan`.
+    """
+    for judge in panel.judges if judges is None else judges:
+        yield from call_plan(panel, cases, judge, passes_of).calls()
+
+
+def call_plan(
+    panel: Panel,
+    cases: Sequence[JudgedCase],
+    judge: Judge,
+    passes_of: PassesOf = all_passes,
+    passes_before: PassesOf = no_passes,
+) -> CallPlan:
+    """The calls of a judge of the panel.
+
     Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
 
     Args:
-        judges: only these; None: all of the panel.
-        passes_of: how many passes are planned; see `plan`.
+        passes_of, passes_before: which passes are planned; see `CallPlan`.
     """
-    for judge in panel.judges if judges is None else judges:
-        shown = cases
-        if judge.is_model and panel.context is not None:
-            shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
-        shown = _fitted_to(judge, panel, shown)
-        yield from plan(judge, shown, panel.personas, panel.salt, joint=panel.joint and judge.is_model, passes_of=passes_of)
+    shown = cases
+    if judge.is_model and panel.context is not None:
+        shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
+    shown = _fitted_to(judge, panel, shown)
+    joint = panel.joint and judge.is_model
+    return CallPlan(judge, shown, panel.personas, panel.salt, joint=joint, passes_of=passes_of, passes_before=passes_before)
 
 
 def _fitted_to(judge: Judge, panel: Panel, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:

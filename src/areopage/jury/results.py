@@ -13,6 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
+from areopage.jury.expectations import scoring_steps, with_known_probabilities
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
@@ -28,6 +29,7 @@ from areopage.scoring.outcome import (
     Given,
     Outcome,
     PlannedPass,
+    Scored,
     TimedOut,
     Unreachable,
     outcome_name,
@@ -52,6 +54,8 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
         seconds: mean of a call; tokens are sums, as far as the server told them.
         cost: in `currency`; None where no price is stated.
         outliers: how often its score stood apart from the other judges'.
+        expected: how many of its scores are expectations from log-probabilities, and `written` how many are as it wrote them.
+        mass: the mean probability of all valid scores together at the places of its scores, in [0, 1]; None where none is known.
     """
 
     judge: str
@@ -68,6 +72,9 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
     currency: str
     outliers: int = 0
     recorded_model: str = ""
+    expected: int = 0
+    written: int = 0
+    mass: float | None = None
 
     @property
     def coverage(self) -> float:
@@ -273,25 +280,27 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
     )
 
 
-def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
+def judge_health(judge: Judge, said: Iterable[Outcome | None], judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
     """Compute one judge's health.
 
     Args:
-        planned: verdicts that were planned.
-        judgments: the judge's own.
+        said: the outcome of each planned verdict; None where its call was not made.
+        judgments: the judge's own, each once: cases that are alike, and the criteria of a joint call, share theirs.
     """
-    outcomes = dict.fromkeys(OUTCOME_NAMES, 0)
-    for judgment in judgments:
-        for verdict in judgment.verdicts:
-            outcomes[outcome_name(verdict.outcome)] += 1
+    counts, masses, expected = Counter[str](), [], 0
+    for outcome in said:
+        counts["not_run" if outcome is None else outcome_name(outcome)] += 1
+        if isinstance(outcome, Scored):
+            expected += outcome.written is not None
+            masses += [] if outcome.mass is None else [outcome.mass]
     price = judge.price
     return JudgeHealth(
         judge=judge.name,
         model=str(judge.reference),
         unfit=judge.unfit,
         recorded_model=judge.recorded_model,
-        planned=planned,
-        outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
+        planned=counts.total(),
+        outcomes={name: counts[name] for name in (*OUTCOME_NAMES, "not_run")},
         repaired_heuristic=sum(one.repair == "heuristic" for one in judgments),
         repaired_model=sum(one.repair == "model" for one in judgments),
         seconds=sum(one.seconds for one in judgments) / len(judgments) if judgments else 0.0,
@@ -300,19 +309,27 @@ def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outl
         cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in judgments) if price else None,
         currency=price.currency if price else "",
         outliers=outliers,
+        expected=expected,
+        written=counts["scored"] - expected,
+        mass=sum(masses) / len(masses) if masses else None,
     )
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
-    """Read a judgment's raw texts again; incomplete raw texts leave it unchanged."""
+    """Read a judgment's raw texts again; incomplete raw texts leave it unchanged.
+
+    A score that was computed from log-probabilities stays where the judge's own score is read as before.
+    """
     if judgment.stored != "full":
         return judgment
     by_id, at = panel.criteria_by_id(), case_at(case, judgment.turn)
     reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(at))
     if reading is None:
         return judgment
-    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
-    steps = (*reading.steps, *signs_in(judgment.steps))
+    before = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts}
+    outcomes = {name: with_known_probabilities(outcome, before[name]) for name, outcome in reading.outcomes.items()}
+    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in outcomes.items())
+    steps = (*reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
     return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 

@@ -101,6 +101,15 @@ def is_final(judgment: Judgment, judge: Judge) -> bool:
     return not is_open(judgment) and not _was_turned_away(judgment, judge) and not _was_too_long(judgment)
 
 
+def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dict[str, Judgment]:
+    """The final judgments of calls, by key.
+
+    Args:
+        found: what a store has, by key.
+    """
+    return {call.key: found[call.key] for call in calls if call.key in found and is_final(found[call.key], call.judge)}
+
+
 def is_open(judgment: Judgment) -> bool:
     """Whether a call timed out or found no server, so that its run is incomplete."""
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
@@ -216,9 +225,8 @@ class Session:
 
     async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
         """The final judgments that exist for these calls, by key."""
-        judges = {call.key: call.judge for call in calls}
-        found = await (store or self._store).known(list(judges))
-        return {key: judgment for key, judgment in found.items() if is_final(judgment, judges[key])}
+        asked = {call.key: call for call in calls}
+        return final_of(asked.values(), await (store or self._store).known(list(asked)))
 
     async def ask(
         self,

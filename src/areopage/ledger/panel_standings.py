@@ -25,6 +25,7 @@ class _Judge(Struct, frozen=True):
     digest: str = ""
     unfit: str = ""
     criteria: tuple[str, ...] = ()
+    method: str = "sampled"
 
 
 class _Panel(Struct, frozen=True):

@@ -1,8 +1,8 @@
 """Exams of judges, and what they say of a judge's scores: qualified, not qualified, never examined, or drifted.
 
-A qualification holds for a model by its digest, for the texts of a criterion, and for a version of the prompt template: any other
-one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary found that a judge moved, its
-scores before that moment keep their exams, and its scores after it need an exam of their own.
+A qualification holds for a model by its digest, for the texts of a criterion, for a version of the prompt template and for a
+scoring method: any other one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary
+found that a judge moved, its scores before that moment keep their exams, and its scores after it need an exam of their own.
 """
 
 import shlex
@@ -112,14 +112,17 @@ class _Judged(Protocol):
     def unfit(self) -> str: ...
     @property
     def criteria(self) -> tuple[str, ...]: ...
+    @property
+    def method(self) -> str: ...
 
 
 def standing_key(judge: _Judged, criterion: Criterion) -> str:
-    """A hash of what a qualification holds for: the model, the criterion's texts, the version of the template.
+    """A hash of what a qualification holds for: the model, the criterion's texts, the prompt template, the scoring method.
 
     A model whose server tells no digest is identified by its reference.
     """
-    return digest_of([judge.digest or str(judge.reference), criterion_content(criterion), TEMPLATE_VERSION])
+    method = [] if judge.method == "sampled" else [judge.method]
+    return digest_of([judge.digest or str(judge.reference), criterion_content(criterion), TEMPLATE_VERSION, *method])
 
 
 class Qualifications:
@@ -203,7 +206,7 @@ def _lack(standing: JudgeStanding) -> str:
         return f"is unfit: {standing.reason}"
     named = [one.criterion for one in standing.criteria if one.state == standing.state]
     older = (
-        " (an exam exists, with another model digest, criterion text, prompt version or language)"
+        " (an exam exists, with another model digest, criterion text, prompt version, scoring method or language)"
         if standing.state == "never_examined" and standing.older
         else ""
     )

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob
+from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, token_bytes
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -59,6 +59,7 @@ class _Token(Struct, frozen=True):
     token: str
     logprob: float
     top_logprobs: tuple[_Alternative, ...] = ()
+    bytes: tuple[int, ...] = ()
 
 
 class _Tokens(Struct, frozen=True):
@@ -198,7 +199,8 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
 
 def _logprob(token: _Token) -> TokenLogprob:
     """A token in the port's own record."""
-    return TokenLogprob(token.token, token.logprob, tuple((other.token, other.logprob) for other in token.top_logprobs))
+    top = tuple((other.token, other.logprob) for other in token.top_logprobs)
+    return TokenLogprob(token.token, token.logprob, top, token_bytes(token.token, token.bytes))
 
 
 def _fault_text(fault: _Fault) -> str:

@@ -79,6 +79,7 @@ class JsonServer:
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
         self._timeouts = timeouts or Timeouts()
+        self._made_limits: dict[float, aiohttp.ClientTimeout] = {}
         self._connections = connections
         self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
@@ -167,13 +168,7 @@ class JsonServer:
             CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
         """
         where = self.address + path
-        limits = self._timeouts
-        timeout = aiohttp.ClientTimeout(
-            total=total,
-            connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
-            sock_connect=limits.connect,
-            sock_read=limits.read,
-        )
+        limits, timeout = self._timeouts, self._limits_of(total)
         try:
             session = await self._open_session()
             # A redirect is not followed: it would carry the prompts to a server that is not configured.
@@ -191,6 +186,19 @@ class JsonServer:
             raise _unconnected(where, error) from error
         except aiohttp.ClientError as error:
             raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True) from error
+
+    def _limits_of(self, total: float) -> aiohttp.ClientTimeout:
+        """The limits as aiohttp wants them, made once for each total."""
+        found = self._made_limits.get(total)
+        if found is None:
+            limits = self._timeouts
+            found = self._made_limits[total] = aiohttp.ClientTimeout(
+                total=total,
+                connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
+                sock_connect=limits.connect,
+                sock_read=limits.read,
+            )
+        return found
 
     async def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
@@ -238,6 +246,8 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
 
 async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
     """The whole body, unpacked; None where it is larger than `MAX_RESPONSE_BYTES`."""
+    if "Content-Encoding" not in response.headers and (response.content_length or MAX_RESPONSE_BYTES) < MAX_RESPONSE_BYTES:
+        return await response.read()
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():

@@ -25,11 +25,26 @@ class Message(Struct, frozen=True):
 
 
 class TokenLogprob(Struct, frozen=True):
-    """A generated token with its natural-log probability, and the likeliest others at its place."""
+    """A generated token with its natural-log probability, and the likeliest others at its place.
+
+    `raw` are its bytes, where the server states others than those of its text: a token may be a part of a character.
+    """
 
     token: str
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
+    raw: bytes = b""
+
+    @property
+    def written(self) -> bytes:
+        """What the token adds to the answer in UTF-8."""
+        return self.raw or self.token.encode("utf-8", "replace")
+
+
+def token_bytes(token: str, stated: Sequence[int] | None) -> bytes:
+    """The bytes of a token as servers list them; nothing where they state none but those of its text, or what cannot be bytes."""
+    raw = bytes(stated) if stated and all(0 <= one < 256 for one in stated) else b""
+    return b"" if raw == token.encode("utf-8", "replace") else raw
 
 
 MAX_TOKENS = 2**31 - 1

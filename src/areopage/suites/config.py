@@ -67,11 +67,12 @@ class ModelSection(Section):
 
 
 class JudgeSection(ModelSection):
-    """One judge; `criteria` limits what it may judge (selections)."""
+    """One judge; `criteria` limits what it may judge (selections). `scoring_method` goes before that of `evaluation`."""
 
     options: OptionValues = {}
     criteria: list[str] = []
     price: PriceSection | None = None
+    scoring_method: Literal["sampled", "expected"] | None = None
 
 
 class PassBudgetSection(Section):
@@ -100,11 +101,16 @@ class PassesSection(Section):
 class EvaluationSection(Section):
     """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own.
 
-    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`.
+    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`. `joint`: one call of the benchmark
+    asks a model about all criteria of a scope. `repeat_identical`: passes with equal options at temperature 0 are asked each;
+    else once. `scoring_method` is how models' answers become scores: what they write, or its expectation from log-probabilities.
     """
 
     n_passes: Annotated[int, Field(ge=1, le=100)] = 1
     passes: PassesSection | None = None
+    joint: bool = False
+    repeat_identical: bool = False
+    scoring_method: Literal["sampled", "expected"] = "sampled"
     hyperparameters: dict[str, OptionValues] = {}
     quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
 
@@ -142,7 +148,11 @@ class OllamaSection(Section):
 
 
 class EndpointSection(Section):
-    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together."""
+    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together.
+
+    `resident` is how many models the server holds in memory at once: a benchmark asks no more models there at the same time. By
+    default it is one for Ollama, and any number for other servers.
+    """
 
     provider: str = "openai"
     base_url: str
@@ -151,6 +161,7 @@ class EndpointSection(Section):
     concurrency: Annotated[int, Field(ge=1, le=1024)] | None = None
     requests_per_minute: Annotated[float, Field(gt=0)] | None = None
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
+    resident: Annotated[int, Field(ge=1, le=1024)] | None = None
 
 
 class BotSection(Section):

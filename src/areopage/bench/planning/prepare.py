@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
 from areopage.bench.panels import case_clusters
-from areopage.bench.planning.pass_options import choose_passes, pass_remarks
+from areopage.bench.planning.joint_calls import joint_remarks
+from areopage.bench.planning.pass_options import asked_passes, choose_passes
 from areopage.bench.planning.reassess import GivenAnswers
 from areopage.bench.planning.rules import with_rules
 from areopage.bench.planning.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
@@ -30,7 +31,7 @@ from areopage.jury.price_list import known_price
 from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import profile_named
+from areopage.scoring.reduce import V1_1, profile_named
 from areopage.suites.config_keys import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
 from areopage.suites.validation import misspelt_weights
@@ -52,6 +53,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         passes: how often each judge is asked; it switches the suite's adaptive passes off.
         adaptive: passes are adaptive, by the suite's settings or the usual ones.
         most_calls: judge calls at most, where passes are adaptive.
+        joint: one call asks a model about all criteria of a scope.
+        repeat_identical: passes with equal options at temperature 0 are asked each.
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
@@ -80,6 +83,8 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     allowed_variables: tuple[str, ...] = ()
     adaptive: bool = False
     most_calls: int | None = None
+    joint: bool | None = None
+    repeat_identical: bool | None = None
     salt: str = ""
     given: GivenAnswers | None = None
     responses_only: bool = False
@@ -133,9 +138,9 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
-    spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    spec, asked = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     remarks += [
-        *pass_remarks(suite, spec.judges, spec.adaptive),
+        *asked,
         *notes,
         *ruled_out,
         *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity),
@@ -194,21 +199,28 @@ def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, ca
         yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
 
 
-def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
-    """The part of a specification that does not depend on cases."""
+def _run_spec(
+    suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]
+) -> tuple[RunSpec, list[Note]]:
+    """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
     config = suite.config
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
     adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, most_calls=wishes.most_calls)
-    return RunSpec(
+    wanted = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)
+    repeat = profile.name == V1_1.name or _either(wishes.repeat_identical, evaluation.repeat_identical)
+    judges, notes = asked_passes(suite, wanted, adaptive, repeat_identical=repeat)
+    joint = _either(wishes.joint, evaluation.joint)
+    spec = RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
         language=language,
         languages=tuple(config.languages),
         mode=mode,
         target=None,
-        judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),
+        judges=judges,
+        joint=joint,
         adaptive=adaptive,
         criteria=criteria,
         personas=suite.personas(language),
@@ -237,6 +249,12 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         remarks=(),
         log_level=config.logging.level,
     )
+    return spec, [*notes, *joint_remarks(suite, spec)]
+
+
+def _either(wish: bool | None, configured: bool) -> bool:
+    """The user's wish, else what the suite says."""
+    return configured if wish is None else wish
 
 
 def printable(path: Path) -> str:

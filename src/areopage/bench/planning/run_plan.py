@@ -281,5 +281,6 @@ class _Prompts:
     def _groups_of(self, item: RunCase) -> list[tuple[Criterion, ...]]:
         key = (item.criteria, is_conversation(item.case))
         if key not in self._groups:
-            self._groups[key] = groups_of(self._judge, [self._criteria[id] for id in item.criteria], item.case, self._spec.joint)
+            criteria = [self._criteria[id] for id in item.criteria]
+            self._groups[key] = groups_of(self._judge, criteria, item.case, joint=self._spec.joint)
         return self._groups[key]

@@ -413,6 +413,6 @@ def _run_health(
     judge: Judge, passes: Sequence[PlannedPass], judgments: Mapping[PassKey, Judgment], scores: RunScores
 ) -> JudgeHealth:
     """One judge's health over a run."""
-    planned = sum(one.judge == judge.name for one in passes)
-    own = [judgment for place, judgment in judgments.items() if place[2] == judge.name]
-    return judge_health(judge, planned, own, scores.consistency.outliers_by_judge.get(judge.name, 0))
+    said = (one.outcome for one in passes if one.judge == judge.name)
+    own = {judgment.key: judgment for place, judgment in judgments.items() if place[2] == judge.name}
+    return judge_health(judge, said, list(own.values()), scores.consistency.outliers_by_judge.get(judge.name, 0))

@@ -51,7 +51,7 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     yield from _heads(runs, plans)
     yield from (_judge_line(judge, spec, plans) for judge in spec.judges)
     yield from calls_of([one for one, _ in runs])
-    yield from (*_savings(plans), *_known_lines(plans), *_long_lines(plans))
+    yield from (*_savings(plans, joint=spec.joint), *_known_lines(plans), *_long_lines(plans))
     if spec.adaptive is None:
         yield f"plan: {_plan_of(plans, spec)}"
         return
@@ -111,10 +111,13 @@ def _sizes_text(own: Sequence[ModelPlan]) -> str:
     return f"; {'; '.join(parts)}"
 
 
-def _savings(plans: Sequence[RunPlan]) -> Iterator[str]:
+def _savings(plans: Sequence[RunPlan], *, joint: bool) -> Iterator[str]:
     if ruled_out := sum(plan.size.ruled_out for plan in plans):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(plan.size.saved_calls for plan in plans), "call")
         yield f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved"
+    if joint:
+        saved = counted(sum(plan.size.joint_saved for plan in plans), "call")
+        yield f"joint: one call asks a model about all criteria of a scope: {saved} saved"
 
 
 def _known_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
