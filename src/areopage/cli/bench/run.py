@@ -242,5 +242,5 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
     if doubt == "no_score":
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
-        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"
     return f"inconclusive: {'; '.join(unscored_first(view))}"
