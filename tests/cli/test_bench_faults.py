@@ -195,10 +195,10 @@ def _steps_of(record: dict[str, Any]) -> set[str]:
 def test_the_plan_warns_of_a_window_that_is_too_small(command: Command, server: FakeServer, suite: Path) -> None:
     def planned(num_ctx: int) -> str:
         write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": num_ctx}}}})
-        return command("bench", "run", "--suite", suite, "--limit", "1", "--fresh").err
+        return command("bench", "plan", suite, "--limit", "1").out
 
-    assert "warning: alpha: too long, and left without a judgment: 1 case (prompts of up to about" in planned(256)
-    assert "warning: alpha: maybe too long, so that the server may refuse them: 1 case" in planned(300)
+    assert "warning: alpha: too long, and left without a judgment: 1 case (prompts of up to about" in planned(128)
+    assert "warning: alpha: maybe too long, so that the server may refuse them: 1 case" in planned(512)
     assert "warning: alpha" not in planned(4096)
 
 

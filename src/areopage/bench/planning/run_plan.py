@@ -188,12 +188,17 @@ class _TooLong:
         self._longest: dict[LongKind, int] = {}
         self._window: dict[LongKind, int] = {}
 
-    def look_at(self, case_id: str, size: int, options: Options) -> None:
-        """Look at a prompt of so many bytes."""
+    def look_at(self, case_id: str, size: int, options: Options, to_come: int = 0) -> None:
+        """Look at a prompt.
+
+        Args:
+            size: of what is there, in bytes.
+            to_come: about how many bytes the target's response will add.
+        """
         if self._gauge.refusal(size, options):
             self.note("not_sent", case_id, size, options)
-        elif self._gauge.may_not_fit(size, options, self._room):
-            self.note("may_not_fit", case_id, size, options)
+        elif self._gauge.refusal(size + to_come, options) or self._gauge.may_not_fit(size + to_come, options, self._room):
+            self.note("may_not_fit", case_id, size + to_come, options)
 
     def note(self, kind: LongKind, case_id: str, size: int, options: Options) -> None:
         """Note a prompt of a case."""
@@ -267,9 +272,9 @@ class _Prompts:
                 part = (group[0].scope, group[0].language, turn)
                 if part not in parts:
                     parts[part] = self._sizer.case_size(shown, group[0])
-                size = constant.size + parts[part] + missing
-                self._too_long.look_at(case.id, size, self._tightest)
-                self.total += size
+                size = constant.size + parts[part]
+                self._too_long.look_at(case.id, size, self._tightest, missing)
+                self.total += size + missing
                 self.prompts += 1
                 self.verdicts += len(group)
 
