@@ -195,10 +195,13 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
         personas={name: msgspec.to_builtins(persona) for name, persona in suite.personas(language).items()},
-        timeouts=Timeouts(
-            connect=config.execution.connect_timeout,
-            read=config.execution.call_timeout,
-            total=config.execution.call_timeout,
+        timeouts=suite.shared.timeouts.over(
+            Timeouts(
+                pool=config.execution.pool_timeout,
+                connect=config.execution.connect_timeout,
+                read=config.execution.read_timeout or config.execution.call_timeout,
+                total=config.execution.call_timeout,
+            )
         ),
         connections=concurrency,
     )

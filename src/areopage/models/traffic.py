@@ -2,19 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
+from areopage.models.guard import CallBudget, Guarded
 from areopage.models.pacing import Pacer
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
-from areopage.models.spending import Budgeted, CallBudget
+from areopage.models.window import Gauge
 
 
 class Limited(Struct, frozen=True, kw_only=True):
@@ -36,6 +38,7 @@ class Traffic:
         observer: OutageObserver | None = None,
         budget: CallBudget | None = None,
         *,
+        gauges: Mapping[str, Gauge] = MappingProxyType({}),
         at_once: int | None = None,
     ) -> None:
         """Prepare it.
@@ -44,10 +47,11 @@ class Traffic:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
             budget: says when a call that costs money may begin; None: at once.
+            gauges: tell what fits into the windows of models, by reference.
             at_once: how many calls may be open to one server, in one event loop; None: any number. A call that waits for another
                 try is not open.
         """
-        self._budget = budget
+        self._budget, self._gauges = budget, gauges
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
@@ -94,8 +98,10 @@ class Traffic:
         """
         breaker, flow, pacer = self._of(reference, settings)
         model = open_model(reference, settings)
-        if self._budget is not None and self._budget.is_paid(reference):
-            model = Budgeted(model, self._budget)
+        budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
+        gauge = self._gauges.get(str(reference))
+        if budget is not None or gauge is not None:
+            model = Guarded(model, gauge, budget)
         return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
