@@ -17,6 +17,7 @@ from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html
 from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored
+from servers.command import Command
 from servers.fake_answers import LIKELY
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases, write_suite
@@ -209,3 +210,14 @@ def test_a_judge_is_asked_the_same_by_any_run_of_a_ledger(tmp_path: Path, server
     asked = len(server.calls)
     run_in(tmp_path / "out", answered, joint=True, passes=1)
     assert len(server.calls) == asked
+
+
+def test_the_command_says_what_it_saves_and_joint_and_single_runs_are_not_compared(command: Command, answered: Path) -> None:
+    suite = evaluation(answered, [{"temperature": 0}, {"temperature": 0}])
+    single, joint = (command("bench", "run", "--suite", suite, "--yes", *more) for more in ((), ("--joint",)))
+    assert single.code == joint.code == 0, single.err + joint.err
+    assert "pass 2 repeats the options of pass 1 at temperature 0: asked once, and counted as one pass" in single.err
+    calls = CASES * CRITERIA * JUDGES
+    assert f"one call asks a model about all criteria of a scope: {calls - calls // CRITERIA} calls saved" in joint.err
+    refused = command("bench", "compare", *(folder.name for folder in command.run_folders())).refused()
+    assert "one call for each criterion" in refused and "all criteria in one call" in refused

@@ -211,14 +211,18 @@ def require_qualified(
     lacking = [one for one in known if one.state != "qualified"]
     if lacking:
         told = "; ".join(f"judge {one.judge} ({one.model}) {_lack(one)}" for one in lacking)
-        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"))
+        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
         raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
 
 
-def exam_command(suite: str, judges: Iterable[tuple[str, str]]) -> str:
-    """The command that examines judges, given by name and model; "" without judges."""
+def exam_command(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False) -> str:
+    """The command that examines judges, given by name and model; "" without judges.
+
+    Args:
+        joint: the exam asks as a panel that asks jointly.
+    """
     options = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
-    return shlex.join(["areopage", "qualify", suite, *options]) if options else ""
+    return shlex.join(["areopage", "qualify", suite, *options, *(["--joint"] if joint else [])]) if options else ""
 
 
 _LACKS: Mapping[StandingState, str] = {

@@ -13,10 +13,11 @@ from areopage.ledger.spending import judge_totals
 from areopage.ledger.store import Ledger
 
 
-def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger, runs: Sequence[Run] = ()) -> Budget:
+def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
     """The budget of some runs together; what they have spent before is part of it.
 
     Args:
+        ledger: of the runs; None where they have not begun.
         runs: in the order of `specs`; empty where they have not begun.
 
     Raises:
@@ -24,6 +25,8 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger, runs: Sequ
     """
     spent: dict[str, float] = {}
     for spec, run in zip(specs, runs, strict=False):
+        if ledger is None:
+            break
         for currency, amount in spent_by(run, spec, ledger).items():
             spent[currency] = spent.get(currency, 0.0) + amount
     return open_budget(limit, [paid for spec in specs for paid in _models(spec)], spent)
