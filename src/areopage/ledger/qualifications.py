@@ -166,6 +166,15 @@ class Qualifications:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return [_qualification_of(row) for row in connection.execute(query)]
 
+    def any_of(self, criteria: Sequence[Criterion]) -> bool:
+        """Whether any judge was examined on one of these criteria; canaries follow exams."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks(sorted({criterion.path for criterion in criteria})):
+                query = select(qualifications.c.number).where(qualifications.c.path.in_(part)).limit(1)
+                if connection.execute(query).first() is not None:
+                    return True
+        return False
+
     def standings(
         self,
         judges: Sequence[_Judged],

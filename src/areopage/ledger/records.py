@@ -26,6 +26,9 @@ NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
 WITHHELD = "withheld"
 """The finish reason of a reply whose text is withheld: a marker is its response."""
 
+IN_BATCH = "batch"
+"""The first step of a judgment whose call was made by a batch."""
+
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate", "exam", "audit"]
 OF_NO_ANSWER: tuple[RunKind, ...] = ("exam", "audit")

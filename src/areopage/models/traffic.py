@@ -31,7 +31,12 @@ class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
     def __init__(
-        self, outage_seconds: float = 0.0, observer: OutageObserver | None = None, budget: CallBudget | None = None
+        self,
+        outage_seconds: float = 0.0,
+        observer: OutageObserver | None = None,
+        budget: CallBudget | None = None,
+        *,
+        at_once: int | None = None,
     ) -> None:
         """Prepare it.
 
@@ -39,9 +44,11 @@ class Traffic:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
             budget: says when a call that costs money may begin; None: at once.
+            at_once: how many calls may be open to one server, in one event loop; None: any number. A call that waits for another
+                try is not open.
         """
         self._budget = budget
-        self._outage_seconds, self._observer = outage_seconds, observer
+        self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
@@ -105,7 +112,7 @@ class Traffic:
         loop = asyncio.get_running_loop()
         with self._guard:
             self._servers = {key: found for key, found in self._servers.items() if not key[0].is_closed()}
-            flow, pacer = limits_of(endpoint)
+            flow, pacer = limits_of(endpoint, self.at_once)
             pacer = self._pacers.setdefault((address, name), pacer)
             found = self._servers.get((loop, address, name))
             if found is None:
@@ -125,8 +132,8 @@ def _has_limits(endpoint: Endpoint) -> bool:
     return any(limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute))
 
 
-def limits_of(endpoint: Endpoint | None) -> tuple[Flow, Pacer]:
-    """What bounds the calls to a server by its stated limits; without any for None."""
+def limits_of(endpoint: Endpoint | None, at_once: int | None = None) -> tuple[Flow, Pacer]:
+    """What bounds the calls to a server: its stated limits, none for None, and what the caller wants open at most."""
     if endpoint is None:
-        return Flow(), Pacer()
-    return Flow(endpoint.concurrency), Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        return Flow(at_once=at_once), Pacer()
+    return Flow(endpoint.concurrency, at_once), Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)

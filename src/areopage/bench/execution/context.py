@@ -43,7 +43,15 @@ class Observer(OutageObserver, Protocol):
     """Receives progress of a run."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Report the start of a phase with `total` calls, `kept` of them in the ledger already."""
+        """Report the start of a phase with `total` calls, `kept` of them in the ledger already.
+
+        Several phases may be carried out at once. A phase is reported again where the numbers change: calls about cases that are
+        not answered yet are counted in advance, and calls are looked up in the ledger as the phase goes on.
+        """
+        ...
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Report that phases cannot go on while others do."""
         ...
 
     def answered(self, answer: Answer) -> None:
@@ -63,6 +71,9 @@ class Silent:
     """An observer that ignores all events."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
+        """Ignore it."""
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
         """Ignore it."""
 
     def answered(self, answer: Answer) -> None:

@@ -205,7 +205,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
         stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer, budget),
+        traffic=Traffic(spec.outage_seconds, observer, budget, at_once=spec.concurrency),
         ledger=ledger,
         block_calls=block_calls(stored.concurrency),
         observer=observer,
@@ -215,7 +215,7 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
     """Record whether a run is complete, and compute its results."""
     ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
-    view = view_run(ledger.run(run.id), ledger)
+    view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
 

@@ -161,6 +161,8 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
     """
     own = find_config(config, None).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    # a trial is over in a moment, and a batch may take a day
+    prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
     print_plan([(prepared.spec, prepared.cases)])
     confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
