@@ -110,6 +110,19 @@ def sizes(ledger: Ledger) -> dict[str, int]:
         return {str(name): int(size) for name, size in connection.execute(text(query))}
 
 
+def backend_seconds(ledger: Ledger) -> float:
+    """The processor time of the PostgreSQL process that serves this one; 0 where it is on another computer, and for SQLite."""
+    with ledger.engine.connect() as connection:
+        if connection.dialect.name != "postgresql":
+            return 0.0
+        number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(location: str, judgments: int) -> dict[str, Any]:
     with Ledger.open(location) as ledger:
         ledger.put_panel(
@@ -126,12 +139,14 @@ def measure(location: str, judgments: int) -> dict[str, Any]:
         )
         empty = sizes(ledger)
         numbers = iter(range(1, judgments // len(CRITERIA) + 1))
+        backend = backend_seconds(ledger)
         began, cpu, written = time.perf_counter(), time.process_time(), 0
         while portion := list(islice(numbers, ANSWERS)):
             with ledger.engine.begin() as connection:
                 write(connection, portion)
             written += len(portion) * len(CRITERIA)
         seconds, used = time.perf_counter() - began, time.process_time() - cpu
+        backend = backend_seconds(ledger) - backend
         with ledger.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -146,6 +161,7 @@ def measure(location: str, judgments: int) -> dict[str, Any]:
         "by_table": table,
         "judgments_a_second": round(written / seconds),
         "writer_cpu_ms_a_judgment": round(1000 * used / written, 3),
+        "backend_cpu_ms_a_judgment": round(1000 * backend / written, 3),
         "load": os.getloadavg()[0],
     }
 

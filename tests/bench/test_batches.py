@@ -165,10 +165,29 @@ def test_what_a_batch_brings_beside_its_answers_is_ignored(command: Command, ser
         assert list(ledger.judgment_counts().values()) == [CALLS]
 
 
-def test_a_budget_in_money_is_refused_beside_batches(command: Command, server: BatchServer, suite: Path) -> None:
-    message = command(*run_of(suite, "--batch", "--budget", "5.00")).refused()
-    assert "--budget cannot limit calls of a batch" in message
-    assert not server.batches
+def test_a_batch_holds_no_more_calls_than_a_budget_allows(command: Command, server: BatchServer, suite: Path) -> None:
+    limited = {"alpha": {"model": "openai:fake-a", "price": PRICE, "options": {"max_tokens": 100}}}
+    write_config(suite, judge_system={"judges": limited, "evaluation": {"n_passes": 2}}, models=[])
+    stopped = command(*run_of(suite, "--batch", "--budget", "0.006"))
+    assert stopped.code == 4, stopped.err
+    assert "the budget of 0.006 USD is spent" in stopped.err
+    first = len(server.paid)
+    assert 0 < first < CALLS
+    assert costs(command)[0] <= 0.006
+    server.held = True
+    process = begin(command, *run_of(suite, "--batch", "--budget", "0.009"))
+    wait_for("another batch", lambda: len(server.open_batches) > 0)
+    process.kill()
+    process.communicate()
+    out = len(server.paid) - first
+    assert out > 0
+    server.held = False
+    stopped = command(*run_of(suite, "--budget", "0.009"))  # the batch that is out is counted before direct calls
+    assert stopped.code == 4, stopped.err
+    assert costs(command)[0] <= 0.009
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert server.paid_twice == 0
 
 
 def test_a_judge_of_the_suite_may_keep_to_direct_calls_or_to_batches(command: Command, server: BatchServer, suite: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from areopage.errors import CallError, ModelError
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
+from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
@@ -101,7 +102,7 @@ class LedgerJudgments:
 
 def is_final(judgment: Judgment, judge: Judge) -> bool:
     """Whether a stored judgment is final, so that its judge is not called again."""
-    return not is_open(judgment) and not _was_turned_away(judgment, judge)
+    return not is_open(judgment) and not _was_turned_away(judgment, judge) and not _was_too_long(judgment)
 
 
 def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dict[str, Judgment]:
@@ -116,6 +117,11 @@ def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dic
 def is_open(judgment: Judgment) -> bool:
     """Whether a call timed out or found no server, so that its run is incomplete."""
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+def _was_too_long(judgment: Judgment) -> bool:
+    """Whether a prompt was too long and not answered: that is free, and another window may hold it."""
+    return PROMPT_CUT in judgment.steps and not judgment.raw_text
 
 
 def _was_turned_away(judgment: Judgment, judge: Judge) -> bool:

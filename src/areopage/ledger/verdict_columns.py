@@ -4,7 +4,7 @@ A million verdicts are read in a few seconds and take some hundred megabytes whi
 distinct values there are (judge, criterion, pass, outcome, steps) are read as one text each time, which is looked up once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from typing import Any
@@ -138,9 +138,11 @@ class _Kinds:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def number(self, texts: Iterable[str]) -> list[int]:
-        numbers = self._numbers
-        return [numbers.setdefault(text, len(numbers)) for text in texts]
+    def number(self, texts: Sequence[str]) -> list[int]:
+        known = self._numbers
+        for text in set(texts).difference(known):
+            known[text] = len(known)
+        return [known[text] for text in texts]
 
     def all(self) -> tuple[VerdictKind, ...]:
         return tuple(map(_kind_of, self._numbers))
@@ -162,7 +164,7 @@ class CaseKeys(Struct, frozen=True, kw_only=True):
 
 def key_column(keys: Sequence[str]) -> Keys:
     """Keys as an array."""
-    if all(len(key) == _KEY for key in keys):
+    if set(map(len, keys)) <= {_KEY}:
         return np.frombuffer("".join(keys).encode(), dtype=f"S{_KEY}")
     return np.array([key.encode() for key in keys], dtype=f"S{max(_KEY, *(len(key.encode()) for key in keys))}")
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.bench.spec import RunSpec, Target
+from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
@@ -97,6 +98,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
 
     Args:
         traffic: the calls to all servers.
+        budget: of the run in money, which `traffic` consults for each call; None: no limit.
         stored: the settings that the run was stored with; None: those of this process.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
@@ -108,6 +110,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     block_calls: int
     observer: Observer
+    budget: Budget | None = None
     stored: ModelSettings | None = None
 
     @property

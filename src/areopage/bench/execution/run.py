@@ -30,7 +30,8 @@ from areopage.ledger.batch import Batch
 from areopage.models.reference import ModelReference
 from areopage.work.worker import OpenWorker, Pace, working
 
-PACE = Pace(heartbeat=2.0)
+PACE = Pace(dispatch=1.0, heartbeat=2.0)
+"""Blocks are enqueued as they come: the regular look is for what was lost."""
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 

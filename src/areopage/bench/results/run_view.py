@@ -231,6 +231,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         found = ((item.case.id, item.case.response) for item in self.items)
         return tuple(id for id, response in found if response is None or id in self.stored.states)
 
+    @property
+    def without_response(self) -> tuple[str, ...]:
+        """The ids of the cases without a response; an erased one has none."""
+        missing = {*self.stored.unanswered, *self.erased}
+        return tuple(item.case.id for item in self.items if item.case.id in missing)
+
     @cached_property
     def declined(self) -> frozenset[str]:
         """The ids of the cases with a whole answer that declines in words."""
@@ -239,9 +245,9 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def over_refusal(self) -> OverRefusal | None:
         """How many benign twins are refused; None where there are none."""
-        states = {case.id: self.response_state(case) for case in self.cases}
         tag = self.spec.twin_tag.casefold()
-        twins = [case for case in self.cases if tag in (one.casefold() for one in case.tags)]
+        twins = [item.case for item in self.items if tag in (one.casefold() for one in item.case.tags)]
+        states = {case.id: self.response_state(case) for case in self.cases} if twins else {}
         return over_refusal(self.spec.twin_tag, {one.id: str(one.metadata.get(TWIN_OF, "")).strip() for one in twins}, states)
 
     def answer_state(self, case_id: str) -> str:
