@@ -30,7 +30,8 @@ from areopage.ledger.batch import Batch
 from areopage.models.reference import ModelReference
 from areopage.work.worker import OpenWorker, Pace, working
 
-PACE = Pace(heartbeat=2.0)
+PACE = Pace(dispatch=1.0, heartbeat=2.0)
+"""Blocks are enqueued as they come: the regular look is for what was lost."""
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
@@ -72,7 +73,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     Raises:
         ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
-    blocks = RunBlocks(context.run_id, servers(context.spec, context.named_by), part.servers)
+    names = servers(context.spec, context.named_by)
+    blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
     pool = part.pool(context.run_id)
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         return await make_calls(context, cases, part, blocks, worker)
