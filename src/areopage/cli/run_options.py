@@ -84,7 +84,9 @@ PromptLanguageOption = Annotated[
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
 ]
-ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")
+]
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
