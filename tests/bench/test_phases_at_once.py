@@ -230,8 +230,8 @@ def test_the_next_judge_of_a_hosted_server_begins_while_the_last_calls_of_the_on
 # --- the rule
 
 
-def spec_of(suite: Path, *judges: str, target: str = "") -> RunSpec:
-    return prepare_run(load_suite(str(suite)), RunWishes(judges=judges, target=target or None)).spec
+def spec_of(suite: Path, *judges: str, target: str | None = None) -> RunSpec:
+    return prepare_run(load_suite(str(suite)), RunWishes(judges=judges, target=target)).spec
 
 
 def after(spec: RunSpec, *, answers: bool = False) -> dict[str, tuple[str, ...]]:

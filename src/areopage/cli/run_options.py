@@ -117,6 +117,9 @@ BatchOption = Annotated[
     typer.Option("--batch", help="Send judges' calls through their providers' batch services: within a day, at half the price."),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+FleetOption = Annotated[
+    bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
+]
 OnlyQualifiedOption = Annotated[
     bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
 ]

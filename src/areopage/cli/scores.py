@@ -12,7 +12,7 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results.run_view import changed_readings, view_run
+from areopage.bench.results.run_view import view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.gate.report import scope_of
@@ -64,7 +64,7 @@ def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path, calibr
         typer.echo(f"note: {warning}", err=True)
     print_view(view, folder)
     typer.echo(f"written to {folder}", err=True)
-    return changed_readings(view_run(run, ledger), view) if variant.reparse else []
+    return list(view.readings)
 
 
 def _new_folder(parent: Path, stem: str) -> Path:

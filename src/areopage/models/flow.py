@@ -32,8 +32,13 @@ class Window:
 
     @property
     def allowed(self) -> float:
-        """How many calls may be open, at least 1; without `most` infinite until the server was asked too much."""
+        """How many calls may be open, at least 1 unless `most` is less; without `most` infinite until the server was asked too
+        much."""
         return self._most if self._limit == math.inf else min(self._most, math.floor(self._limit))
+
+    def limit_to(self, most: float) -> None:
+        """Change how many calls may be open in any case; 0: none begins."""
+        self._most = most
 
     def answered(self, open_calls: int, seconds: float) -> None:
         """Note an answer.
@@ -83,6 +88,16 @@ class Flow:
         return self._open
 
     @property
+    def wanted(self) -> int:
+        """How many calls are open or wait for their turn."""
+        return self._open + sum(not turn.done() for turn in self._waiting)
+
+    def limit_to(self, most: float) -> None:
+        """Change how many calls may be open; those that are open stay."""
+        self.window.limit_to(most)
+        self._admit()
+
+    @property
     def _has_room(self) -> bool:
         return self._open < min(self._at_once, self.window.allowed)
 
@@ -115,6 +130,9 @@ class Flow:
         if self._loop is None or self._loop.is_closed():
             return
         self._open -= 1
+        self._admit()
+
+    def _admit(self) -> None:
         while self._waiting and self._has_room:
             turn = self._waiting.popleft()
             if not turn.done():

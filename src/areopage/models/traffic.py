@@ -2,6 +2,9 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
+
+from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.contacts import contacts_of
@@ -12,6 +15,16 @@ from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.spending import Budgeted, CallBudget
+
+
+class Limited(Struct, frozen=True, kw_only=True):
+    """The calls of this event loop to a server with stated limits."""
+
+    address: str
+    name: str
+    stated: Endpoint
+    flow: Flow
+    pacer: Pacer
 
 
 class Traffic:
@@ -39,6 +52,38 @@ class Traffic:
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
+        self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
+        self._shares_limits = self._held = False
+
+    def share_limits(self) -> None:
+        """Let no call to a server with stated limits begin before this process has a part of them; see `limited`."""
+        self._shares_limits = True
+
+    def limited(self) -> Sequence[Limited]:
+        """The servers with stated limits that this event loop calls."""
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            return [one for key, one in self._limited.items() if key[0] is loop]
+
+    def hold(self) -> None:
+        """Let no call begin any more; those that are open end."""
+        loop = asyncio.get_running_loop()
+        self._held = True
+        with self._guard:
+            for key, (_, flow) in self._servers.items():
+                if key[0] is loop:
+                    flow.limit_to(0)
+
+    @property
+    def held(self) -> bool:
+        """Whether no call begins any more."""
+        return self._held
+
+    def open_calls(self) -> int:
+        """How many calls of this event loop are open."""
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            return sum(flow.open_calls for key, (_, flow) in self._servers.items() if key[0] is loop)
 
     def open(self, reference: ModelReference, settings: ModelSettings) -> Retrying:
         """A model whose calls are made again where that may help; called in the event loop that makes them.
@@ -73,7 +118,18 @@ class Traffic:
             if found is None:
                 breaker = Breaker(address, self._outage_seconds, self._observer)
                 found = self._servers[loop, address, name] = (breaker, flow)
+                limited = self._shares_limits and endpoint is not None and _has_limits(endpoint)
+                if limited and endpoint is not None:
+                    self._limited = {key: one for key, one in self._limited.items() if not key[0].is_closed()}
+                    one = Limited(address=address, name=name, stated=endpoint, flow=flow, pacer=pacer)
+                    self._limited[loop, address, name] = one
+                if limited or self._held:
+                    flow.limit_to(0)
         return *found, pacer
+
+
+def _has_limits(endpoint: Endpoint) -> bool:
+    return any(limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute))
 
 
 def limits_of(endpoint: Endpoint | None, at_once: int | None = None) -> tuple[Flow, Pacer]:

@@ -24,12 +24,10 @@ from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import IN_BATCH, Judgment
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
 
-IN_BATCH = "batch"
-"""The step of a judgment whose call was made by a batch."""
 _PORTION = 500  # results that are read before they are committed
 
 

@@ -97,6 +97,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
 
     Args:
         traffic: the calls to all servers.
+        stored: the settings that the run was stored with; None: those of this process.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
 
@@ -107,3 +108,9 @@ class RunContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     block_calls: int
     observer: Observer
+    stored: ModelSettings | None = None
+
+    @property
+    def named_by(self) -> ModelSettings:
+        """The settings that servers are named by, so that they have the same names in all processes of the run."""
+        return self.stored or self.settings

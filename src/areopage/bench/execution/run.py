@@ -22,6 +22,7 @@ from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
+from areopage.digest import digest_of
 from areopage.jury.judges import Judge
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
@@ -41,12 +42,16 @@ class RunPart(Struct, frozen=True, kw_only=True):
         answers: whether the target is asked.
         judges: the judges that are asked, by name; None: all.
         servers: the servers that are asked, as `areopage.bench.execution.phases.servers` names them; None: all. Other processes
-            ask the others meanwhile.
+            ask the others meanwhile. Processes with equal parts share their work; other parts have no server in common.
     """
 
     answers: bool = True
     judges: tuple[str, ...] | None = None
     servers: tuple[str, ...] | None = None
+
+    def pool(self, run_id: str) -> str:
+        """The worker pool of the processes that do this part of a run."""
+        return f"bench:{run_id}" if self.servers is None else f"bench:{run_id}:{digest_of(self.servers)[:8]}"
 
 
 WHOLE = RunPart()
@@ -67,9 +72,9 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     Raises:
         ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
-    names = servers(context.spec, context.settings)
+    names = servers(context.spec, context.named_by)
     blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
-    pool = f"bench:{context.run_id}"
+    pool = part.pool(context.run_id)
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         return await make_calls(context, cases, part, blocks, worker)
 
@@ -128,7 +133,7 @@ class _RunWork:
         context = self._context
         if context.spec.target is None or not self._part.answers:
             return []
-        place = places(context.spec, context.settings, [""] * len(context.spec.judges), answers=True)[0]
+        place = places(context.spec, context.named_by, [""] * len(context.spec.judges), answers=True)[0]
         return [(place, TargetPhase(context, context.spec.target, calls, self._answered))]
 
     async def passes(self) -> RunPasses:
@@ -156,7 +161,7 @@ class _RunWork:
     async def _batches(self, judges: Sequence[Judge], planned: PhasePasses) -> None:
         """Send the calls of judges through batch services, and store what comes back."""
         context, only = self._context, self._part.servers
-        asked = [judge for judge in judges if only is None or server_of(judge.reference, context.settings) in only]
+        asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
         if asked:
             await carry_out_batches(context, asked, self._answered, planned, self._writer)
 
@@ -174,7 +179,7 @@ class _RunWork:
             return 0
         phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in judges}
         names = [planned.phase_of(judge) if judge in judges else "" for judge in spec.judges]
-        there = places(spec, context.settings, names, answers=bool(others))
+        there = places(spec, context.named_by, names, answers=bool(others))
         mine = [one for one in there if one.name in phases and (part.servers is None or one.server in part.servers)]
         self._in_use = Counter(phases[one.name].judge.reference for one in mine)
         await blocks.carry_out([*others, *((one, phases[one.name]) for one in mine)], worker)

@@ -30,6 +30,7 @@ from areopage.cli.run_options import (
     ConcurrencyOption,
     CriteriaOption,
     DatasetOption,
+    FleetOption,
     FreshOption,
     JointOption,
     JudgeOption,
@@ -78,6 +79,7 @@ def run(
     batch: BatchOption = False,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -118,11 +120,15 @@ def run(
         batch=batch,
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     if len(targets) > 1:
+        if fleet:
+            raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
-    how = {"verbose": verbose, "only_qualified": only_qualified}
-    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, budget=budget, **how))
+    how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))
 
 
 def league(
@@ -203,6 +209,7 @@ def resume(
     timeout: TimeoutOption = None,
     budget: BudgetOption = None,
     allow_variable: AllowVariableOption = None,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -211,8 +218,10 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench.run import Places, resume_run
 
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

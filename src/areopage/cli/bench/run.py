@@ -26,9 +26,10 @@ from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.planning.pass_options import first_passes
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
-from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.results.run_view import RunView, load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
+from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.run_tables import print_view, unscored_first
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
@@ -58,6 +59,14 @@ class Places(Struct, frozen=True, kw_only=True):
     def batches_command(self, run: str, ledger: Ledger) -> str:
         """The command that lists a run's batches, without a database's password."""
         return shlex.join(self._command("batches", [run], ledger))
+
+    def follow_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that follows a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("follow", [run_id], ledger))
+
+    def stop_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that stops a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("stop", [run_id], ledger))
 
     def report_command(self, run: str, ledger: Ledger) -> str:
         """The command that writes a run's files again, without a database's password."""
@@ -103,11 +112,13 @@ def run_new(
     yes: bool,
     verbose: bool = False,
     only_qualified: bool = False,
+    fleet: bool = False,
     budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Args:
+        fleet: workers carry it out, and this process follows it.
         budget: what the run may cost; None: no limit.
 
     Returns:
@@ -123,7 +134,9 @@ def run_new(
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
-            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+            require_qualified(
+                ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+            )
         if budget is not None:
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         if unfinished_run(prepared, ledger) is None:
@@ -132,6 +145,10 @@ def run_new(
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+        if fleet:
+            ask_workers(run, prepared.spec, prepared.cases, ledger)
+            return follow_run(run, ledger, places)
+        _refuse_if_open(run, ledger, places)
         return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
@@ -144,6 +161,8 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
     """
     own = find_config(config, None).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    # a trial is over in a moment, and a batch may take a day
+    prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
     print_plan([(prepared.spec, prepared.cases)])
     confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
@@ -152,13 +171,22 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None, budget: float | None = None) -> int:
+def resume_run(
+    named: str,
+    places: Places,
+    *,
+    yes: bool,
+    timeout: float | None = None,
+    fleet: bool = False,
+    budget: float | None = None,
+) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
 
     Args:
         timeout: seconds for one call, in place of the run's.
+        fleet: workers carry it out, and this process follows it.
         budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
@@ -166,6 +194,13 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
+        if fleet and run.finished_at is None:
+            spec, cases = spec_of(run), load_run_cases(ledger, run.id)
+            print_plan([(spec, cases)])
+            confirm([spec], yes=yes)
+            ask_workers(run, spec, cases, ledger)
+            return follow_run(run, ledger, places, named)
+        _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
@@ -173,6 +208,40 @@ def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None =
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
         return _go_on(run, spec, cases, ledger, places, named, budget=budget)
+
+
+def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
+    refuse_if_open(run, ledger, places.follow_command(run.id, ledger), places.stop_command(run.id, ledger))
+
+
+def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int:
+    """Show how far workers are with a run until they have ended it, then write its files.
+
+    Ctrl-C ends this and leaves the run going.
+
+    Returns:
+        As `run_new`; 130 where the run, or following it, was stopped.
+    """
+    hint = places.resume_command(run.id, ledger)
+    typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
+    try:
+        view = await_end(run, ledger)
+    except KeyboardInterrupt:
+        follow, stop = places.follow_command(run.id, ledger), places.stop_command(run.id, ledger)
+        typer.echo(
+            f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
+            err=True,
+        )
+        return INTERRUPTED
+    if view is None:
+        typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
+        return INTERRUPTED
+    folder = run_folder(run, places.out, named)
+    with RunLog(folder / "run.log", view.spec.log_level) as log:
+        log.write("INFO", f"run {run.id}: carried out by workers")
+        write_files(view, folder, log)
+    print_view(view, folder)
+    return _exit_code(view, f"{hint} --fleet")
 
 
 def _go_on(

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.passes import outcome_for
+from areopage.bench.results.missing import failed_passes
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cli.console import plain_table, print_table, text_console
@@ -33,7 +33,7 @@ from areopage.report.results.people import PeopleResult, people_result
 from areopage.report.results.run_results import criterion_label
 from areopage.report.trust.page import TRUST
 from areopage.scoring.failures import FailureCount
-from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES
 from areopage.scoring.tree import final_shares, paths
 
 TERMINAL_WIDTH = 80
@@ -278,15 +278,13 @@ def _failed_calls(view: RunView) -> Iterator[str]:
     """Why answers and verdicts are missing: the most frequent reasons with their cases."""
     found: dict[tuple[str, str, str], list[str]] = {}
     reasons: dict[str, str] = {}  # reasons that differ only in what they are about count as one
-    for case, answer in view.answers.items():
+    for case, answer in view.stored.states.items():
         if answer.state != "answered":
             reason = reasons.setdefault(_kind_of(answer.reason, case), answer.reason)
             found.setdefault(("the target", answer.state, reason), []).append(case)
-    for (case, criterion, judge, _, _), judgment in view.judgments.items():
-        outcome = outcome_for(judgment, criterion)
-        if outcome is not None and not isinstance(outcome, Given):
-            reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)
-            found.setdefault((judge, outcome_name(outcome), reason), []).append(case)
+    for case, criterion, judge, state, why in failed_passes(view.columns, view.judgments):
+        reason = reasons.setdefault(_kind_of(why, case, criterion), why)
+        found.setdefault((judge, state, reason), []).append(case)
     by_count = sorted(found.items(), key=lambda one: -len(one[1]))
     if by_count:
         yield "why answers and verdicts are missing:"
