@@ -23,6 +23,7 @@ _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
 _AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
 _LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
+_WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -298,6 +299,8 @@ class RunBlocks:
                 course.queued = {number for number in course.open if self._item(course, number) in held}
         for course in list(self._courses.values()):
             numbers = course.open - course.queued - course.asking
+            if course.place.server not in self._lines:  # all are done elsewhere, about in their order
+                numbers = set(sorted(numbers)[:_WATCHED])
             if numbers:
                 course.end(await asyncio.to_thread(_without_calls, course.phase, numbers))
                 if course.unseen:

@@ -55,7 +55,7 @@ def shares_of(stored: RunSpec) -> tuple[ServerShare, ...]:
     asked = [one.reference for one in (stored.target, stored.child) if stored.target is not None and one is not None]
     models = tuple(dict.fromkeys([*asked, *(judge.reference for judge in stored.judges)]))
     of = {model: server_of(model, stored.settings) for model in models}
-    code = [of[judge.reference] for judge in stored.judges if not judge.is_model]
+    code = list(dict.fromkeys(of[judge.reference] for judge in stored.judges if not judge.is_model))
     named = servers(stored, stored.settings)
     parted = [server for server in named if server not in code] or named[:1]
     if stored.adaptive is not None or len(parted) == 1:
