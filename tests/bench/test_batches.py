@@ -15,10 +15,10 @@ from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.batch_kills import KILLED_AT, KILLS
-from servers.batch_server import BatchServer
+from servers.batch_server import BatchServer, Sent
 from servers.command import Command, ended, scores_of
 from servers.forked import Forked
-from servers.small_suite import CRITERIA, write_cases, write_suite
+from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 
 CASES, PASSES = 6, 2
 CALLS = CASES * len(CRITERIA) * PASSES
@@ -98,11 +98,13 @@ def test_direct_calls_and_batches_share_what_the_ledger_holds(command: Command, 
 def test_a_creation_that_fails_or_is_cut_creates_one_batch(
     command: Command, server: BatchServer, suite: Path, fault: str
 ) -> None:
+    others = [Sent(f"other_{n}", "file-other", {"areopage": "0" * 32}, 0, ["completed"], 1, 1, 0, b"", b"", []) for n in range(5)]
+    server.batches += others
     server.batch_faults.creations = [fault]
     server.batch_faults.requests = [200, 500, 429, 500, 200, 500]
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
-    assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
+    assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1 + len(others))
 
 
 def test_calls_that_a_batch_did_not_answer_are_sent_again_and_in_the_end_made_directly(
@@ -152,6 +154,74 @@ def test_too_much_at_once_is_sent_in_smaller_batches_one_after_the_other(
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
     assert (len(server.paid), server.paid_twice, len(server.calls)) == (CALLS, 0, 0)
+
+
+def test_what_a_batch_brings_beside_its_answers_is_ignored(command: Command, server: BatchServer, suite: Path) -> None:
+    server.batch_faults.noise = True
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert (len(server.paid), server.paid_twice, len(server.batches), len(server.calls)) == (CALLS, 0, 1, 0)
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        assert list(ledger.judgment_counts().values()) == [CALLS]
+
+
+def test_a_batch_holds_no_more_calls_than_a_budget_allows(command: Command, server: BatchServer, suite: Path) -> None:
+    limited = {"alpha": {"model": "openai:fake-a", "price": PRICE, "options": {"max_tokens": 100}}}
+    write_config(suite, judge_system={"judges": limited, "evaluation": {"n_passes": 2}}, models=[])
+    stopped = command(*run_of(suite, "--batch", "--budget", "0.006"))
+    assert stopped.code == 4, stopped.err
+    assert "the budget of 0.006 USD is spent" in stopped.err
+    first = len(server.paid)
+    assert 0 < first < CALLS
+    assert costs(command)[0] <= 0.006
+    server.held = True
+    process = begin(command, *run_of(suite, "--batch", "--budget", "0.009"))
+    wait_for("another batch", lambda: len(server.open_batches) > 0)
+    process.kill()
+    process.communicate()
+    out = len(server.paid) - first
+    assert out > 0
+    server.held = False
+    stopped = command(*run_of(suite, "--budget", "0.009"))  # the batch that is out is counted before direct calls
+    assert stopped.code == 4, stopped.err
+    assert costs(command)[0] <= 0.009
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert server.paid_twice == 0
+
+
+def test_a_judge_of_the_suite_may_keep_to_direct_calls_or_to_batches(command: Command, server: BatchServer, suite: Path) -> None:
+    judges = {"alpha": {"model": "openai:fake-a", "batch": True}, "beta": {"model": "openai:fake-b", "batch": False}}
+    write_config(suite, judge_system={"judges": judges, "evaluation": {"n_passes": 1}}, models=[])
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert (len(server.paid), len(server.calls)) == (CALLS // 2, CALLS // 2)
+    done = command(*run_of(suite, "--fresh"))
+    assert (len(server.paid), len(server.calls)) == (CALLS, CALLS)
+
+
+def test_judges_in_batches_wait_for_the_target_and_others_do_not_wait_for_them(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    judges = {"alpha": {"model": "openai:fake-a", "batch": True}, "beta": {"model": "openai:fake-b"}}
+    write_config(suite, judge_system={"judges": judges, "evaluation": {"n_passes": 1}}, models=[])
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    server.held = True
+    process = begin(command, *run_of(suite, "--target", "openai:fake-target"))
+    wait_for("the answers and the judgments of beta", lambda: len(server.calls) == CASES + CALLS // 2)
+    wait_for("the batch of alpha", lambda: len(server.paid) == CALLS // 2)
+    server.held = False
+    done = ended(process)
+    assert done.code == 0, done.err
+    assert "coverage 100.0%" in done.out
+    assert (len(server.calls), len(server.paid), server.paid_twice) == (CASES + CALLS // 2, CALLS // 2, 0)
+
+
+def test_several_targets_are_judged_in_batches(command: Command, server: BatchServer, suite: Path) -> None:
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
+    assert done.code == 0, done.err
+    assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
 
 
 def test_large_batches_are_split(command: Command, server: BatchServer, suite: Path) -> None:

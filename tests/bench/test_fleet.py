@@ -167,6 +167,7 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     assert ended(follower).code == 130
     assert "do not carry out" in command("bench", "stop", run_id, "--ledger", ledger).refused()
     again = begin("bench", "resume", run_id, "--fleet", "--yes", "--ledger", ledger)
+    wait_for(lambda: is_handed_over(ledger))
     worker = begin("worker", "--run", run_id, "--ledger", ledger)
     end = ended(again)
     assert end.code == 0, end.err

@@ -20,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
+from areopage.criteria.records import Scale
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
+from areopage.jury.expected_score import expected_score
 from areopage.models.embedded_chat import Loading, chat_request, read_chunks, terse_schema
 from areopage.models.embedded_files import (
     SMOLLM2,
@@ -389,6 +391,11 @@ def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text(bundled: Lang
     assert completion.logprobs is not None
     assert "".join(token.token for token in completion.logprobs) == completion.text
     assert all(len(token.top) == 3 and token.logprob <= 0 for token in completion.logprobs)
+    start = completion.text.rindex('"score": ') + len('"score": ')
+    found = expected_score(completion.logprobs, completion.text, (start, start + 1), Scale(0.0, 5.0))
+    assert found is not None
+    assert 0.0 <= found.score <= 5.0
+    assert 0.0 < found.mass <= 1.0
 
 
 def in_order(model: LanguageModel, order: Sequence[int], options: Options) -> dict[int, tuple[object, ...]]:

@@ -105,7 +105,7 @@ WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(f"bench {name}" for name in ("run", "plan", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export")),
-    *(f"bench {name}" for name in ("review", "sign", "report", "compare", "follow", "stop")),
+    *(f"bench {name}" for name in ("review", "sign", "report", "compare", "follow", "stop", "batches")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
     *("suites try", "qualify", "audit"),

@@ -36,6 +36,7 @@ class BatchFaults:
     the share of calls that fail with a 500; `rejected` that with a 400; `no_schema` rejects all calls with a schema. `requests`
     are statuses of the next requests that are no creation. `most_tokens` (characters of a file) makes larger batches fail as too
     much at once. `lag` hides a new batch from so many lists. `texts` is the share of answers that are no JSON.
+    `noise` adds to what a batch brings: each line twice, lines of unknown calls, and lines that cannot be read.
     """
 
     creations: list[str] = field(default_factory=list)
@@ -47,6 +48,7 @@ class BatchFaults:
     most_tokens: int = 0
     lag: int = 0
     texts: float = 0.0
+    noise: bool = False
 
 
 @dataclass
@@ -221,7 +223,7 @@ class BatchServer(FakeServer):
             total=len(lines),
             completed=len(output),
             failed=len(errors),
-            output=_lines(output),
+            output=_lines(output) + (_noise(output) if faults.noise else b""),
             errors=_lines(errors),
             told=told,
             hidden=faults.lag,
@@ -283,8 +285,19 @@ class BatchServer(FakeServer):
         return web.json_response({"object": "list", "data": shown, "has_more": start + size < len(items)})
 
 
-def _lines(replies: list[dict[str, Any]]) -> bytes:
+def _lines(replies: Sequence[Any]) -> bytes:
     return b"".join(json.dumps(reply).encode() + b"\n" for reply in replies)
+
+
+def _noise(replies: list[dict[str, Any]]) -> bytes:
+    odd = [
+        {"custom_id": "unknown", "response": None, "error": "?"},
+        {"custom_id": 7},
+        {"response": []},
+        [],
+        {"custom_id": "\0=cmd|"},
+    ]
+    return _lines([*odd, *replies]) + b'\xff\xfe{\n\n{"custom_id": "' + b"x" * 100_000 + b"\n" + b"[" * 5_000 + b"\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 _TEMPLATE = "areopage.yml.template"
-_SECTIONS = ("server", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
+_SECTIONS = ("server", "timeouts", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
 
 
 class ServerSection(Section):

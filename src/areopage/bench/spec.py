@@ -151,6 +151,7 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.profile,
         spec.failures,
         spec.release,
+        spec.min_coverage,
         spec.twin_tag,
         spec.salt,
         spec.joint,

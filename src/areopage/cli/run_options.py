@@ -76,6 +76,16 @@ RepeatIdenticalOption = Annotated[
     bool | None,
     typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
 ]
+MinCoverageOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-coverage",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Share of planned judgments under which the run is inconclusive (exit code 3); default: the suite's, 0.95.",
+    ),
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,
@@ -84,7 +94,9 @@ PromptLanguageOption = Annotated[
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
 ]
-ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, max=1024, help="Number of parallel calls.")]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")
+]
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]

@@ -274,6 +274,15 @@ def _shown(case: Case, scope: Scope = "response") -> _Shown:
     )
 
 
+def case_part(case: Case, like: Criterion) -> str:
+    """The part of a prompt that only the case decides; the code of its markers is that of no ledger.
+
+    Args:
+        like: one of the criteria that the prompt is about.
+    """
+    return "\n\n".join(_fenced_case.__wrapped__(_shown(case, like.scope), like.language, b"", HARDENED))
+
+
 @lru_cache(maxsize=64)  # each pass asks for it
 def _fenced_case(shown: _Shown, language: str, secret: bytes, hardening: Hardening) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""

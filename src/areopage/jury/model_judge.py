@@ -37,8 +37,8 @@ class ModelJudge:
     def __init__(self, model: LanguageModel) -> None:
         """Use this model; it is closed with the judge."""
         self._model = model
-        self._prepared: dict[tuple[int, ...], _Asked] = {}
         self._no_log_probabilities = False  # learnt from the server's first refusal
+        self._prepared: dict[tuple[int, ...], _Asked] = {}
 
     @property
     def reference(self) -> ModelReference:

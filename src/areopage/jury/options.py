@@ -100,15 +100,9 @@ def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, o
         ConfigError: the file lies elsewhere.
     """
     reference = ModelReference.parse(model, default_provider=provider)
-    if own and _is_file(reference):
+    if own and reference.names_file:
         inside(suite.document, Path(reference.model).expanduser(), *keys)
     return reference
-
-
-def _is_file(reference: ModelReference) -> bool:
-    """Whether a reference names a file: a recording, or the weights of an embedded model."""
-    model = reference.model
-    return reference.provider == "replay" or (reference.provider == "embedded" and ("/" in model or model.endswith(".gguf")))
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
@@ -157,7 +151,7 @@ def typed_reference(text: str) -> ModelReference:
         ModelError: it is no reference.
     """
     reference = ModelReference.parse(text)
-    if not _is_file(reference):
+    if not reference.names_file:
         return reference
     return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
 
@@ -201,10 +195,13 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
         personas={name: msgspec.to_builtins(persona) for name, persona in suite.personas(language).items()},
-        timeouts=Timeouts(
-            connect=config.execution.connect_timeout,
-            read=config.execution.call_timeout,
-            total=config.execution.call_timeout,
+        timeouts=suite.shared.timeouts.over(
+            Timeouts(
+                pool=config.execution.pool_timeout,
+                connect=config.execution.connect_timeout,
+                read=config.execution.read_timeout or config.execution.call_timeout,
+                total=config.execution.call_timeout,
+            )
         ),
         connections=concurrency,
     )

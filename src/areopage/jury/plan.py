@@ -106,8 +106,7 @@ class CallPlan:
         self._passes_of, self._passes_before = passes_of, passes_before
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
         for place, judged in enumerate(cases):
-            own = tuple([one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case)])
-            for group in by_scope(own) if joint else [(criterion,) for criterion in own]:
+            for group in groups_of(judge, judged.criteria, judged.case, joint=joint):
                 self._places.setdefault(group, array("I")).append(place)
         self._prefixes = {group: _pass_digests(judge, group, salt, hardening) for group in self._places}
         self._shown: dict[Scope, dict[int, tuple[_Shown, ...]]] = {}
@@ -194,6 +193,16 @@ class CallPlan:
                         first[one.digest] = place
             self._alike[scope] = found
         return self._alike[scope]
+
+
+def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:
+    """The criteria that each call of a judge about a case asks about.
+
+    Args:
+        joint: one call asks about all criteria of one scope.
+    """
+    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, case)]
+    return by_scope(own) if joint else [(criterion,) for criterion in own]
 
 
 def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:

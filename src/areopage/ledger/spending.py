@@ -53,9 +53,14 @@ _LOOKED_AT = 100_000
 """The newest rows among which calls to a model are sought, so that a large ledger is not read through."""
 
 
-def pace_of(ledger: Ledger, model: str) -> Pace | None:
-    """How the latest calls to a model went, as a judge, else as a target; None where it has not been called lately."""
-    for table, key in ((judgments, judgments.c.id), (answers, answers.c.number)):
+def pace_of(ledger: Ledger, model: str, *, judges_first: bool = True) -> Pace | None:
+    """How the latest calls to a model went; None where it has not been called lately.
+
+    Args:
+        judges_first: its calls as a judge tell before those as a target.
+    """
+    sought = ((judgments, judgments.c.id), (answers, answers.c.number))
+    for table, key in sought if judges_first else reversed(sought):
         newest = select(func.max(key)).scalar_subquery()
         columns = (table.c.seconds, table.c.completion_tokens)
         query = select(*columns).where(table.c.model == model, key > newest - _LOOKED_AT, table.c.seconds > 0)

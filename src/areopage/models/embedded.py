@@ -44,7 +44,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedM
         raise MissingExtra("the embedded model", "embedded")
     if reference.model == SMOLLM2.name:
         return EmbeddedModel(reference, None, settings)
-    if "/" not in reference.model and "\\" not in reference.model and not reference.model.endswith(".gguf"):
+    if not reference.names_file:
         raise ModelError(f"{str(reference)!r}: write embedded:{SMOLLM2.name}, or embedded: and the path of a .gguf file")
     return EmbeddedModel(reference, settings.base_dir / Path(reference.model).expanduser(), settings)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
 from areopage.models.embedded_prefix import Evaluated
-from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, token_bytes
+from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, sent, token_bytes
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -142,7 +142,7 @@ def chat_request(messages: Sequence[Message], options: Options, trained: int | N
 def prompt_request(messages: Sequence[Message]) -> dict[str, Any]:
     """The request to compute a prompt and to write nothing."""
     return {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "messages": sent(messages),
         "max_tokens": 0,
         "stream": True,
         "stream_options": {"include_usage": True},

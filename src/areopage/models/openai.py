@@ -19,7 +19,7 @@ from areopage.errors import (
     name_list,
 )
 from areopage.models.http import JsonServer, error_text
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
@@ -361,7 +361,7 @@ def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict
     limit = body.pop("num_predict", None)
     if isinstance(limit, int) and limit > 0:
         body.setdefault("max_tokens", limit)
-    return {**body, "model": model, "messages": list(messages), "stream": False}
+    return {**body, "model": model, "messages": sent(messages), "stream": False}
 
 
 def response_format(schema: Schema) -> dict[str, Any]:

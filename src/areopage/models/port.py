@@ -28,6 +28,11 @@ class Message(Struct, frozen=True):
     constant: int = 0
 
 
+def sent(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Messages as servers take them: strict ones refuse a field that they do not know."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
 class TokenLogprob(Struct, frozen=True):
     """A generated token with its natural-log probability, and the likeliest others at its place.
 

@@ -2,19 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
+from areopage.models.guard import CallBudget, Guarded
 from areopage.models.pacing import Pacer
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
-from areopage.models.spending import Budgeted, CallBudget
+from areopage.models.window import Gauge
 
 
 class Limited(Struct, frozen=True, kw_only=True):
@@ -31,7 +33,13 @@ class Traffic:
     """The calls to all servers; one instance serves any number of models in any event loop."""
 
     def __init__(
-        self, outage_seconds: float = 0.0, observer: OutageObserver | None = None, budget: CallBudget | None = None
+        self,
+        outage_seconds: float = 0.0,
+        observer: OutageObserver | None = None,
+        budget: CallBudget | None = None,
+        *,
+        gauges: Mapping[str, Gauge] = MappingProxyType({}),
+        at_once: int | None = None,
     ) -> None:
         """Prepare it.
 
@@ -39,18 +47,22 @@ class Traffic:
             outage_seconds: how long calls wait for a server that is gone; 0: no call waits.
             observer: is told of outages.
             budget: says when a call that costs money may begin; None: at once.
+            gauges: tell what fits into the windows of models, by reference.
+            at_once: how many calls may be open to one server, in one event loop; None: any number. A call that waits for another
+                try is not open.
         """
-        self._budget = budget
-        self._outage_seconds, self._observer = outage_seconds, observer
+        self._budget, self._gauges = budget, gauges
+        self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
-        self._shares_limits = self._held = False
+        self._sharing: set[asyncio.AbstractEventLoop] = set()
+        self._held = False
 
     def share_limits(self) -> None:
-        """Let no call to a server with stated limits begin before this process has a part of them; see `limited`."""
-        self._shares_limits = True
+        """Let no call of this event loop to a server with stated limits begin before it has a part of them; see `limited`."""
+        self._sharing = {asyncio.get_running_loop(), *(loop for loop in self._sharing if not loop.is_closed())}
 
     def limited(self) -> Sequence[Limited]:
         """The servers with stated limits that this event loop calls."""
@@ -86,8 +98,10 @@ class Traffic:
         """
         breaker, flow, pacer = self._of(reference, settings)
         model = open_model(reference, settings)
-        if self._budget is not None and self._budget.is_paid(reference):
-            model = Budgeted(model, self._budget)
+        budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
+        gauge = self._gauges.get(str(reference))
+        if budget is not None or gauge is not None:
+            model = Guarded(model, gauge, budget)
         return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
@@ -105,13 +119,13 @@ class Traffic:
         loop = asyncio.get_running_loop()
         with self._guard:
             self._servers = {key: found for key, found in self._servers.items() if not key[0].is_closed()}
-            flow, pacer = limits_of(endpoint)
+            flow, pacer = limits_of(endpoint, self.at_once)
             pacer = self._pacers.setdefault((address, name), pacer)
             found = self._servers.get((loop, address, name))
             if found is None:
                 breaker = Breaker(address, self._outage_seconds, self._observer)
                 found = self._servers[loop, address, name] = (breaker, flow)
-                limited = self._shares_limits and endpoint is not None and _has_limits(endpoint)
+                limited = loop in self._sharing and endpoint is not None and _has_limits(endpoint)
                 if limited and endpoint is not None:
                     self._limited = {key: one for key, one in self._limited.items() if not key[0].is_closed()}
                     one = Limited(address=address, name=name, stated=endpoint, flow=flow, pacer=pacer)
@@ -125,8 +139,8 @@ def _has_limits(endpoint: Endpoint) -> bool:
     return any(limit is not None for limit in (endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute))
 
 
-def limits_of(endpoint: Endpoint | None) -> tuple[Flow, Pacer]:
-    """What bounds the calls to a server by its stated limits; without any for None."""
+def limits_of(endpoint: Endpoint | None, at_once: int | None = None) -> tuple[Flow, Pacer]:
+    """What bounds the calls to a server: its stated limits, none for None, and what the caller wants open at most."""
     if endpoint is None:
-        return Flow(), Pacer()
-    return Flow(endpoint.concurrency), Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        return Flow(at_once=at_once), Pacer()
+    return Flow(endpoint.concurrency, at_once), Pacer(endpoint.requests_per_minute, endpoint.tokens_per_minute)

@@ -172,6 +172,12 @@ class CaseRecords(Sequence[RecordScores]):
     def __len__(self) -> int:
         return len(self._scores.case_ids)
 
+    __hash__ = None  # type: ignore[assignment]  # columns are not hashable
+
+    def __eq__(self, other: object) -> bool:
+        names = ("_scores", "_criteria", "_weights", "_repeating")
+        return isinstance(other, CaseRecords) and all(getattr(self, name) == getattr(other, name) for name in names)
+
     def find(self, case_id: str) -> RecordScores | None:
         """The scores of a case; None where it has none."""
         return self.of(case_id) if self._scores.rows_of(case_id) else None

@@ -19,7 +19,25 @@ Column = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class Cells(Struct, frozen=True, kw_only=True):
+class Columns(Struct, frozen=True, kw_only=True, eq=False):
+    """Columns that are equal where all their values are, NaN to NaN."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{type(self).__name__} is not hashable")
+
+
+def _same(first: object, second: object) -> bool:
+    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
+        return bool(first == second)
+    return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+
+
+class Cells(Columns, frozen=True, kw_only=True, eq=False):
     """Scores of rows, and of judges within them (rows × judges); NaN where there is none.
 
     The columns are the fields of `CriterionScore` and `JudgeScore`. A judge with 0 planned passes has no score to give.
@@ -43,7 +61,7 @@ class Cells(Struct, frozen=True, kw_only=True):
         return Cells(**{name: getattr(self, name)[places] for name in self.__struct_fields__})
 
 
-class ScoreColumns(Struct, frozen=True, kw_only=True, dict=True):
+class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
     """The scores of cases and criteria, a row each, in order of cases.
 
     Args:
@@ -398,8 +416,12 @@ def columns_of(scores: Iterable[CriterionScore]) -> ScoreColumns:
         agreement=np.array([np.nan if one.agreement is None else one.agreement for one in found], dtype=np.float64),
         outliers=outliers,
         waives=waives,
-        **tables,
-        **floats,
+        scored=tables["scored"],
+        planned=tables["planned"],
+        not_applicable=tables["not_applicable"],
+        judge_score=floats["judge_score"],
+        variance=floats["variance"],
+        worst=floats["worst"],
     )
     return ScoreColumns(
         cases=tuple(cases),

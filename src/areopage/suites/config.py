@@ -245,17 +245,21 @@ class TestModesSection(Section):
 class ExecutionSection(Section):
     """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds.
 
-    Scores with a lower coverage than `min_coverage` are inconclusive.
+    A call may wait `pool_timeout` for a free connection, `connect_timeout` for the server to accept it, `read_timeout` for the
+    next bytes (None: as long as for all of it), and `call_timeout` for all of it. Scores with a coverage below `min_coverage` are
+    inconclusive.
     """
 
     test_prompts_limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
     mode: str = "phased"
     test_mode: Literal["attack", "defensive"] = "attack"
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
+    pool_timeout: Annotated[float, Field(gt=0)] = 60.0
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
+    read_timeout: Annotated[float, Field(gt=0)] | None = None
     call_timeout: Annotated[float, Field(gt=0)] = 300.0
     outage_seconds: Annotated[float, Field(ge=0)] = 600.0
-    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.95
 
 
 class ChildModelSection(ModelSection):

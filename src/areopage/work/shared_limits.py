@@ -32,14 +32,14 @@ class SharedLimits:
     """Keeps a process's calls within its part of each server's limits; use as `async with`, in the loop that makes the calls."""
 
     def __init__(self, ledger: Ledger, traffic: Traffic) -> None:
-        """Prepare; no model of `traffic` may be open yet."""
+        """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
         self._shares, self._traffic = EndpointShares(ledger), traffic
         self._holder = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._parts: dict[str, _Part] = {}
         self._task: asyncio.Task[None] | None = None
-        traffic.share_limits()
 
     async def __aenter__(self) -> Self:
+        self._traffic.share_limits()
         self._task = asyncio.create_task(self._keep())
         return self
 

@@ -10,9 +10,10 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from itertools import islice
 from tempfile import TemporaryFile
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -21,16 +22,22 @@ from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.jury.budget import worst_cost
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
-from areopage.ledger.records import Judgment
+from areopage.ledger.records import IN_BATCH, Judgment
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
 
-IN_BATCH = "batch"
-"""The step of a judgment whose call was made by a batch."""
 _PORTION = 500  # results that are read before they are committed
+
+
+class _Written(NamedTuple):
+    """A call in the file of a batch, and the end of its line there."""
+
+    call: PlannedCall
+    end: int
 
 
 class BatchPhase:
@@ -55,6 +62,8 @@ class BatchPhase:
         self._creation: BatchCreation
         self._model: ModelJudge
         self._rounds = Counter[str]()
+        self._reserved: dict[str, float] = {}  # of the budget, by token
+        self._cost = 0.0  # of the answers of the batch that is stored
         self._direct, self._told = set[str](), set[str]()
         self._with_schema = True
         self._at_once, self._most_calls = math.inf, self._pace.calls
@@ -65,7 +74,7 @@ class BatchPhase:
         Calls that no batch could answer are left to direct calls.
 
         Raises:
-            ServerDown, ModelError, StorageError: what is out stays out, and the ledger knows it.
+            ServerDown, ModelError, StorageError, BudgetSpent: what is out stays out, and the ledger knows it.
         """
         settings, reference = self._context.settings, self._judge.reference
         self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
@@ -85,6 +94,7 @@ class BatchPhase:
         pause = self._pace.first
         for batch in await asyncio.to_thread(self._open):
             await self._creation.recover(batch)
+        self._set_aside(await asyncio.to_thread(self._open))
         while True:
             out = await asyncio.to_thread(self._open)
             out += await self._send(out)
@@ -111,27 +121,72 @@ class BatchPhase:
         sent: list[SentBatch] = []
         while len(out) + len(sent) < self._at_once:
             with TemporaryFile() as file:
-                keys = await asyncio.to_thread(self._write, left, file)
-                if not keys:
+                written = await asyncio.to_thread(self._write, left, file)
+                fitting = self._within_budget(written, file, waits=bool(out or sent))
+                if not fitting:
                     break
-                sent += await self._created(keys, file)
+                sent += await self._created([line.call.key for line in fitting], file)
+            self._set_aside(sent[-1:])
+            if len(fitting) < len(written):
+                break
         return sent
 
-    def _write(self, left: Iterator[PlannedCall], file: BinaryIO) -> list[str]:
-        """Write calls as the lines of a batch, as many as it may hold; returns their keys."""
-        keys, size = list[str](), 0
+    def _write(self, left: Iterator[PlannedCall], file: BinaryIO) -> list["_Written"]:
+        """Write calls as the lines of a batch, as many as it may hold."""
+        written, size = list[_Written](), 0
         for call in left:
             line = self._line(call)
             if not line:
                 self._direct.add(call.key)
                 continue
-            keys.append(call.key)
             size += len(line)
+            written.append(_Written(call, size))
             file.write(line)
-            if len(keys) >= self._most_calls or size + 2 * len(line) > self._pace.size:
+            if len(written) >= self._most_calls or size + 2 * len(line) > self._pace.size:
                 break
         file.flush()
-        return keys
+        return written
+
+    def _within_budget(self, written: list["_Written"], file: BinaryIO, *, waits: bool) -> list["_Written"]:
+        """The first calls of a batch, as far as the budget allows; the others are cut from its file.
+
+        Args:
+            waits: whether batches are out, which may cost less than was set aside.
+
+        Raises:
+            BudgetSpent: none is allowed, and none is out.
+        """
+        budget = self._context.budget
+        if budget is None or not written:
+            return written
+        left, count = budget.left, 0
+        for line in written:
+            left -= self._worst(line.call)
+            if left < 0:
+                break
+            count += 1
+        if not count and not waits:
+            first = written[0].call
+            raise budget.exhausted(self._judge.reference, self._worst(first), first.options)
+        if count:
+            file.truncate(written[count - 1].end)
+        return written[:count]
+
+    def _worst(self, call: PlannedCall) -> float:
+        """What a call costs at most in a batch; 0 without a price."""
+        if self._judge.price is None:
+            return 0.0
+        messages, _ = self._model.request(call, self._asked)
+        return worst_cost(self._judge.price.in_batch(), messages, call.options)
+
+    def _set_aside(self, batches: Sequence[SentBatch]) -> None:
+        """Set aside what batches that are out cost at most."""
+        if self._context.budget is None:
+            return
+        calls = {call.key: call for call in self._calls.missing()}
+        for batch in batches:
+            self._reserved[batch.token] = sum(self._worst(calls[key]) for key in batch.keys if key in calls)
+            self._context.budget.take(self._reserved[batch.token])
 
     def _line(self, call: PlannedCall) -> bytes:
         """A call as a line of a batch; empty where only a direct call says what is wrong with it."""
@@ -185,10 +240,10 @@ class BatchPhase:
         """
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}
-        refused = 0
+        refused, self._cost = 0, 0.0
         for file_id in state.files:
             with TemporaryFile() as file:
-                lines = await self._service.results(file_id, file)
+                lines = await self._results(file_id, file)
                 while portion := await asyncio.to_thread(self._portion, lines):
                     known = {line.key: line for line in portion if line.key in outside}  # the first of two would be as good
                     answers = {key: line for key, line in known.items() if line.fault is None}
@@ -198,6 +253,8 @@ class BatchPhase:
                     self._direct.update(rejected)
         await self._calls.flush()
         await asyncio.to_thread(self._stored.ended, batch.token)
+        if self._context.budget is not None:
+            self._context.budget.settle(self._reserved.pop(batch.token), self._cost)
         await self._service.remove(batch.token)
         if state.status == "cancelled" and waited:
             raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
@@ -223,6 +280,15 @@ class BatchPhase:
         raise ModelError(
             f"the provider did not begin batch {state.id} of judge {self._judge.name}: {state.message or 'no reason given'}"
         )
+
+    async def _results(self, file_id: str, file: BinaryIO) -> Iterator[BatchLine]:
+        """The lines of a file; none where the provider has deleted it, so that its calls are made again."""
+        try:
+            return await self._service.results(file_id, file)
+        except CallRejected as fault:
+            if fault.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+                raise
+            return iter(())
 
     def _portion(self, lines: Iterator[BatchLine]) -> list[BatchLine]:
         return list(islice(lines, _PORTION))
@@ -253,6 +319,7 @@ class BatchPhase:
         price = call.judge.price
         if price is None or judgment.cost is None:
             return judgment
-        first_tokens = (first.prompt_tokens, first.completion_tokens)
-        saved = price.of(*first_tokens) - price.in_batch().of(*first_tokens)
-        return msgspec.structs.replace(judgment, cost=judgment.cost - saved)
+        tokens = (first.prompt_tokens, first.completion_tokens)
+        cost = price.in_batch().of(*tokens)
+        self._cost += cost
+        return msgspec.structs.replace(judgment, cost=judgment.cost - price.of(*tokens) + cost)

@@ -73,7 +73,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     Raises:
         ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
-    blocks = RunBlocks(context.run_id, servers(context.spec, context.named_by), part.servers)
+    names = servers(context.spec, context.named_by)
+    blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
     pool = part.pool(context.run_id)
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         return await make_calls(context, cases, part, blocks, worker)

@@ -17,6 +17,7 @@ from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
 from areopage.bench.planning.budget import budget_of
+from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results.evaluations import store_evaluations
@@ -72,7 +73,8 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
+    prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
@@ -200,22 +202,24 @@ async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...
 def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
     """What the phases of a stored run share."""
     stored = spec_of(run)
+    spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
     return RunContext(
         run_id=run.id,
         stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer, budget),
+        traffic=Traffic(spec.outage_seconds, observer, budget, gauges=spec.gauges, at_once=spec.concurrency),
         ledger=ledger,
         block_calls=block_calls(stored.concurrency),
         observer=observer,
+        budget=budget,
     )
 
 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
     """Record whether a run is complete, and compute its results."""
     ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
-    view = view_run(ledger.run(run.id), ledger)
+    view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
 
@@ -288,7 +292,8 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
-    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
+    gauges = {str(reference): gauge_of(reference, found) for reference, found in (*asked.items(), *statuses.items())}
+    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
 
 
 def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:

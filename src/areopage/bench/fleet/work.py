@@ -16,6 +16,7 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import AreopageError, ServerDown, StorageError
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.records import Answer, Judgment, Run
+from areopage.ledger.sent_batches import SentBatch
 from areopage.ledger.store import Ledger
 
 LOOK_EVERY = 0.5
@@ -57,6 +58,10 @@ class PhaseNotes(Silent):
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Pass it on."""
         self._shown.judged(judgment, cases)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Pass it on."""
+        self._shown.batch(batch)
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Note that a server is gone."""

@@ -6,29 +6,27 @@ from collections.abc import Sequence
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.planning.estimate import paid_models
 from areopage.bench.spec import RunSpec
-from areopage.errors import UserError
 from areopage.jury.budget import Budget, Paid, open_budget
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Run
-from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.spending import judge_totals
 from areopage.ledger.store import Ledger
 
 
-def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger, runs: Sequence[Run] = ()) -> Budget:
+def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
     """The budget of some runs together; what they have spent before is part of it.
 
     Args:
+        ledger: of the runs; None where they have not begun.
         runs: in the order of `specs`; empty where they have not begun.
 
     Raises:
-        UserError: a model that costs money has no price, prices are in several currencies, or calls go in batches.
+        UserError: a model that costs money has no price, or prices are in several currencies.
     """
-    out = [batch for run in runs for batch in SentBatches(ledger).open_in(run.id)]
-    if out or any(spec.batch for spec in specs):
-        raise UserError("--budget cannot limit calls of a batch, which are paid together: leave out --budget or --batch")
     spent: dict[str, float] = {}
     for spec, run in zip(specs, runs, strict=False):
+        if ledger is None:
+            break
         for currency, amount in spent_by(run, spec, ledger).items():
             spent[currency] = spent.get(currency, 0.0) + amount
     return open_budget(limit, [paid for spec in specs for paid in _models(spec)], spent)

@@ -56,6 +56,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         joint: one call asks a model about all criteria of a scope.
         repeat_identical: passes with equal options at temperature 0 are asked each.
         limit: how many cases; −1 for all.
+        min_coverage: the share of planned judgments, 0 to 1, under which the run is inconclusive.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
         child: reference of the model that plays simulated children.
@@ -74,6 +75,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     passes: int | None = None
     limit: int | None = None
+    min_coverage: float | None = None
     language: str | None = None
     profile: str | None = None
     concurrency: int | None = None
@@ -239,7 +241,7 @@ def _run_spec(
         release=suite.release_floors(),
         cluster=config.scoring.cluster,
         twin_tag=config.scoring.over_refusal.tag,
-        min_coverage=config.execution.min_coverage,
+        min_coverage=config.execution.min_coverage if wishes.min_coverage is None else wishes.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
         datasets=wishes.given.datasets

@@ -35,6 +35,7 @@ from areopage.cli.run_options import (
     JointOption,
     JudgeOption,
     LimitOption,
+    MinCoverageOption,
     ModeOption,
     MostCallsOption,
     OnlyQualifiedOption,
@@ -68,6 +69,7 @@ def run(
     joint: JointOption = None,
     repeat_identical: RepeatIdenticalOption = None,
     limit: LimitOption = None,
+    min_coverage: MinCoverageOption = None,
     lang: PromptLanguageOption = None,
     profile: ProfileOption = None,
     concurrency: ConcurrencyOption = None,
@@ -109,6 +111,7 @@ def run(
         joint=joint,
         repeat_identical=repeat_identical,
         limit=limit,
+        min_coverage=min_coverage,
         language=lang,
         profile=profile,
         concurrency=concurrency,
@@ -288,6 +291,9 @@ def rescore(
     reparse: ReparseOption = False,
     write: WriteOption = False,
     calibration: CalibrationOption = "",
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
+    ] = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -300,7 +306,7 @@ def rescore(
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration)
+        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration, texts=texts)
         if write:
             write_readings(opened, readings)
 

@@ -15,6 +15,7 @@ from areopage.bench.league.table import Absent, Entry, League, Standing, entry_o
 from areopage.bench.league.trend import trend_of_target
 from areopage.bench.panels import case_column, part_differences
 from areopage.bench.planning.budget import budget_of, spent_by
+from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import load_run_cases, view_run
 from areopage.bench.spec import fingerprint_of
@@ -24,9 +25,9 @@ from areopage.cli.bench.run import (
     Places,
     configured,
     opened_ledger,
-    print_plan,
     write_files,
 )
+from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import visible
 from areopage.cli.progress import Observers, RunLog
@@ -103,9 +104,10 @@ def run_league(
             require_qualified(ledger, spec.suite, spec.judges, spec.criteria)
         if budget is not None:
             budget_of(budget, [one.spec for one in prepared], ledger)
+        prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]
         runs, are_known = _begun(prepared, ledger)
         if not are_known:
-            print_plan([(one.spec, one.cases) for one in prepared], verbose=verbose)
+            print_plan([(one.spec, one.cases) for one in prepared], ledger, verbose=verbose, budget=budget)
             confirm([one.spec for one in prepared], yes=yes)
         members = [_member(one, known, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
         hint = _hint(members, ledger, places)

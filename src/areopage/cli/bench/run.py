@@ -14,7 +14,6 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.execution.start import (
     begin_run,
-    calls_of,
     carry_on,
     prepare_benchmark,
     reopen_run,
@@ -22,23 +21,22 @@ from areopage.bench.execution.start import (
     unfinished_run,
 )
 from areopage.bench.planning.budget import budget_of, spent_by
-from areopage.bench.planning.estimate import Estimate, estimate
-from areopage.bench.planning.pass_options import first_passes
+from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView, load_run_cases
 from areopage.bench.spec import RunCase, RunSpec, spec_of
-from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.ahead import ImportingAhead
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
+from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
-from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
-from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
 
 
@@ -133,11 +131,14 @@ def run_new(
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
-            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+            require_qualified(
+                ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+            )
         if budget is not None:
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
+        prepared = msgspec.structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
         if unfinished_run(prepared, ledger) is None:
-            print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
+            print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget)
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
@@ -158,6 +159,8 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
     """
     own = find_config(config, None).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    # a trial is over in a moment, and a batch may take a day
+    prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
     print_plan([(prepared.spec, prepared.cases)])
     confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
@@ -200,7 +203,7 @@ def resume_run(
         spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
-            print_plan([(spec, cases)])
+            print_plan([(spec, cases)], ledger, budget=budget)
             confirm([spec], yes=yes)
         return _go_on(run, spec, cases, ledger, places, named, budget=budget)
 
@@ -268,6 +271,7 @@ def _go_on(
         except BudgetSpent as fault:
             log.write("WARNING", f"stopped: {fault}")
             typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
@@ -330,87 +334,7 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
     if doubt == "no_score":
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
-        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"
     from areopage.cli.bench.run_tables import unscored_first
 
     return f"inconclusive: {'; '.join(unscored_first(view))}"
-
-
-def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
-    """What runs of one panel will ask: each of another target, or only one run."""
-    spec, sizes = runs[0][0], [estimate(*one) for one in runs]
-    firsts = [first_passes(size) for size in sizes]
-    for remark in dict.fromkeys(str(remark) for one, _ in runs for remark in (*one.remarks, *(one.idle if verbose else ()))):
-        typer.echo(f"note: {remark}", err=True)
-    if spec.idle and not verbose:
-        keys = counted(len(spec.idle), "key")
-        typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
-    targets = [str(one.target.reference) for one, _ in runs if one.target]
-    named = f"{'target' if len(targets) == 1 else 'targets'} {', '.join(targets)}, mode {spec.mode}"
-    told = named if targets else "responses come with the cases"
-    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {told}", err=True)
-    criteria, judges = counted(sizes[0].criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
-    each = " for each target" if len(runs) > 1 else ""
-    typer.echo(f"{counted(sizes[0].cases, 'case')}, {criteria}, {judges}{each}:", err=True)
-    for judge in spec.judges:
-        unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        least, number = (sum(size.judge_calls[judge.name] for size in some) for some in (firsts, sizes))
-        passes = counted(len(judge.passes), "pass", "passes")
-        if spec.adaptive is not None and len(judge.passes) > spec.adaptive.start:
-            passes = f"{spec.adaptive.start} to {passes}"
-        calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
-        recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
-        typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
-    if batched := [judge for judge in spec.judges if judge.name in spec.batch]:
-        factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
-        cost = f" at {factors} of the price" if factors else ""
-        names = name_list(judge.name for judge in batched)
-        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
-        typer.echo(f"{told}; calls that repair an answer are direct, at the full price", err=True)
-    for line in calls_of([one for one, _ in runs]):
-        typer.echo(line, err=True)
-    if ruled_out := sum(size.ruled_out for size in sizes):
-        pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
-        typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
-    if spec.joint:
-        saved = counted(sum(size.joint_saved for size in sizes), "call")
-        typer.echo(f"joint: one call asks a model about all criteria of a scope: {saved} saved", err=True)
-    for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
-        typer.echo(f"warning: {warning}", err=True)
-    if spec.adaptive is not None:
-        typer.echo(f"passes are adaptive: {_adaptive_text(spec.adaptive)}", err=True)
-        typer.echo(f"plan, at least: {_plan_of(firsts, spec)}", err=True)
-        typer.echo(f"plan, at most: {_plan_of(sizes, spec)}", err=True)
-        return
-    typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)
-
-
-def _adaptive_text(settings: PassSettings) -> str:
-    """What adaptive passes stop at."""
-    bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
-    bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
-    told = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
-    if settings.reliability is not None:
-        told += f" and its criterion is not {settings.reliability:.0%} as reliable as {settings.most} passes would make it"
-    return f"{told}; at most {settings.most}{f' and {name_list(bounds)}' if bounds else ''}"
-
-
-def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
-    """The size of runs that share their judges: a model is loaded once for all of them."""
-    prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
-    costs: dict[str, float] = {}
-    for currency, amount in (pair for size in sizes for pair in size.costs.items()):
-        costs[currency] = costs.get(currency, 0.0) + amount
-    calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
-    loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
-    return f"{calls}, {told_size(prompts, answers, costs)}, {counted(loads, 'model load')}"
-
-
-def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
-    """The calls to targets, and those to the child's model where there are conversations."""
-    answers = counted(sum(size.answer_calls for size in sizes), "answer")
-    if not (conversations := sum(size.conversations for size in sizes)):
-        return answers
-    calls = counted(sum(size.child_calls for size in sizes), "call")
-    child = f", at most {calls} to the child {spec.child.reference}" if spec.child else ""
-    return f"at most {answers}, {counted(conversations, 'conversation')}{child}"

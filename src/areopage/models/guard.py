@@ -1,14 +1,16 @@
-"""Calls that cost money: none begins before a budget allows it."""
+"""What is checked before a call is sent: that its prompt fits into the model's window, and that the budget pays for it."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from areopage.cases.records import Case
-from areopage.errors import CallTimedOut
+from areopage.errors import CallTimedOut, PromptTooLong
 from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.retry import TellsAllowances
+from areopage.models.window import Gauge
+from areopage.text.sizes import byte_length
 
 
 class CallBudget(Protocol):
@@ -35,12 +37,17 @@ class CallBudget(Protocol):
         ...
 
 
-class Budgeted:
-    """A `LanguageModel` whose calls begin as a budget allows it."""
+class Guarded:
+    """A `LanguageModel` that is sent prompts that fit alone, as a budget allows it."""
 
-    def __init__(self, model: LanguageModel, budget: CallBudget) -> None:
-        """Wrap a model; it is closed with this one."""
-        self._model, self._budget = model, budget
+    def __init__(self, model: LanguageModel, gauge: Gauge | None = None, budget: CallBudget | None = None) -> None:
+        """Wrap a model; it is closed with this one.
+
+        Args:
+            gauge: tells what fits into the model's window.
+            budget: says when a call may begin.
+        """
+        self._model, self._gauge, self._budget = model, gauge, budget
 
     @property
     def reference(self) -> ModelReference:
@@ -69,11 +76,18 @@ class Budgeted:
     ) -> Completion:
         """Ask once the budget allows it; see `LanguageModel.generate`.
 
-        A call that timed out counts with all that was set aside for it, since the provider may charge it.
+        With a budget, a call that timed out counts with all that was set aside for it, since the provider may charge it.
 
         Raises:
+            PromptTooLong: the prompt does not fit, and is not sent.
             BudgetSpent: the call is not made.
         """
+        if self._gauge is not None:
+            size = sum(byte_length(message.content) for message in messages)
+            if told := self._gauge.refusal(size, options):
+                raise PromptTooLong(f"{self.reference}: {told}")
+        if self._budget is None:
+            return await self._model.generate(messages, options, schema, case=case)
         set_aside = await self._budget.begin(self.reference, messages, options)
         try:
             completion = await self._model.generate(messages, options, schema, case=case)
