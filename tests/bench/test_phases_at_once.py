@@ -192,6 +192,20 @@ def test_after_kill_9_in_the_overlap_only_what_was_in_flight_is_repeated(
         assert each.repeated() <= len(moments) * 2 * CONCURRENCY
 
 
+def test_two_processes_that_share_a_run_pay_for_each_call_once_while_phases_overlap(
+    command: Command, server: FakeServer, other: FakeServer, suite: Path
+) -> None:
+    write_config(suite, endpoints={"one": endpoint(server, "openai"), "two": endpoint(other, "openai")})
+    server.latency = other.latency = 0.05
+    names = ("--target", "openai@one:fake-target", "--judge", "alpha=openai@one:fake-a", "--judge", "beta=openai@two:fake-b")
+    options = (*dataset(command, 16, answered=False, alike=2), *names, "--passes", "1")
+    ends = [ended(process) for process in [begin(command, suite, *options) for _ in range(2)]]
+    assert [end.code for end in ends] == [0, 0], "".join(end.err[-500:] for end in ends)
+    calls = 8 * len(CRITERIA)
+    assert (len(server.calls), server.repeated()) == (8 + calls, 0)
+    assert (len(other.calls), other.repeated()) == (calls, 0)
+
+
 # --- on one server
 
 
