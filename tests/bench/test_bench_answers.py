@@ -88,7 +88,7 @@ def test_scores_that_are_computed_again_replace_those_of_the_run(command: Comman
         connection.execute(text("UPDATE evaluations SET score_global = 0, spread = 9"))
         connection.execute(text("DELETE FROM evaluation_scores"))
         connection.execute(text("DELETE FROM answer_judgments"))
-    store_evaluations(view_run(run, ledger), ledger)
+    store_evaluations(view_run(run, ledger, linked=False), ledger)
     again = [Evaluations(ledger).get(one.id) for one in answers(ledger)]
     assert [one and (one.score_global, one.spread, one.criteria) for one in again] == [
         one and (one.score_global, one.spread, one.criteria) for one in kept

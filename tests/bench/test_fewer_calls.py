@@ -13,8 +13,11 @@ from areopage.bench.spec import fingerprint_of
 from areopage.errors import ConfigError
 from areopage.jury.rescore import Variant
 from areopage.ledger.store import Ledger
+from areopage.report.bench.page import bench_report
+from areopage.report.render import render_html
 from areopage.report.results.run_results import record_results, run_result
 from areopage.scoring.outcome import Scored
+from servers.command import Command
 from servers.fake_answers import LIKELY
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases, write_suite
@@ -164,15 +167,20 @@ def test_expected_scores_come_from_the_server_s_log_probabilities(
         assert outcome.score == pytest.approx(LIKELY * outcome.written + (1 - LIKELY) * other)
         assert outcome.mass == pytest.approx(1.0)
     (health,) = view.health
-    assert (health.expected, health.written, health.mass) == pytest.approx((CASES * CRITERIA, 0, 1.0))
+    assert (health.expected, health.written) == (CASES * CRITERIA, 0)
+    assert health.mass == pytest.approx(1.0)
     assert [entry.method for entry in run_result(view).metadata.judges] == ["expected"]
     again = seen_again(tmp_path / "out", view, Variant(reparse=True))
     assert again.scores.tree == view.scores.tree
     assert view.agreement is not None
     record = next(iter(record_results(view)))
     said = next(iter(record.detailed_criteria.values())).judges["one"].passes[0]
-    assert (said.given_score, said.mass) == pytest.approx((said.score, 1.0))
+    assert said.given_score == said.score
+    assert said.mass == pytest.approx(1.0)
     assert said.written_score is not None
+    page = render_html(bench_report(view))
+    assert f"one: {CASES * CRITERIA} of {CASES * CRITERIA} scores are expectations, 0 (0%) as written" in page
+    assert ("One call asked a model about all criteria" in page) == joint
 
 
 def test_a_server_without_log_probabilities_leaves_the_scores_as_written(
@@ -202,3 +210,14 @@ def test_a_judge_is_asked_the_same_by_any_run_of_a_ledger(tmp_path: Path, server
     asked = len(server.calls)
     run_in(tmp_path / "out", answered, joint=True, passes=1)
     assert len(server.calls) == asked
+
+
+def test_the_command_says_what_it_saves_and_joint_and_single_runs_are_not_compared(command: Command, answered: Path) -> None:
+    suite = evaluation(answered, [{"temperature": 0}, {"temperature": 0}])
+    single, joint = (command("bench", "run", "--suite", suite, "--yes", *more) for more in ((), ("--joint",)))
+    assert single.code == joint.code == 0, single.err + joint.err
+    assert "pass 2 repeats the options of pass 1 at temperature 0: asked once, and counted as one pass" in single.err
+    calls = CASES * CRITERIA * JUDGES
+    assert f"one call asks a model about all criteria of a scope: {calls - calls // CRITERIA} calls saved" in joint.err
+    refused = command("bench", "compare", *(folder.name for folder in command.run_folders())).refused()
+    assert "one call for each criterion" in refused and "all criteria in one call" in refused

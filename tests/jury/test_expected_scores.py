@@ -18,7 +18,6 @@ from areopage.jury.expected_score import expected_score
 from areopage.jury.judges import CallContext, Judge, Judged
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.plan import JudgedCase, plan
-from areopage.jury.results import judge_health
 from areopage.jury.score_places import score_places
 from areopage.models.port import Completion, TokenLogprob
 from areopage.models.reference import ModelReference
@@ -259,11 +258,3 @@ def test_an_answer_that_is_read_again_keeps_its_expectation_while_it_reads_the_s
     assert with_known_probabilities(Unparsed(reason="no"), before) == Unparsed(reason="no")
     low = Scored(score=4.0, mass=0.2)
     assert with_known_probabilities(Scored(score=4.0), low) == low
-
-
-def test_a_judge_s_health_tells_the_mean_mass_and_how_many_scores_are_as_written() -> None:
-    judge = Judge(name="one", reference=ModelReference("fake", "m"), passes=({},), method="expected")
-    said = [Scored(score=3.5, mass=0.9, written=4.0), Scored(score=4.0, mass=0.3), Scored(score=4.0), Unparsed(reason="no"), None]
-    health = judge_health(judge, said, [])
-    assert (health.expected, health.written, health.mass) == pytest.approx((1, 2, 0.6))
-    assert (health.planned, health.outcomes["unparsed"], health.outcomes["not_run"]) == (5, 1, 1)

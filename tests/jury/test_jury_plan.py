@@ -210,6 +210,12 @@ def test_a_judge_goes_through_all_cases_of_one_criterion_before_the_next() -> No
     assert found == [(name, str(n), number) for name in "cd" for n in range(3) for number in (1, 2)]
 
 
+def test_cases_with_the_same_reader_follow_each_other_within_a_criterion() -> None:
+    readers = {"0": "Teen", "1": "Child", "2": "Teen", "3": ""}
+    cases = [JudgedCase(case=changed(CASE, id=name, maturity=reader), criteria=(CRITERION,)) for name, reader in readers.items()]
+    assert [call.case.id for call in plan(JUDGE, cases, {}) if call.pass_index == 1] == ["3", "1", "0", "2"]
+
+
 @pytest.mark.parametrize(
     ("limits", "allowed"),
     [

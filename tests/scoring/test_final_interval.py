@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.scoring.fold import RecordScores, RunScores, consistency
+from areopage.scoring.fold import CaseRecords, RunScores, consistency
 from areopage.scoring.intervals.scores import Interval, score_intervals
 from areopage.scoring.reduce import CriterionScore, JudgeScore
+from areopage.scoring.score_columns import columns_of
 from areopage.scoring.tree import Leaf, Node, Weights, score_tree
 
 CRITERIA = {"a": ("x", "s"), "b": ("x", "s"), "c": ("x", "t"), "d": ("y", "u")}
@@ -134,11 +135,16 @@ def judged(rows: list[dict[str, float | None]]) -> list[CriterionScore]:
 def run_of(rows: list[dict[str, float | None]]) -> RunScores:
     scores = judged(rows)
     found: Rows = [{"a": score.score} for score in scores]
-    records = tuple(
-        RecordScores(case_id=score.case_id, tree=tree_of([row]), criteria=(score,), consistency=consistency([score]))
-        for score, row in zip(scores, found, strict=True)
+    columns = columns_of(scores)
+    return RunScores(
+        tree=tree_of(found),
+        scale=Scale(0, 5),
+        consistency=consistency(scores),
+        criteria=columns,
+        averaged=columns,
+        records=CaseRecords(columns, {}, Weights()),
+        warnings=(),
     )
-    return RunScores(tree=tree_of(found), scale=Scale(0, 5), consistency=consistency(scores), records=records, warnings=())
 
 
 def test_the_interval_speaks_of_other_cases_and_not_of_other_judges() -> None:

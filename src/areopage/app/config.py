@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 _TEMPLATE = "areopage.yml.template"
-_SECTIONS = ("server", "timeouts", "monitor", "gate", "rag")  # an empty one means its defaults
+_SECTIONS = ("server", "timeouts", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
 
 
 class ServerSection(Section):
@@ -42,11 +42,18 @@ class ServerSection(Section):
     origins: list[str] = []
 
 
+class FleetSection(Section):
+    """Workers of this computer. `endpoints`: the only ones that they call for benchmark runs; [] all that they can."""
+
+    endpoints: list[str] = []
+
+
 class AppSection(SharedSections):
     """The whole file. `gate` is checked by `areopage.app.gate_rules`; without `rag` the server answers no questions."""
 
     server: ServerSection = ServerSection()
     monitor: MonitorSection = MonitorSection()
+    fleet: FleetSection = FleetSection()
     gate: dict[str, Any] = {}
     rag: RagSection | None = None
 

@@ -185,7 +185,7 @@ class _Recomputing:
         stored = {one.id: one for part in parts for _, one in part}
         if not stored and run.finished_at is None:
             return
-        view = view_run(run, self._ledger)
+        view = view_run(run, self._ledger, linked=False)
         self.outcomes[run.id] = outcome_of_run(view)
         self._erased |= {run.id} if view.erased else set()
         made = [one for one, _ in run_evaluations(view)]

@@ -74,13 +74,17 @@ def judged_cases(
     spec: RunSpec, cases: Sequence[RunCase], calls: Sequence[AnswerCall], answers: Mapping[str, Answer]
 ) -> list[JudgedCase]:
     """The cases with a response, from the dataset or the target; a conversation is the prompt up to its last reply."""
-    keys = {call.case.id: call.key for call in calls}
+    return answered_cases(spec, cases, {call.case.id: answers[call.key] for call in calls if call.key in answers})
+
+
+def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str, Answer]) -> list[JudgedCase]:
+    """The cases with a response, like `judged_cases`; the answers are by case."""
     criteria = spec.criteria_by_id()
     judged: list[JudgedCase] = []
     for item in cases:
         if item.case.response is None and item.answer_id:
             continue
-        case = item.case if item.case.response is not None else _as_read(item.case, answers.get(keys[item.case.id]))
+        case = item.case if item.case.response is not None else _as_read(item.case, answers.get(item.case.id))
         if case is None:
             continue
         judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria), given=given_in(item)))

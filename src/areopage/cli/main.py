@@ -87,9 +87,12 @@ BENCH = LazyGroup(
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
+        "follow": ("bench.fleet:follow", "Follow a run that workers carry out, and show its results when they are done."),
+        "stop": ("bench.fleet:stop", "Stop a run that workers carry out; what has arrived is kept."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
@@ -169,7 +172,7 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("monitor.worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
+        "worker": ("worker:monitor_worker", "Evaluate submitted answers until stopped: `areopage worker --only monitor`."),
         "submit": ("monitor.commands:submit", "Submit answers from files for evaluation."),
         "status": ("monitor.commands:status", "Show the queue and the active workers."),
         "retry": (
@@ -293,6 +296,7 @@ app = LazyGroup(
         "audit": ("audit:audit", "Audit a judge: do harmless changes or attacks move its scores?"),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
+        "worker": ("worker:worker", "Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),
     },
     params=[

@@ -94,7 +94,9 @@ PromptLanguageOption = Annotated[
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
 ]
-ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, max=1024, help="Number of parallel calls.")]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")
+]
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
@@ -120,7 +122,14 @@ ClusterOption = Annotated[
     str,
     typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
 ]
+BatchOption = Annotated[
+    bool,
+    typer.Option("--batch", help="Send judges' calls through their providers' batch services: within a day, at half the price."),
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+FleetOption = Annotated[
+    bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
+]
 OnlyQualifiedOption = Annotated[
     bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
 ]

@@ -12,7 +12,7 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results.run_view import changed_readings, view_run
+from areopage.bench.results.run_view import view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.gate.report import scope_of
@@ -37,7 +37,7 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.bench.files import write_criteria_file, write_judgments_csv, write_judgments_jsonl, write_run_files
 from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
@@ -47,11 +47,14 @@ from areopage.yaml_document import read_yaml
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
-def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path, calibration: str = "") -> list[Judgment]:
-    """Score a run again and write the results into a folder of their own, `rescore-N`, inside of the run's.
+def rescore_run(
+    run: Run, ledger: Ledger, variant: Variant, folder: Path, calibration: str = "", *, texts: bool = False
+) -> list[Judgment]:
+    """Score a run again and write the scores into a folder of their own, `rescore-N`, inside of the run's.
 
     Args:
         folder: the run's.
+        texts: write every file of a run, with the texts of cases and judges; else the scores of the criteria alone.
         calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
 
     Returns:
@@ -59,12 +62,16 @@ def rescore_run(run: Run, ledger: Ledger, variant: Variant, folder: Path, calibr
     """
     view = with_calibration(view_run(run, ledger, variant), ledger, calibration)
     folder = _new_folder(folder, "rescore")
-    write_run_files(view, folder)
+    if texts:
+        write_run_files(view, folder)
+    else:
+        write_criteria_file(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
-    print_view(view, folder)
-    typer.echo(f"written to {folder}", err=True)
-    return changed_readings(view_run(run, ledger), view) if variant.reparse else []
+    print_view(view, folder, whole=texts)
+    more = "" if texts else "; --texts writes results.json, the report and the other files too"
+    typer.echo(f"written to {folder}{more}", err=True)
+    return list(view.readings)
 
 
 def _new_folder(parent: Path, stem: str) -> Path:

@@ -95,10 +95,14 @@ def without_content(template: str) -> str:
 
 
 class JudgePrompt(Struct, frozen=True, kw_only=True):
-    """A judge's prompt: `system` is the same for every case of the same criteria, unless their texts name the reader."""
+    """A judge's prompt: `system` is the same for every case of the same criteria, unless their texts name the reader.
+
+    `constant`: how many characters at the beginning of `user` are the same for every case with the same reader.
+    """
 
     system: str
     user: str
+    constant: int = 0
 
 
 class ConversationWords(Struct, frozen=True, kw_only=True):
@@ -176,7 +180,12 @@ def judge_prompt(
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
     user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret, hardening)]
     user += [reminder] if hardening.reminder else []
-    return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
+    constant = [*contexts, *([words.fence.partition("{nonce}")[0]] if hardening.fence else [])]
+    return JudgePrompt(
+        system=_constant_part(tuple(criteria), tuple(reader.items())),
+        user="\n\n".join(user),
+        constant=len("\n\n".join(constant)),
+    )
 
 
 @lru_cache(maxsize=256)  # many cases share their criteria and reader

@@ -53,15 +53,30 @@ class Budget:
             BudgetSpent: it does not fit into what is left, and no call is open.
         """
         worst = worst_cost(self._prices[reference], messages, options)
-        while self.spent + self._set_aside + worst > self.limit + _ROUNDING:
+        while worst > self.left:
             if not self._open:
-                raise BudgetSpent(self._told(reference, worst, options))
+                raise self.exhausted(reference, worst, options)
             done = asyncio.get_running_loop().create_future()
             self._waiting.append(done)
             await done
         self._set_aside += worst
         self._open += 1
         return worst
+
+    @property
+    def left(self) -> float:
+        """What is neither spent nor set aside."""
+        return self.limit - self.spent - self._set_aside + _ROUNDING
+
+    def take(self, amount: float) -> None:
+        """Set something aside for calls that are sent together; `settle` ends it."""
+        self._set_aside += amount
+        self._open += 1
+
+    def settle(self, set_aside: float, cost: float) -> None:
+        """Count what calls cost that were sent together."""
+        self.spent += cost
+        self.cancel(set_aside)
 
     def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
         """Count what an ended call cost; all that was set aside where no tokens were counted, or `completion` is None."""
@@ -80,11 +95,16 @@ class Budget:
             if not one.done():
                 one.set_result(None)
 
-    def _told(self, reference: ModelReference, worst: float, options: Options) -> str:
+    def exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
+        """The exception for a call that does not fit into what is left.
+
+        Args:
+            worst: what it costs at most.
+        """
         told = f"the budget of {self.limit:g} {self.currency} is spent: {self.spent:.4f} {self.currency} so far"
         unlimited = answer_limit(options) is None
         set_aside = f", with an answer of {ASSUMED_MOST:,} tokens, since no option limits it" if unlimited else ""
-        return f"{told}, and the next call to {reference} may cost {worst:.4f}{set_aside}"
+        return BudgetSpent(f"{told}, and the next call to {reference} may cost {worst:.4f}{set_aside}")
 
 
 def worst_cost(price: Price, messages: Sequence[Message], options: Options) -> float:

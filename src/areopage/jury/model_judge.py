@@ -37,8 +37,8 @@ class ModelJudge:
     def __init__(self, model: LanguageModel) -> None:
         """Use this model; it is closed with the judge."""
         self._model = model
-        self._prepared: dict[tuple[int, ...], _Asked] = {}
         self._no_log_probabilities = False  # learnt from the server's first refusal
+        self._prepared: dict[tuple[int, ...], _Asked] = {}
 
     @property
     def reference(self) -> ModelReference:
@@ -74,14 +74,25 @@ class ModelJudge:
             CallUnreachable: nothing listens at the model's address any more.
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
+        return await self._signed(call, self._asked(call, context), None)
+
+    def request(self, call: PlannedCall, context: CallContext) -> tuple[tuple[Message, ...], Schema | None]:
+        """The messages of a call, and the schema that its answer must fit."""
         asked = self._asked(call, context)
-        judged = await self._judged(call, asked)
+        return asked.messages, asked.schema
+
+    async def read(self, call: PlannedCall, context: CallContext, first: Completion) -> Judged:
+        """Read an answer that came by another way; the model is called once if it is unreadable."""
+        return await self._signed(call, self._asked(call, context), first)
+
+    async def _signed(self, call: PlannedCall, asked: "_Asked", given: Completion | None) -> Judged:
+        judged = await self._judged(call, asked, given)
         return msgspec.structs.replace(judged, steps=(*judged.steps, *asked.signs)) if asked.signs else judged
 
-    async def _judged(self, call: PlannedCall, asked: "_Asked") -> Judged:
+    async def _judged(self, call: PlannedCall, asked: "_Asked", given: Completion | None) -> Judged:
         messages, schema = asked.messages, asked.schema
         try:
-            first = await self._generate(messages, call, schema)
+            first = given or await self._generate(messages, call, schema)
         except PromptTooLong as fault:
             unread = without_answer(call, Unparsed(reason=str(fault)))
             return msgspec.structs.replace(unread, steps=(PROMPT_CUT,))
@@ -138,7 +149,7 @@ class _Asked(Struct, frozen=True, kw_only=True):
         prompt = judge_prompt(call.criteria, call.case, reader, context.secret, call.hardening)
         return cls(
             held=(call.case, call.criteria, call.hardening, context),
-            messages=(Message("system", prompt.system), Message("user", prompt.user)),
+            messages=(Message("system", prompt.system), Message("user", prompt.user, prompt.constant)),
             schema=answer_schema(call.criteria) if call.hardening.schema else None,
             material=material_of(call.case),
             signs=signs_of(call.case),

@@ -79,6 +79,17 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     )
 
 
+def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:
+    """The names of the judges whose calls go through batch services.
+
+    Args:
+        wanted: those of all models do for which the suite does not say.
+    """
+    configured = suite.config.judge_system.judges
+    said = {name: section.batch for name, section in configured.items() if section.batch is not None}
+    return tuple(judge.name for judge in judges if judge.is_model and said.get(judge.name, wanted))
+
+
 def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
     """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
 
@@ -89,15 +100,9 @@ def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, o
         ConfigError: the file lies elsewhere.
     """
     reference = ModelReference.parse(model, default_provider=provider)
-    if own and _is_file(reference):
+    if own and reference.names_file:
         inside(suite.document, Path(reference.model).expanduser(), *keys)
     return reference
-
-
-def _is_file(reference: ModelReference) -> bool:
-    """Whether a reference names a file: a recording, or the weights of an embedded model."""
-    model = reference.model
-    return reference.provider == "replay" or (reference.provider == "embedded" and ("/" in model or model.endswith(".gguf")))
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
@@ -146,7 +151,7 @@ def typed_reference(text: str) -> ModelReference:
         ModelError: it is no reference.
     """
     reference = ModelReference.parse(text)
-    if not _is_file(reference):
+    if not reference.names_file:
         return reference
     return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
 
@@ -171,6 +176,7 @@ def price_of(section: PriceSection | None) -> Price | None:
         input_per_million=section.input_per_million,
         output_per_million=section.output_per_million,
         currency=section.currency,
+        batch_factor=section.batch_factor,
     )
 
 

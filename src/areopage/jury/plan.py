@@ -118,9 +118,9 @@ class CallPlan:
         return list(self._places)
 
     def calls(self) -> Iterator[PlannedCall]:
-        """All calls, grouped by criteria; cases that are alike have a call each, with the same key."""
+        """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
         for group, places in self._places.items():
-            for place in places:
+            for place in self._by_reader(places):
                 for one in self._shown_of(place, group[0].scope):
                     case = self._case(place, one.turn)
                     for number in self._passes(place, group, one.turn):
@@ -135,7 +135,7 @@ class CallPlan:
         """
         places, scope = self._places[group], group[0].scope
         alike = self._alike_in(scope)
-        for place in places[bisect_left(places, start) : bisect_left(places, stop)]:
+        for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
             for one in self._shown_of(place, scope):
                 case = self._case(place, one.turn)
                 others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
@@ -144,6 +144,10 @@ class CallPlan:
                     if not with_it or place < with_it[0]:
                         ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
                         yield Shared(self._call(case, group, one, number), ids)
+
+    def _by_reader(self, places: Sequence[int]) -> Sequence[int]:
+        """Places in an order in which prompts in a row share the longest beginning: the reader is described before the case."""
+        return sorted(places, key=lambda place: self._cases[place].case.maturity)
 
     def _case(self, place: int, turn: int) -> Case:
         case = self._cases[place].case

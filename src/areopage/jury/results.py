@@ -14,22 +14,20 @@ from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.qualifications import compact, standings, told_of
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
+from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
-    OUTCOME_NAMES,
     Given,
     Outcome,
     PlannedPass,
-    Scored,
     TimedOut,
     Unreachable,
     outcome_name,
@@ -226,7 +224,7 @@ def evaluation_of(
         score_global=score,
         grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        **told_of(compact(standings(panel.judges, panel.criteria, {}))),
+        **told_of(compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),
@@ -280,41 +278,6 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
     )
 
 
-def judge_health(judge: Judge, said: Iterable[Outcome | None], judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
-    """Compute one judge's health.
-
-    Args:
-        said: the outcome of each planned verdict; None where its call was not made.
-        judgments: the judge's own, each once: cases that are alike, and the criteria of a joint call, share theirs.
-    """
-    counts, masses, expected = Counter[str](), [], 0
-    for outcome in said:
-        counts["not_run" if outcome is None else outcome_name(outcome)] += 1
-        if isinstance(outcome, Scored):
-            expected += outcome.written is not None
-            masses += [] if outcome.mass is None else [outcome.mass]
-    price = judge.price
-    return JudgeHealth(
-        judge=judge.name,
-        model=str(judge.reference),
-        unfit=judge.unfit,
-        recorded_model=judge.recorded_model,
-        planned=counts.total(),
-        outcomes={name: counts[name] for name in (*OUTCOME_NAMES, "not_run")},
-        repaired_heuristic=sum(one.repair == "heuristic" for one in judgments),
-        repaired_model=sum(one.repair == "model" for one in judgments),
-        seconds=sum(one.seconds for one in judgments) / len(judgments) if judgments else 0.0,
-        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
-        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
-        cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in judgments) if price else None,
-        currency=price.currency if price else "",
-        outliers=outliers,
-        expected=expected,
-        written=counts["scored"] - expected,
-        mass=sum(masses) / len(masses) if masses else None,
-    )
-
-
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     """Read a judgment's raw texts again; incomplete raw texts leave it unchanged.
 
@@ -329,7 +292,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     before = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts}
     outcomes = {name: with_known_probabilities(outcome, before[name]) for name, outcome in reading.outcomes.items()}
     verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in outcomes.items())
-    steps = (*reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
+    way = tuple(step for step in judgment.steps if step == IN_BATCH)
+    steps = (*way, *reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
     return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 

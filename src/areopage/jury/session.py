@@ -36,6 +36,10 @@ CHECK_PAUSE = 5.0
 """Seconds for which a failed check is not repeated: many answers may come in while a server is down."""
 
 
+BEGUN_FOR_EACH = 2
+"""Calls begun for each call that may be open to a server."""
+
+
 class JudgmentStore(Protocol):
     """Look-up and storage of judgments."""
 
@@ -154,11 +158,14 @@ class Session:
             kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
             traffic: the calls to all servers; it says how long they wait for one that is gone.
             stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
-            concurrency: how many calls to one model may be in flight; None: as many as the model takes.
+            concurrency: how many calls to one model may be in flight; None: as many as the model takes. Where `traffic` bounds
+                the calls that are open to a server, twice as many are begun: prompts are rendered ahead, and a call that waits
+                for another try takes no place.
         """
         self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
-        self._traffic, self._stops, self._concurrency = traffic, stops_at_outage, concurrency
+        self._traffic, self._stops = traffic, stops_at_outage
+        self._begun_at_once = concurrency if concurrency is None or traffic.at_once is None else BEGUN_FOR_EACH * concurrency
         in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
         self._watches = {judge.name: OutageWatch(in_a_row, concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
@@ -255,7 +262,7 @@ class Session:
         pool, store = self._pool(), store or self._store
         run_id = self._run_id or self.run.id
         context = CallContext(run_id=run_id, secret=store.secret, personas=self._panel.personas, language=self._panel.language)
-        limit = min(self._concurrency or len(missing), len(missing))
+        limit = min(self._begun_at_once or len(missing), len(missing))
         commits: list[asyncio.Future[Any]] = []
 
         async def ask_one(call: PlannedCall) -> None:
@@ -293,7 +300,7 @@ class Session:
     def _new_pool(self) -> "_JudgePool":
         # the pools outlive the session in its finalizer, so they must not refer to it
         open_one = partial(open_judge, settings=self._settings, traffic=self._traffic)
-        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._concurrency)
+        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._begun_at_once)
 
     def own_loop(self) -> OwnLoop:
         """An event loop in a separate thread, for synchronous callers."""

@@ -44,6 +44,15 @@ class Link(Struct, frozen=True, order=True):
     key: str
 
 
+class AnswerState(Struct, frozen=True):
+    """What is known of an answer without its texts."""
+
+    id: str
+    state: str
+    reason: str
+    erased: bool
+
+
 class CaseAnswer(Struct, frozen=True):
     """A link from a run's case to its answer."""
 
@@ -101,6 +110,16 @@ class Answers:
                 for row in connection.execute(query.where(run_cases.c.position.in_(part))):
                     found[row.position] = answer_of(row)
         return found
+
+    def states_in(self, run_id: str) -> dict[int, AnswerState]:
+        """Return what is known of the answers of a run's cases without their texts, by case position."""
+        columns = [answers.c.id, answers.c.state, answers.c.reason]
+        query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
+        joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
+        query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(query.where(run_cases.c.run_id == run_id))
+            return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""

@@ -211,6 +211,40 @@ class Ledger:
                     best[judgment.key] = judgment
         return best
 
+    def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
+        """Return judgments by number."""
+        found: dict[int, Judgment] = {}
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks(numbers):
+                rows = connection.execute(select(judgments).where(judgments.c.id.in_(part))).all()
+                found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
+        return found
+
+    def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
+        """Return why verdicts of judgments, by number, are missing, by number and criterion."""
+        found: dict[tuple[int, str], str] = {}
+        columns = verdicts.c
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks(numbers):
+                query = select(columns.judgment_id, columns.criterion, columns.reason).where(columns.judgment_id.in_(part))
+                found |= {(row[0], row[1]): row[2] for row in connection.execute(query)}
+        return found
+
+    def last_judged(self, run_id: str, others: Sequence[int] = ()) -> dict[str, datetime]:
+        """Return when each judge gave its latest judgment in a run, by its name.
+
+        Args:
+            others: the numbers of judgments of other runs that count too.
+        """
+        latest: dict[str, datetime] = {}
+        query = select(judgments.c.judge, func.max(judgments.c.created_at)).group_by(judgments.c.judge)
+        conditions = [judgments.c.run_id == run_id, *(judgments.c.id.in_(part) for part in chunks(others))]
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for condition in conditions:
+                for judge, at in connection.execute(query.where(condition)):
+                    latest[judge] = max(aware(at), latest.get(judge, aware(at)))
+        return latest
+
     def judgments_under(self, places: Sequence[tuple[int, str]]) -> dict[tuple[int, str], list[Judgment]]:
         """Return the valid judgments linked to answers (by number) under panels, in order."""
         links: dict[tuple[int, str], list[str]] = {}

@@ -18,10 +18,19 @@ Schema = Mapping[str, Any]
 
 
 class Message(Struct, frozen=True):
-    """One message of a chat."""
+    """One message of a chat.
+
+    `constant`: how many characters at its beginning many calls share; a model in this process computes them once.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    constant: int = 0
+
+
+def sent(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Messages as servers take them: strict ones refuse a field that they do not know."""
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 class TokenLogprob(Struct, frozen=True):
@@ -59,6 +68,8 @@ class Completion(Struct, frozen=True, kw_only=True):
     `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
     `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
     `documents` are what a bot says that its answer rests on; other models name none.
+    `evaluated_tokens` is how many tokens of prompts the model computed for the call, where that is known: fewer than the prompt
+    has where its beginning was kept from an earlier call.
     """
 
     text: str
@@ -69,6 +80,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_cut: bool = False
     documents: tuple[Document, ...] = ()
+    evaluated_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Drop token counts that cannot be."""

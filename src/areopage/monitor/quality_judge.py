@@ -62,7 +62,9 @@ class QualityJudge:
         self.calls = contact_lines([judge.reference for judge in panel.judges], settings)
         """Where the judges' calls go; see `contact_lines`."""
         self._remarks = tuple(remarks)
-        self._session = Session(panel, settings, NoJudgments(), traffic=Traffic(outage_seconds))
+        self.traffic = Traffic(outage_seconds)
+        """The calls to the judges' servers."""
+        self._session = Session(panel, settings, NoJudgments(), traffic=self.traffic)
 
     @classmethod
     def from_suite(

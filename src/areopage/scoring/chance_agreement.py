@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from areopage.scoring.intervals.coefficients import coefficient_interval
 
 Matrix = NDArray[np.float64]
-Ratings = Sequence[Sequence[float | None]]
-"""A row per unit (a case on a criterion), a column per judge; None where a judge gave no score."""
+Ratings = Sequence[Sequence[float | None]] | Matrix
+"""A row per unit (a case on a criterion), a column per judge; None or NaN where a judge gave no score."""
 
 MIN_UNITS = 5
+_BITS = 62
 _AT_ONCE = 500  # units that are left out in turn, which keeps the tables of large runs small
 
 
@@ -76,6 +77,8 @@ def gwet_ac2(ratings: Ratings, levels: Sequence[float]) -> Ac2:
 
 
 def _table(ratings: Ratings) -> Matrix:
+    if isinstance(ratings, np.ndarray):
+        return ratings
     return np.array([[np.nan if value is None else value for value in row] for row in ratings], dtype=np.float64)
 
 
@@ -96,7 +99,7 @@ def _with_interval(
     """
     if not counts.shape[0]:
         return None, None, None
-    patterns, found = np.unique(counts, axis=0, return_counts=True)
+    patterns, found = _patterns(counts)
     times = found.astype(np.float64)
     value = float(coefficients(times[None, :], patterns)[0])
     if np.isnan(value) or (counts.sum(axis=1) >= 2).sum() < MIN_UNITS:
@@ -109,6 +112,16 @@ def _with_interval(
     agreed = float(coefficients(np.append(times, 1.0)[None, :], np.vstack([patterns, _unseen(counts)]))[0])
     low, high = coefficient_interval(value, np.concatenate(left_out), times, agreed) or (None, None)
     return value, low, high
+
+
+def _patterns(counts: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
+    """The different rows in order, and how often each occurs."""
+    base = int(counts.max(initial=0)) + 1
+    if counts.shape[1] * np.log2(base) > _BITS:
+        return np.unique(counts, axis=0, return_counts=True)
+    powers = base ** np.arange(counts.shape[1] - 1, -1, -1, dtype=np.int64)  # a row as one number, in the same order
+    _, firsts, found = np.unique(counts.astype(np.int64) @ powers, return_index=True, return_counts=True)
+    return counts[firsts], found
 
 
 def _unseen(counts: Matrix) -> Matrix:

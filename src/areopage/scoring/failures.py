@@ -8,14 +8,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
 
 from areopage.criteria.records import Criterion, Scale
+from areopage.scoring.pass_columns import Flags
 from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.score_columns import Places, ScoreColumns, as_columns
 from areopage.scoring.shares import lower_bound, upper_bound
 
 _FAILING_PART = 0.4
 CaseState = Literal["failed", "passed", "missing", "not_applicable", "ruled_out"]
+_STATES: tuple[CaseState, ...] = ("failed", "passed", "missing", "not_applicable", "ruled_out")
+_FAILED, _PASSED, _MISSING, _NOT_APPLICABLE, _RULED_OUT = range(len(_STATES))
 _TAIL = 0.975  # each of the two bounds; together 95 %
 
 
@@ -121,30 +126,31 @@ def count_failures(
     """Count the failures of a run.
 
     Args:
-        scores: of every case and criterion.
+        scores: of every case and criterion, as columns or one by one.
         scale: that of the scores.
     """
-    scores, limits = list(scores), rules.limits(criteria, scale)
+    columns, limits = as_columns(scores), rules.limits(criteria, scale)
     categories = rules.categories(criteria)
-    by_criterion: dict[str, list[CriterionScore]] = {criterion.id: [] for criterion in criteria}
-    failing: dict[str, list[CriterionScore]] = {}
-    for score in scores:
-        by_criterion[score.criterion].append(score)
-        if is_failure(score, limits, scale):
-            failing.setdefault(score.case_id, []).append(score)
     first = [criterion.id for criterion in criteria if criterion.category in categories]
-    counts = {id: count_states([_state([one], limits, scale) for one in found], limits[id]) for id, found in by_criterion.items()}
+    failing = failing_rows(columns, limits, scale)
+    groups = _group_counts(columns, failing, np.arange(len(columns)), criteria, limits, categories)
     return Failures(
         categories=categories,
-        first=failing_cases(scores, first, limits, scale).count,
-        by_category=_by_category(by_criterion, criteria, limits, scale),
-        by_criterion=counts,
-        by_case={
-            case_id: tuple(one.criterion for one in sorted(found, key=lambda one: _goodness(one, scale)))
-            for case_id, found in failing.items()
-        },
-        unscored=tuple(id for id in first if counts[id].cases and not counts[id].scored),
+        first=groups.first,
+        by_category=groups.by_category,
+        by_criterion=groups.by_criterion,
+        by_case=_failed_criteria(columns, failing, scale),
+        unscored=tuple(id for id in first if groups.by_criterion[id].cases and not groups.by_criterion[id].scored),
     )
+
+
+def _failed_criteria(columns: ScoreColumns, failing: Flags, scale: Scale) -> dict[str, tuple[str, ...]]:
+    """The criteria that each case fails, worst first."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for row in np.flatnonzero(failing).tolist():
+        told = (_goodness(float(columns.cells.score[row]), scale), columns.criteria[columns.criterion[row]])
+        found.setdefault(columns.cases[columns.case[row]], []).append(told)
+    return {case_id: tuple(name for _, name in sorted(own, key=lambda one: one[0])) for case_id, own in found.items()}
 
 
 def group_failures(
@@ -159,26 +165,42 @@ def group_failures(
     Args:
         groups: the group of each case, by the case's id.
     """
-    by_group: dict[str, list[CriterionScore]] = {group: [] for group in groups.values()}
-    for score in scores:
-        by_group[groups[score.case_id]].append(score)
-    found: dict[str, GroupFailures] = {}
-    for group, own in by_group.items():
-        counted = count_failures(own, criteria, scale, rules)
-        found[group] = GroupFailures(first=counted.first, by_category=counted.by_category, by_criterion=counted.by_criterion)
-    return found
-
-
-def _by_category(
-    scores: Mapping[str, Sequence[CriterionScore]], criteria: Sequence[Criterion], limits: Mapping[str, float], scale: Scale
-) -> dict[str, FailureCount]:
-    ids: dict[str, list[str]] = {}
-    for criterion in criteria:
-        ids.setdefault(criterion.category, []).append(criterion.id)
+    columns, limits = as_columns(scores), rules.limits(criteria, scale)
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups.values()))}
+    judged = set(columns.case_ids)
+    of_case = [numbers[groups[case_id]] if case_id in judged else -1 for case_id in columns.cases]
+    of_row = np.array(of_case, dtype=np.intp)[columns.case]
+    order = np.argsort(of_row, kind="stable")
+    ends = np.searchsorted(of_row[order], np.arange(len(numbers) + 1))
+    failing, categories = failing_rows(columns, limits, scale), rules.categories(criteria)
     return {
-        category: failing_cases((score for id in own for score in scores[id]), own, limits, scale).count
-        for category, own in ids.items()
+        group: _group_counts(columns, failing, order[ends[number] : ends[number + 1]], criteria, limits, categories)
+        for group, number in numbers.items()
     }
+
+
+def _group_counts(
+    columns: ScoreColumns,
+    failing: Flags,
+    rows: Places,
+    criteria: Sequence[Criterion],
+    limits: Mapping[str, float],
+    categories: Collection[str],
+) -> GroupFailures:
+    """The failures of some rows, in order of cases."""
+    by_category: dict[str, list[str]] = {}
+    for criterion in criteria:
+        by_category.setdefault(criterion.category, []).append(criterion.id)
+    first = [criterion.id for criterion in criteria if criterion.category in categories]
+
+    def counted(ids: Collection[str], limit: float | None = None) -> FailureCount:
+        return _count_codes(_state_codes(columns, failing, rows[_among(columns, ids)[rows]])[1], limit)
+
+    return GroupFailures(
+        first=counted(first),
+        by_category={category: counted(own) for category, own in by_category.items()},
+        by_criterion={criterion.id: counted([criterion.id], limits[criterion.id]) for criterion in criteria},
+    )
 
 
 def failing_cases(
@@ -187,16 +209,16 @@ def failing_cases(
     """Count the cases that fail any of some criteria.
 
     Args:
-        scores: of every case and criterion.
+        scores: of every case and criterion, as columns or one by one.
         criteria: the ids of those that are counted.
         limits: the limit of each criterion by its id.
         scale: that of the scores and the limits.
     """
-    states = case_states(scores, criteria, limits, scale)
+    columns, cases, codes = _states(scores, criteria, limits, scale)
     return FailingCases(
-        count=count_states(list(states.values())),
-        failed=tuple(case_id for case_id, state in states.items() if state == "failed"),
-        missing=tuple(case_id for case_id, state in states.items() if state == "missing"),
+        count=_count_codes(codes),
+        failed=tuple(columns.cases[case] for case in cases[codes == _FAILED].tolist()),
+        missing=tuple(columns.cases[case] for case in cases[codes == _MISSING].tolist()),
     )
 
 
@@ -204,11 +226,49 @@ def case_states(
     scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
 ) -> dict[str, CaseState]:
     """Whether each case fails any of some criteria; see `failing_cases`."""
-    by_case: dict[str, list[CriterionScore]] = {}
-    for score in scores:
-        if score.criterion in criteria:
-            by_case.setdefault(score.case_id, []).append(score)
-    return {case_id: _state(found, limits, scale) for case_id, found in by_case.items()}
+    columns, cases, codes = _states(scores, criteria, limits, scale)
+    return {columns.cases[case]: _STATES[code] for case, code in zip(cases.tolist(), codes.tolist(), strict=True)}
+
+
+def _states(
+    scores: Iterable[CriterionScore], criteria: Collection[str], limits: Mapping[str, float], scale: Scale
+) -> tuple[ScoreColumns, Places, Places]:
+    columns = as_columns(scores)
+    rows = np.flatnonzero(_among(columns, criteria))
+    return (columns, *_state_codes(columns, failing_rows(columns, limits, scale, criteria), rows))
+
+
+def _among(columns: ScoreColumns, criteria: Collection[str]) -> Flags:
+    """Which rows are of some criteria."""
+    found: Flags = np.array([criterion in criteria for criterion in columns.criteria], dtype=bool)[columns.criterion]
+    return found
+
+
+def failing_rows(
+    columns: ScoreColumns, limits: Mapping[str, float], scale: Scale, criteria: Collection[str] | None = None
+) -> Flags:
+    """Which scores lie at or beyond their limits; missing ones do not.
+
+    Args:
+        criteria: those that have a limit; None: all.
+    """
+    known = [limits[one] if criteria is None or one in criteria else np.nan for one in columns.criteria]
+    limit = np.array(known, dtype=np.float64)[columns.criterion]
+    found: Flags = columns.cells.score <= limit if scale.higher_is_better else columns.cells.score >= limit
+    return found
+
+
+def _state_codes(columns: ScoreColumns, failing: Flags, rows: Places) -> tuple[Places, Places]:
+    """The cases of some rows, which are in order of cases, and their states as numbers in `_STATES`."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
+    case = columns.case[rows].astype(np.intp)
+    firsts = np.flatnonzero(np.diff(case, prepend=-1))
+    any_of, cells = np.logical_or.reduceat, columns.cells
+    lacking = any_of(cells.applies[rows] & np.isnan(cells.score[rows]), firsts)
+    codes = np.where(any_of(failing[rows], firsts), _FAILED, np.where(lacking, _MISSING, _PASSED))
+    waived = np.where(np.logical_and.reduceat(cells.by_rule[rows], firsts), _RULED_OUT, _NOT_APPLICABLE)
+    return case[firsts], np.where(any_of(cells.applies[rows], firsts), codes, waived).astype(np.intp)
 
 
 def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale) -> bool:
@@ -221,28 +281,21 @@ def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion]
 
     Infinite without any score.
     """
-    found = [_goodness(one, scale) for one in scores if criteria[one.criterion].category in first and one.score is not None]
+    found = [_goodness(one.score, scale) for one in scores if criteria[one.criterion].category in first and one.score is not None]
     return min(found, default=float("inf"))
 
 
-def _state(found: Sequence[CriterionScore], limits: Mapping[str, float], scale: Scale) -> CaseState:
-    if not any(one.applies for one in found):
-        return "ruled_out" if all(one.by_rule for one in found) else "not_applicable"
-    if any(is_failure(one, limits, scale) for one in found):
-        return "failed"
-    return "missing" if any(one.is_missing for one in found) else "passed"
-
-
-def _goodness(score: CriterionScore, scale: Scale) -> float:
-    share = ((score.score or 0.0) - scale.min) / (scale.max - scale.min)
+def _goodness(score: float, scale: Scale) -> float:
+    share = (score - scale.min) / (scale.max - scale.min)
     return share if scale.higher_is_better else 1.0 - share
 
 
-def count_states(states: Sequence[CaseState], limit: float | None = None) -> FailureCount:
-    """The failures among cases."""
-    failed, by_rule = states.count("failed"), states.count("ruled_out")
-    not_applicable = states.count("not_applicable") + by_rule
-    scored, cases = failed + states.count("passed"), len(states) - not_applicable
+def _count_codes(codes: Places, limit: float | None = None) -> FailureCount:
+    """The failures among cases, by their states."""
+    counts = np.bincount(codes, minlength=len(_STATES)).tolist()
+    failed, by_rule = counts[_FAILED], counts[_RULED_OUT]
+    not_applicable = counts[_NOT_APPLICABLE] + by_rule
+    scored, cases = failed + counts[_PASSED], len(codes) - not_applicable
     ends = (_low(failed, cases), _high(failed + cases - scored, cases)) if scored < cases else None
     return FailureCount(
         limit=limit,

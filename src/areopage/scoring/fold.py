@@ -3,11 +3,15 @@
 The tree is applied per record; the run averages each criterion over its cases, then applies the tree (V1.1).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import nan
+from typing import overload
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.locales import Note
@@ -15,7 +19,9 @@ from areopage.scoring.agreement import mean, sample_sd
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
 from areopage.scoring.outcome import PlannedPass
-from areopage.scoring.reduce import CriterionScore, Profile, reduce_passes
+from areopage.scoring.pass_columns import PassColumns, pass_columns
+from areopage.scoring.reduce import CriterionScore, Profile
+from areopage.scoring.score_columns import ScoreColumns, as_columns, exact_sums, score_columns
 from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, score_tree, weighted_mean
 
 
@@ -39,33 +45,28 @@ class Consistency(Struct, frozen=True, kw_only=True):
     outliers_by_judge: dict[str, int]
 
 
-def consistency(scores: Sequence[CriterionScore], repeating: Collection[str] = ()) -> Consistency:
-    """Fold the scores of any number of cases; judges without a counted pass have no variance.
+def consistency(scores: Iterable[CriterionScore], repeating: Collection[str] = ()) -> Consistency:
+    """Measure the scores of any number of cases; judges without a counted pass have no variance.
 
     Args:
+        scores: as columns or one by one.
         repeating: the judges that have several passes on some cases only: where they have one, their variance is not known.
     """
-    variances = [
-        judge.variance
-        for score in scores
-        if score.applies
-        for judge in score.worst_reply.judges
-        if judge.score is not None and (judge.planned > 1 or judge.judge not in repeating)
-    ]
-    agreements = [score.agreement for score in scores if score.agreement is not None]
-    by_judge: dict[str, int] = {}
-    for score in scores:
-        for judge in score.outliers:
-            by_judge[judge] = by_judge.get(judge, 0) + 1
-    return Consistency(
-        overall_variance=mean(variances) if variances else None,
-        variance_min=min(variances, default=None),
-        variance_max=max(variances, default=None),
-        variance_sd=sample_sd(variances) if variances else None,
-        judge_agreement_avg=mean(agreements) if agreements else None,
-        outliers_detected=sum(by_judge.values()),
-        outliers_by_judge=by_judge,
-    )
+    columns = as_columns(scores)
+    shown, planned = columns.worst_replies
+    known = columns.cells.applies[:, None] & ~np.isnan(columns.turns.judge_score[shown])
+    known &= (planned > 1) | np.array([judge not in repeating for judge in columns.judges], dtype=bool)
+    variances: list[float] = columns.turns.variance[shown][known].tolist()
+    agreements: list[float] = columns.cells.agreement[~np.isnan(columns.cells.agreement)].tolist()
+    return _consistency(variances, agreements, _outliers_by_judge(columns))
+
+
+def _outliers_by_judge(columns: ScoreColumns) -> dict[str, int]:
+    """How often each judge stood apart, in the order in which they first did."""
+    apart = columns.cells.outliers
+    counts = apart.sum(axis=0)
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda judge: int(apart[:, judge].argmax()))
+    return {columns.judges[judge]: int(counts[judge]) for judge in order}
 
 
 class RecordScores(Struct, frozen=True, kw_only=True):
@@ -81,33 +82,26 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
     """The scores of a run, on `scale`.
 
     Args:
+        criteria: the scores of every case and criterion: columns, that make a record of a row when it is asked for.
+        averaged: those that averages over cases rest on: of the first passes alone where passes were added because of the
+            scores. A number of passes that depends on the scores would bias averages.
+        records: those of each case, made when they are asked for.
         clusters: what a case has in common with others, by its id.
-        by_first: the scores of every case and criterion by its first passes alone, where passes were added because of the scores;
-            else None. Averages over cases rest on them: a number of passes that depends on the scores would bias them.
     """
 
     tree: Node
     scale: Scale
     consistency: Consistency
-    records: tuple[RecordScores, ...]
+    criteria: ScoreColumns
+    averaged: ScoreColumns
+    records: "CaseRecords"
     warnings: tuple[Note, ...]
     clusters: Mapping[str, str] = {}
-    by_first: tuple[CriterionScore, ...] | None = None
-
-    @property
-    def criteria(self) -> Iterator[CriterionScore]:
-        """The scores of every case and criterion."""
-        return (score for record in self.records for score in record.criteria)
-
-    @property
-    def averaged(self) -> Sequence[CriterionScore]:
-        """The scores that averages over cases rest on."""
-        return self.by_first if self.by_first is not None else list(self.criteria)
 
     @cached_property
     def values(self) -> CaseValues:
         """What each cluster of cases adds to each score."""
-        return case_values(list(self.averaged), self.tree, self.scale, clusters=self.clusters)
+        return case_values(self.averaged, self.tree, self.scale, clusters=self.clusters)
 
     @cached_property
     def intervals(self) -> dict[NodePath, Interval]:
@@ -129,21 +123,22 @@ class RunScores(Struct, frozen=True, kw_only=True, dict=True):
 
         None where none is missing.
         """
+        columns = self.averaged
         below = {leaf.name for leaf in leaves_of(node)}
-        scores = [score for score in self.averaged if score.criterion in below]
-        if not any(score.is_missing for score in scores):
+        rows = np.array([criterion in below for criterion in columns.criteria], dtype=bool)[columns.criterion]
+        if not (columns.is_missing & rows).any():
             return None
         ends = (self.scale.min, self.scale.max) if self.scale.higher_is_better else (self.scale.max, self.scale.min)
-        worst, best = (_with_missing_at(end, scores, node) for end in ends)
+        worst, best = (_with_missing_at(end, columns, node, below) for end in ends)
         return worst, best
 
 
-def _with_missing_at(end: float, scores: Sequence[CriterionScore], node: Node) -> float:
-    found: dict[str, list[float]] = {score.criterion: [] for score in scores}
-    for score in scores:
-        if score.applies:
-            found[score.criterion].append(end if score.score is None else score.score)
-    means = {criterion: mean(values) if values else None for criterion, values in found.items()}
+def _with_missing_at(end: float, columns: ScoreColumns, node: Node, below: Collection[str]) -> float:
+    means: dict[str, float | None] = {}
+    for number, criterion in enumerate(columns.criteria):
+        if criterion in below:
+            scores = columns.cells.score[(columns.criterion == number) & columns.cells.applies]
+            means[criterion] = mean(np.where(np.isnan(scores), end, scores).tolist()) if len(scores) else None
     whole = _weighed(node, means)
     return nan if whole is None else whole
 
@@ -154,8 +149,79 @@ def _weighed(node: Node, means: Mapping[str, float | None]) -> float | None:
     return weighted_mean([(_weighed(part, means), part.weight) for part in node.parts])
 
 
+class CaseRecords(Sequence[RecordScores]):
+    """The scores of each case that has any, in order; each record is made when it is asked for."""
+
+    def __init__(
+        self, scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights, repeating: Collection[str] = ()
+    ) -> None:
+        """Args:
+        criteria: by id.
+        repeating: see `consistency`.
+        """
+        self._scores, self._criteria, self._weights, self._repeating = scores, criteria, weights, repeating
+
+    @overload
+    def __getitem__(self, place: int) -> RecordScores: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RecordScores]: ...
+    def __getitem__(self, place: int | slice) -> RecordScores | Sequence[RecordScores]:
+        ids = self._scores.case_ids[place]
+        return self.of(ids) if isinstance(ids, str) else [self.of(id) for id in ids]
+
+    def __len__(self) -> int:
+        return len(self._scores.case_ids)
+
+    __hash__ = None  # type: ignore[assignment]  # columns are not hashable
+
+    def __eq__(self, other: object) -> bool:
+        names = ("_scores", "_criteria", "_weights", "_repeating")
+        return isinstance(other, CaseRecords) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def find(self, case_id: str) -> RecordScores | None:
+        """The scores of a case; None where it has none."""
+        return self.of(case_id) if self._scores.rows_of(case_id) else None
+
+    def of(self, case_id: str) -> RecordScores:
+        """The scores of a case that has some."""
+        found = [self._scores.score_at(row) for row in self._scores.rows_of(case_id)]
+        return RecordScores(
+            case_id=case_id,
+            tree=score_tree([leaf(self._criteria[score.criterion], score) for score in found], self._weights)[0],
+            criteria=tuple(found),
+            consistency=_consistency_of(found, self._repeating),
+        )
+
+    @cached_property
+    def finals(self) -> NDArray[np.float64]:
+        """The final score of each case; NaN where it has none."""
+        return final_scores(self._scores, self._criteria, self._weights)
+
+
+def _consistency_of(scores: Sequence[CriterionScore], repeating: Collection[str]) -> Consistency:
+    """`consistency` of a few records, without the arrays."""
+    judges = [(judge, score) for score in scores if score.applies for judge in score.worst_reply.judges]
+    variances = [
+        judge.variance for judge, _ in judges if judge.score is not None and (judge.planned > 1 or judge.judge not in repeating)
+    ]
+    agreements = [score.agreement for score in scores if score.agreement is not None]
+    return _consistency(variances, agreements, Counter(name for score in scores for name in score.outliers))
+
+
+def _consistency(variances: Sequence[float], agreements: Sequence[float], outliers: Mapping[str, int]) -> Consistency:
+    return Consistency(
+        overall_variance=mean(variances) if variances else None,
+        variance_min=min(variances, default=None),
+        variance_max=max(variances, default=None),
+        variance_sd=sample_sd(variances) if variances else None,
+        judge_agreement_avg=mean(agreements) if agreements else None,
+        outliers_detected=sum(outliers.values()),
+        outliers_by_judge=dict(outliers),
+    )
+
+
 def fold(
-    passes: Sequence[PlannedPass],
+    passes: PassColumns | Iterable[PlannedPass],
     criteria: Sequence[Criterion],
     suite: Scale,
     weights: Weights,
@@ -167,7 +233,7 @@ def fold(
     """Fold planned passes into the scores of each record and of the run.
 
     Args:
-        passes: every planned pass with its outcome, None where it was not run.
+        passes: every planned pass with its outcome, as columns or one by one.
         criteria: every criterion that a pass names.
         suite: the scale that all scores are mapped to.
         weights: the weights of the three levels.
@@ -176,68 +242,86 @@ def fold(
         clusters: what a case has in common with others, by its id; a case without an entry stands alone.
         first: the number of passes beyond which passes were added because of the scores before them; None: none was.
     """
+    columns = passes if isinstance(passes, PassColumns) else pass_columns(passes)
     by_id = {criterion.id: criterion for criterion in criteria}
     scales, limits = {key: one.scale for key, one in by_id.items()}, failures.limits(criteria, suite)
-    scores = reduce_passes(passes, scales, suite, profile, limits)
-    by_first: tuple[CriterionScore, ...] | None = None
+    scores = averaged = score_columns(columns, scales, suite, profile, limits)
     repeating: frozenset[str] = frozenset()
     if first is not None:
-        by_first = reduce_passes([one for one in passes if one.pass_index <= first], scales, suite, profile, limits)
-        repeating = frozenset(one.judge for one in passes if one.pass_index > 1)
-    by_case: dict[str, list[CriterionScore]] = {}
-    by_criterion: dict[str, list[CriterionScore]] = {}
-    averaged: dict[str, list[CriterionScore]] = {}
-    for score in scores:
-        by_case.setdefault(score.case_id, []).append(score)
-        by_criterion.setdefault(score.criterion, []).append(score)
-    for score in by_first or scores:
-        averaged.setdefault(score.criterion, []).append(score)
-    leaves = [_run_leaf(by_id[key], found, averaged[key]) for key, found in by_criterion.items()]
-    tree, warnings = score_tree(leaves, weights)
-    records = tuple(
-        RecordScores(
-            case_id=case_id,
-            tree=score_tree([leaf(by_id[score.criterion], score) for score in found], weights)[0],
-            criteria=tuple(found),
-            consistency=consistency(found, repeating),
-        )
-        for case_id, found in by_case.items()
-    )
+        averaged = score_columns(columns.first(first), scales, suite, profile, limits)
+        most = columns.planned.max(axis=0, initial=0).tolist()
+        repeating = frozenset(judge for judge, count in zip(columns.judges, most, strict=True) if count > 1)
+    tree, warnings = score_tree(_run_leaves(by_id, scores, averaged), weights)
     return RunScores(
         tree=tree,
         scale=suite,
         consistency=consistency(scores, repeating),
-        records=records,
+        criteria=scores,
+        averaged=averaged,
+        records=CaseRecords(scores, by_id, weights, repeating),
         warnings=warnings,
         clusters=clusters or {},
-        by_first=by_first,
     )
 
 
 def leaf(criterion: Criterion, score: CriterionScore) -> Leaf:
     """A record's leaf."""
+    return _leaf(criterion, score.score, score.scored, score.planned, score.not_applicable)
+
+
+def _leaf(criterion: Criterion, score: float | None, scored: int, planned: int, not_applicable: int) -> Leaf:
     return Leaf(
         criterion=criterion.id,
         category=criterion.category,
         subcategory=criterion.subcategory,
         name=criterion.name,
-        score=score.score,
-        scored=score.scored,
-        planned=score.planned,
-        not_applicable=score.not_applicable,
+        score=score,
+        scored=scored,
+        planned=planned,
+        not_applicable=not_applicable,
     )
 
 
-def _run_leaf(criterion: Criterion, scores: Sequence[CriterionScore], averaged: Sequence[CriterionScore]) -> Leaf:
-    """A run's leaf: the numbers of passes of all scores, and the mean of those that are averaged."""
-    known = [score.score for score in averaged if score.score is not None]
-    return Leaf(
-        criterion=criterion.id,
-        category=criterion.category,
-        subcategory=criterion.subcategory,
-        name=criterion.name,
-        score=mean(known) if known else None,
-        scored=sum(score.scored for score in scores),
-        planned=sum(score.planned for score in scores),
-        not_applicable=sum(score.not_applicable for score in scores),
-    )
+def _run_leaves(criteria: Mapping[str, Criterion], scores: ScoreColumns, averaged: ScoreColumns) -> list[Leaf]:
+    """A run's leaves: the numbers of passes of all scores, and the mean of those that are averaged."""
+    found: list[Leaf] = []
+    for number in scores.criteria_found:
+        criterion, rows = criteria[scores.criteria[number]], scores.criterion == number
+        own = averaged.cells.score[averaged.criterion == number]
+        known: list[float] = own[~np.isnan(own)].tolist()
+        counts = (int(some[rows].sum()) for some in (scores.cells.scored, scores.cells.planned, scores.cells.not_applicable))
+        found.append(_leaf(criterion, mean(known) if known else None, *counts))
+    return found
+
+
+def final_scores(scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights) -> NDArray[np.float64]:
+    """The final score of each case that has any score, in order; NaN where it has none.
+
+    Cases with the same criteria share their weights.
+    """
+    starts = scores.case_starts
+    of_case = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    table = np.full((len(starts) - 1, len(scores.criteria)), np.nan)
+    there = np.zeros(table.shape, dtype=bool)
+    table[of_case, scores.criterion] = scores.cells.score
+    there[of_case, scores.criterion] = True
+    found = np.full(len(table), np.nan)
+    kinds, kind = np.unique(np.packbits(there, axis=1), axis=0, return_inverse=True)
+    for number in range(len(kinds)):
+        rows = np.flatnonzero(kind.ravel() == number)
+        own = [criteria[scores.criteria[scores.criterion[row]]] for row in range(starts[rows[0]], starts[rows[0] + 1])]
+        places = {one.id: scores.criteria.index(one.id) for one in own}
+        tree = score_tree([_leaf(one, 0.0, 0, 0, 0) for one in own], weights)[0]
+        found[rows] = _weighed_table(tree, table[rows], places)
+    return found
+
+
+def _weighed_table(node: Node, table: NDArray[np.float64], places: Mapping[str, int]) -> NDArray[np.float64]:
+    """The score of a node in each case: see `weighted_mean`."""
+    if not node.parts:
+        return table[:, places[node.name]]
+    parts = np.stack([_weighed_table(part, table, places) for part in node.parts], axis=1)
+    weights = np.broadcast_to(np.array([part.weight for part in node.parts]), parts.shape)
+    known = ~np.isnan(parts)
+    total = exact_sums(weights, known)
+    return np.where(total > 0, exact_sums(parts * weights, known) / np.where(total > 0, total, 1.0), np.nan)

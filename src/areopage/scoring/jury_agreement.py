@@ -1,13 +1,18 @@
 """How far the judges of a run agree: beyond chance, exactly, and on failures."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isnan
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.scoring.chance_agreement import Ac2, Alpha, gwet_ac2, krippendorff_alpha
+from areopage.scoring.failures import failing_rows
+from areopage.scoring.pass_columns import Flags, Matrix
 from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.score_columns import ScoreColumns, as_columns
 
 GOOD, FAIR = 0.8, 0.667
 """Krippendorff's bounds for firm and for tentative conclusions."""
@@ -98,28 +103,39 @@ def disputed_scores(
         limits: of failures, by a criterion's id.
         first: the ids of the criteria whose failures count first.
     """
-    found: list[Dispute] = []
-    for score in scores:
-        own = {judge.judge: judge.score for judge in score.judges if judge.score is not None} if score.applies else {}
-        failing = tuple(judge for judge, value in own.items() if suite.reaches(value, limits[score.criterion]))
-        if not 0 < len(failing) < len(own):
-            continue
-        worst_first = sorted(own.items(), key=lambda pair: pair[1], reverse=not suite.higher_is_better)
-        found.append(
-            Dispute(
-                case_id=score.case_id,
-                criterion=score.criterion,
-                scores=dict(worst_first),
-                failing=failing,
-                spread=(max(own.values()) - min(own.values())) / (suite.max - suite.min),
-                counts_first=score.criterion in first,
-            )
-        )
+    columns = as_columns(scores)
+    own, failing = _judges_failing(columns, suite, limits)
+    known, count = (~np.isnan(own)).sum(axis=1), failing.sum(axis=1)
+    rows = np.flatnonzero((count > 0) & (count < known)).tolist()
+    found = [_dispute(columns, row, own[row].tolist(), failing[row].tolist(), suite, first) for row in rows]
     return tuple(sorted(found, key=lambda one: (not one.counts_first, -one.spread)))
 
 
+def _dispute(
+    columns: ScoreColumns, row: int, own: Sequence[float], failing: Sequence[bool], suite: Scale, first: Collection[str]
+) -> Dispute:
+    known = [(judge, score) for judge, score in zip(columns.judges, own, strict=True) if not isnan(score)]
+    values = [score for _, score in known]
+    criterion = columns.criteria[columns.criterion[row]]
+    return Dispute(
+        case_id=columns.cases[columns.case[row]],
+        criterion=criterion,
+        scores=dict(sorted(known, key=lambda pair: pair[1], reverse=not suite.higher_is_better)),
+        failing=tuple(judge for judge, fails in zip(columns.judges, failing, strict=True) if fails),
+        spread=(max(values) - min(values)) / (suite.max - suite.min),
+        counts_first=criterion in first,
+    )
+
+
+def _judges_failing(columns: ScoreColumns, suite: Scale, limits: Mapping[str, float]) -> tuple[Matrix, Flags]:
+    """Each judge's score where the criterion applies, NaN elsewhere, and whether it is a failure."""
+    limit = np.array([limits.get(criterion, np.nan) for criterion in columns.criteria], dtype=np.float64)[columns.criterion]
+    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
+    return own, own <= limit[:, None] if suite.higher_is_better else own >= limit[:, None]
+
+
 def run_agreement(
-    scores: Sequence[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Sequence[str]
+    scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float], first: Sequence[str]
 ) -> RunAgreement:
     """The agreement of a run's judges.
 
@@ -127,66 +143,65 @@ def run_agreement(
         limits: of failures, by a criterion's id.
         first: the ids of the criteria whose failures are counted over all.
     """
-    by_criterion: dict[str, list[CriterionScore]] = {}
-    for score in scores:
-        by_criterion.setdefault(score.criterion, []).append(score)
-    counted = [score for score in scores if score.criterion in first]
+    columns = as_columns(scores)
+    counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
+    rated = rating_table(columns, suite)
     return RunAgreement(
-        overall=_agreement(scores, suite, agreement_on_failures(counted, suite, limits)),
+        overall=_agreement(rated, suite, _failure_agreement(columns, counted, suite, limits)),
         by_criterion={
-            id: _agreement(found, suite, agreement_on_failures(found, suite, limits)) for id, found in by_criterion.items()
+            columns.criteria[number]: _agreement(rated[rows], suite, _failure_agreement(columns, rows, suite, limits))
+            for number in columns.criteria_found
+            if (rows := columns.criterion == number).any()
         },
     )
 
 
-def _agreement(scores: Sequence[CriterionScore], suite: Scale, failures: FailureAgreement) -> JuryAgreement:
-    rated, step = rating_table(scores, suite), _step(suite)
+def _agreement(rated: Matrix, suite: Scale, failures: FailureAgreement) -> JuryAgreement:
+    step = _step(suite)
     levels = [suite.min + number * step for number in range(round((suite.max - suite.min) / step) + 1)]
-    given = [[value for value in row if value is not None] for row in rated]
-    twice = [set(row) for row in given if len(row) > 1]
+    twice = rated[(~np.isnan(rated)).sum(axis=1) > 1]
+    alike = np.nanmax(twice, axis=1) == np.nanmin(twice, axis=1) if len(twice) else np.zeros(0, dtype=bool)
     return JuryAgreement(
         alpha=krippendorff_alpha(rated),
         ac2=gwet_ac2(rated, levels),
-        exact=sum(len(row) == 1 for row in twice) / len(twice) if twice else None,
+        exact=int(alike.sum()) / len(twice) if len(twice) else None,
         failures=failures,
     )
 
 
-def rating_table(scores: Sequence[CriterionScore], suite: Scale) -> list[list[float | None]]:
-    """The judges' scores, a row per case and criterion, a column per judge.
+def rating_table(scores: Iterable[CriterionScore], suite: Scale) -> Matrix:
+    """The judges' scores, a row per case and criterion, a column per judge by name; NaN where there is none.
 
     Scores are rounded to the nearest half point (on a scale of one point or less, to a tenth of it): a mean of passes is finer
     than the ordinal scale it stands for. A score off the scale, as a failed pass may count, is moved to the scale's end.
     """
-    step, last = _step(suite), round((suite.max - suite.min) / _step(suite))
-    judges = sorted({judge.judge for score in scores for judge in score.judges})
-
-    def level(score: float | None) -> float | None:
-        return None if score is None else suite.min + min(last, max(0, round((score - suite.min) / step))) * step
-
-    rows: list[list[float | None]] = []
-    for score in scores:
-        by_judge = {judge.judge: judge.score for judge in score.judges} if score.applies else {}
-        rows.append([level(by_judge.get(judge)) for judge in judges])
-    return rows
+    columns, step = as_columns(scores), _step(suite)
+    last = round((suite.max - suite.min) / step)
+    order = sorted(range(len(columns.judges)), key=lambda judge: columns.judges[judge])
+    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)[:, order]
+    found: Matrix = suite.min + np.clip(np.rint((own - suite.min) / step), 0, last) * step
+    return found
 
 
-def agreement_on_failures(scores: Sequence[CriterionScore], suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
+def agreement_on_failures(scores: Iterable[CriterionScore], suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
     """How far judges agree on which cases fail."""
-    failed = unanimous = disputed = failing_pairs = failing_beside = 0
-    for score in scores:
-        own = [suite.reaches(judge.score, limits[score.criterion]) for judge in score.judges if judge.score is not None]
-        if len(own) < 2 or not score.applies:
-            continue
-        failing = sum(own)
-        failing_pairs += failing * (failing - 1)
-        failing_beside += failing * (len(own) - 1)
-        disputed += 0 < failing < len(own)
-        if score.score is not None and suite.reaches(score.score, limits[score.criterion]):
-            failed += 1
-            unanimous += failing == len(own)
-    positive = failing_pairs / failing_beside if failing_beside else None
-    return FailureAgreement(failed=failed, unanimous=unanimous, disputed=disputed, positive=positive)
+    columns = as_columns(scores)
+    return _failure_agreement(columns, np.ones(len(columns), dtype=bool), suite, limits)
+
+
+def _failure_agreement(columns: ScoreColumns, counted: Flags, suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
+    own, fails = _judges_failing(columns, suite, limits)
+    known, failing = (~np.isnan(own)).sum(axis=1), fails.sum(axis=1)
+    counted = counted & (known > 1) & columns.cells.applies
+    known, failing = known[counted], failing[counted]
+    failed = failing_rows(columns, limits, suite, limits)[counted]
+    beside = int((failing * (known - 1)).sum())
+    return FailureAgreement(
+        failed=int(failed.sum()),
+        unanimous=int((failed & (failing == known)).sum()),
+        disputed=int(((failing > 0) & (failing < known)).sum()),
+        positive=int((failing * (failing - 1)).sum()) / beside if beside else None,
+    )
 
 
 def _step(suite: Scale) -> float:

@@ -37,11 +37,12 @@ class ProjectSection(Section):
 
 
 class PriceSection(Section):
-    """What a model costs, in any currency, per million tokens."""
+    """What a model costs, in any currency, per million tokens; calls of a batch cost `batch_factor` of it."""
 
     input_per_million: Share = 0.0
     output_per_million: Share = 0.0
     currency: str = "USD"
+    batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 class ModelSection(Section):
@@ -67,11 +68,15 @@ class ModelSection(Section):
 
 
 class JudgeSection(ModelSection):
-    """One judge; `criteria` limits what it may judge (selections). `scoring_method` goes before that of `evaluation`."""
+    """One judge; `criteria` limits what it may judge (selections). `scoring_method` goes before that of `evaluation`.
+
+    `batch` says whether its calls in runs of the benchmark go through its provider's batch service; None: as --batch says.
+    """
 
     options: OptionValues = {}
     criteria: list[str] = []
     price: PriceSection | None = None
+    batch: bool | None = None
     scoring_method: Literal["sampled", "expected"] | None = None
 
 

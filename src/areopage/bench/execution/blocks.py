@@ -21,8 +21,8 @@ from areopage.work.worker import OpenWorker
 HANDLER = "bench_block"
 _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
-_AT_ONCE = 2  # so that no connection is idle between two blocks
-_LAST_BLOCKS = 2 * _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
+_AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
+_LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -131,13 +131,21 @@ class _Line:
 class RunBlocks:
     """The work of one worker pool for a run."""
 
-    def __init__(self, run_id: str, servers: Sequence[str], only: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        servers: Sequence[str],
+        only: Collection[str] | None = None,
+        on_stop: Callable[[Sequence[str], str], None] = lambda names, reason: None,
+    ) -> None:
         """Prepare.
 
         Args:
             servers: the names of the servers of the run, in the same order in all its processes.
             only: the servers whose blocks this process does; None: all.
+            on_stop: is told the names of phases that stop while others go on, and why.
         """
+        self._on_stop = on_stop
         self._run_id = run_id
         self._lines = {server: _Line() for server in servers if only is None or server in only}
         self._courses: dict[str, _Course] = {}
@@ -151,7 +159,7 @@ class RunBlocks:
                 pending=partial(self._pending, self._lines[server]),
                 queue=f"{HANDLER}_{number}:{run_id}",
                 concurrency=_AT_ONCE,
-                ahead=_AT_ONCE,
+                ahead=1,
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)
@@ -346,9 +354,12 @@ class RunBlocks:
     def _stop(self, course: _Course, fault: Exception) -> None:
         """Stop the phases on a server that cannot be asked; by another fault, all."""
         self._fault = self._fault or fault
-        for other in self._courses.values():
-            if not other.over and (other.place.server == course.place.server or not isinstance(fault, ModelError)):
-                other.stopped = True
+        going = [one for one in self._courses.values() if not one.past]
+        stopped = [one for one in going if one.place.server == course.place.server or not isinstance(fault, ModelError)]
+        for one in stopped:
+            one.stopped = True
+        if stopped and len(stopped) < len(going):
+            self._on_stop([one.place.name for one in stopped if one.begun], str(fault))
         self._tell()
 
     async def _stop_asking(self, course: _Course) -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.phases import ROUND
 from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
@@ -46,7 +47,7 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
 
     def phase_of(self, judge: Judge) -> str:
         """The name of a judge's phase, unique in the run."""
-        return judge.name if self.round == 1 else f"{judge.name} (round {self.round})"
+        return judge.name if self.round == 1 else f"{judge.name}{ROUND}{self.round})"
 
 
 class _Portion(Struct, frozen=True):

@@ -23,6 +23,8 @@ from areopage.models.settings import ModelSettings
 
 TARGET_PHASE = "target"
 CHILD_PHASE = "child"
+ROUND = " (round "
+"""Stands in the name of a judge's phase before the number of its round, from the second one on."""
 ONE_MODEL = ("ollama", "embedded")
 """Providers whose servers hold one model in memory unless the endpoint says otherwise."""
 _IN_THIS_PROCESS = "this process"

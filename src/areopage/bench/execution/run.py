@@ -13,14 +13,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.bench.execution.answered import AnsweredCases
+from areopage.bench.execution.batch_judges import batched, carry_out_batches
 from areopage.bench.execution.blocks import Phase, RunBlocks
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
-from areopage.bench.execution.phases import Place, places, servers
+from areopage.bench.execution.phases import Place, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
+from areopage.digest import digest_of
 from areopage.jury.judges import Judge
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
@@ -28,7 +30,8 @@ from areopage.ledger.batch import Batch
 from areopage.models.reference import ModelReference
 from areopage.work.worker import OpenWorker, Pace, working
 
-PACE = Pace(heartbeat=2.0)
+PACE = Pace(dispatch=1.0, heartbeat=2.0)
+"""Blocks are enqueued as they come: the regular look is for what was lost."""
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
@@ -40,12 +43,16 @@ class RunPart(Struct, frozen=True, kw_only=True):
         answers: whether the target is asked.
         judges: the judges that are asked, by name; None: all.
         servers: the servers that are asked, as `areopage.bench.execution.phases.servers` names them; None: all. Other processes
-            ask the others meanwhile.
+            ask the others meanwhile. Processes with equal parts share their work; other parts have no server in common.
     """
 
     answers: bool = True
     judges: tuple[str, ...] | None = None
     servers: tuple[str, ...] | None = None
+
+    def pool(self, run_id: str) -> str:
+        """The worker pool of the processes that do this part of a run."""
+        return f"bench:{run_id}" if self.servers is None else f"bench:{run_id}:{digest_of(self.servers)[:8]}"
 
 
 WHOLE = RunPart()
@@ -66,8 +73,9 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     Raises:
         ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
-    blocks = RunBlocks(context.run_id, servers(context.spec, context.settings), part.servers)
-    pool = f"bench:{context.run_id}"
+    names = servers(context.spec, context.named_by)
+    blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
+    pool = part.pool(context.run_id)
     async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         return await make_calls(context, cases, part, blocks, worker)
 
@@ -85,7 +93,7 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     async with Batch[Record, None](stored.append_judged, what="judgments") as writer:
         work = _RunWork(context, cases, part, answered, writer)
         target = work.target(calls)
-        if target and context.spec.adaptive is not None:  # the first round is planned from all answers
+        if target and (context.spec.adaptive is not None or batched(context)):  # what is planned next is planned from all answers
             await blocks.carry_out(target, worker)
             target = []
         planned = PhasePasses(passes=await work.passes())
@@ -126,7 +134,7 @@ class _RunWork:
         context = self._context
         if context.spec.target is None or not self._part.answers:
             return []
-        place = places(context.spec, context.settings, [""] * len(context.spec.judges), answers=True)[0]
+        place = places(context.spec, context.named_by, [""] * len(context.spec.judges), answers=True)[0]
         return [(place, TargetPhase(context, context.spec.target, calls, self._answered))]
 
     async def passes(self) -> RunPasses:
@@ -139,11 +147,40 @@ class _RunWork:
         self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: OpenWorker
     ) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
+        part, names = self._part, batched(self._context)
+        wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
+        direct, later = ([judge for judge in wanted if (judge.name in names) == there] for there in (False, True))
+        batches = asyncio.create_task(self._batches(later, planned))
+        try:
+            open_calls = await self._phases(direct, planned, others, blocks, worker)
+            await batches
+        finally:
+            batches.cancel()  # without effect where it has ended; what is out stays out
+            await asyncio.gather(batches, return_exceptions=True)
+        return open_calls + await self._phases(later, planned, [], blocks, worker)
+
+    async def _batches(self, judges: Sequence[Judge], planned: PhasePasses) -> None:
+        """Send the calls of judges through batch services, and store what comes back."""
+        context, only = self._context, self._part.servers
+        asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
+        if asked:
+            await carry_out_batches(context, asked, self._answered, planned, self._writer)
+
+    async def _phases(
+        self,
+        judges: Sequence[Judge],
+        planned: PhasePasses,
+        others: Sequence[tuple[Place, Phase]],
+        blocks: RunBlocks,
+        worker: OpenWorker,
+    ) -> int:
+        """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
         spec, part, context = self._context.spec, self._part, self._context
-        wanted = [judge for judge in spec.judges if part.judges is None or judge.name in part.judges]
-        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in wanted}
-        names = [planned.phase_of(judge) if judge in wanted else "" for judge in spec.judges]
-        there = places(spec, context.settings, names, answers=bool(others))
+        if not judges and not others:
+            return 0
+        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in judges}
+        names = [planned.phase_of(judge) if judge in judges else "" for judge in spec.judges]
+        there = places(spec, context.named_by, names, answers=bool(others))
         mine = [one for one in there if one.name in phases and (part.servers is None or one.server in part.servers)]
         self._in_use = Counter(phases[one.name].judge.reference for one in mine)
         await blocks.carry_out([*others, *((one, phases[one.name]) for one in mine)], worker)

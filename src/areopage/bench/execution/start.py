@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from areopage.bench.execution.batch_judges import check_batches
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
@@ -42,6 +43,7 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
+from areopage.work.shared_limits import SharedLimits
 
 
 def run_benchmark(
@@ -71,7 +73,7 @@ def run_benchmark(
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
     prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
@@ -184,24 +186,40 @@ def carry_on_part(
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
+    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), cases, folder, part))
+
+
+async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
+    """Make a part of a run's open calls within the servers' limits, which all processes of the ledger keep together.
+
+    Raises:
+        ServerDown, ModelError, StorageError: see `carry_on`.
+    """
+    async with SharedLimits(context.ledger, context.traffic):
+        return await carry_out(context, cases, folder, part)
+
+
+def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
+    """What the phases of a stored run share."""
     stored = spec_of(run)
     spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
-    context = RunContext(
+    return RunContext(
         run_id=run.id,
+        stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer, budget, spec.gauges),
+        traffic=Traffic(spec.outage_seconds, observer, budget, gauges=spec.gauges, at_once=spec.concurrency),
         ledger=ledger,
         block_calls=block_calls(stored.concurrency),
         observer=observer,
+        budget=budget,
     )
-    return asyncio.run(carry_out(context, cases, folder, part))
 
 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
     """Record whether a run is complete, and compute its results."""
     ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
-    view = view_run(ledger.run(run.id), ledger)
+    view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
 
@@ -263,6 +281,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
+    await check_batches(spec, settings)
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
     statuses = await judge_statuses(spec, settings)

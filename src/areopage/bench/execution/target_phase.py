@@ -14,6 +14,7 @@ from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
+from areopage.jury.session import BEGUN_FOR_EACH
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import REPLIED, Answer
@@ -122,7 +123,7 @@ class TargetPhase:
     def _opened(self, target: Target) -> "_Asked":
         spec = self._context.spec
         model = self._context.traffic.open(target.reference, self._context.settings)
-        return _Asked(model, concurrency_of(model, spec.concurrency), spec.concurrency)
+        return _Asked(model, concurrency_of(model, BEGUN_FOR_EACH * spec.concurrency), spec.concurrency)
 
     def _conversations(self) -> Conversations:
         target, *children = self._models

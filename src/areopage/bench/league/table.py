@@ -268,7 +268,7 @@ def _target_use(view: RunView) -> Use:
 
 def _judges_use(view: RunView) -> Use:
     prices = {judge.name: judge.price for judge in view.spec.judges}
-    judgments = {one.key: one for one in view.judgments.values()}.values()
+    judgments = {one.key: one for _, _, one in view.judgments.numbered()}.values()
     spent = [(prices.get(one.judge), one.prompt_tokens or 0, one.completion_tokens or 0) for one in judgments]
     return Use(
         calls=len(judgments),

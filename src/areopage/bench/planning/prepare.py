@@ -26,7 +26,7 @@ from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import judge_provider_names
-from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
 from areopage.jury.price_list import known_price
 from areopage.locales import Note
 from areopage.models.providers import provider_names
@@ -90,6 +90,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     salt: str = ""
     given: GivenAnswers | None = None
     responses_only: bool = False
+    batch: bool = False
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
@@ -222,6 +223,7 @@ def _run_spec(
         mode=mode,
         target=None,
         judges=judges,
+        batch=batched_judges(suite, judges, wanted=wishes.batch),
         joint=joint,
         adaptive=adaptive,
         criteria=criteria,

@@ -44,15 +44,12 @@ def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
 
     Cases alike to the letter share the target's answer.
     """
-    by_case: dict[str, dict[str, Judgment]] = {record.case_id: {} for record in view.scores.records}
-    for place in sorted(view.judgments):  # sums of floats depend on the order
-        judgment, case_id = view.judgments[place], place[0]
-        by_case[case_id][judgment.key] = judgment
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
     found: dict[str, tuple[Evaluation, list[str]]] = {}
     for record in view.scores.records:
         if record.case_id in cases:
-            judgments = by_case[record.case_id]
+            own = view.judgments.of(record.case_id)
+            judgments = {own[place].key: own[place] for place in sorted(own)}  # sums of floats depend on the order
             made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()))
             found[made.id] = (made, list(judgments))
     return list(found.values())

@@ -1,17 +1,18 @@
 """What has no verdict in a run, case by case, and why."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+import numpy as np
 from msgspec import Struct
 
-from areopage.ledger.records import Answer
-from areopage.scoring.fold import RecordScores
-from areopage.scoring.outcome import Given, Outcome, outcome_name
+from areopage.bench.results.run_columns import RunColumns
+from areopage.bench.results.run_texts import RunJudgments
+from areopage.ledger.answers import AnswerState
+from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.scoring.score_columns import ScoreColumns
 
 NOT_RUN = "not_run"
-
-OutcomeAt = Callable[[str, str, str, int, int], Outcome | None]
-"""The outcome of a pass by case, criterion, judge, number and turn; None where the judge was not asked."""
+_NAMES = (NOT_RUN, *OUTCOME_NAMES)
 
 
 class MissingVerdict(Struct, frozen=True, kw_only=True):
@@ -33,10 +34,11 @@ class MissingVerdict(Struct, frozen=True, kw_only=True):
 
 
 def missing_verdicts(
-    records: Iterable[RecordScores],
-    outcome_at: OutcomeAt,
+    columns: RunColumns,
+    judgments: RunJudgments,
+    scores: ScoreColumns,
     unanswered: Mapping[str, str],
-    answers: Mapping[str, Answer],
+    answers: Mapping[str, AnswerState],
     first: Collection[str],
 ) -> Iterator[MissingVerdict]:
     """The missing verdicts of a run, in order of cases.
@@ -45,21 +47,23 @@ def missing_verdicts(
         unanswered: the state of the answer by case, of cases without one that could be judged.
         first: the ids of the criteria whose failures count first.
     """
-    for record in records:
-        found: dict[tuple[str, str, str], dict[str, None]] = {}
-        if record.case_id in unanswered:
-            answer = answers.get(record.case_id)
-            place = ("", unanswered[record.case_id], answer.reason if answer else "")
-            found[place] = dict.fromkeys(one.criterion for one in record.criteria if not one.by_rule and one.score is None)
-        else:
-            for judge, criterion, outcome in _passes(record, outcome_at):
-                if not isinstance(outcome, Given):
-                    told = (NOT_RUN, "") if outcome is None else (outcome_name(outcome), outcome.reason)
-                    found.setdefault((judge, *told), {})[criterion] = None
-        for (judge, state, reason), criteria in found.items():
+    passes = columns.passes
+    found: dict[int, dict[tuple[str, str, str], dict[str, None]]] = {}
+    for row, judge, number, code in columns.missing():
+        if passes.cases[passes.case[row]] not in unanswered:
+            criterion, at = passes.criteria[passes.criterion[row]], int(columns.judgment[row, judge, number])
+            place = (passes.judges[judge], _NAMES[code], judgments.reasons.get((at, criterion), "") if code else "")
+            found.setdefault(int(passes.case[row]), {}).setdefault(place, {})[criterion] = None
+    for position, case_id in enumerate(passes.cases):
+        if case_id in unanswered and (rows := scores.rows_of(case_id)):
+            lacking = [row for row in rows if not scores.cells.by_rule[row] and np.isnan(scores.cells.score[row])]
+            place = ("", unanswered[case_id], answers[case_id].reason if case_id in answers else "")
+            found[position] = {place: dict.fromkeys(scores.criteria[scores.criterion[row]] for row in lacking)}
+    for position in sorted(found):
+        for (judge_name, state, reason), criteria in found[position].items():
             yield MissingVerdict(
-                case_id=record.case_id,
-                judge=judge,
+                case_id=passes.cases[position],
+                judge=judge_name,
                 state=state,
                 reason=reason,
                 criteria=tuple(criteria),
@@ -67,7 +71,11 @@ def missing_verdicts(
             )
 
 
-def _passes(record: RecordScores, outcome_at: OutcomeAt) -> Iterator[tuple[str, str, Outcome | None]]:
-    for score in record.criteria:
-        for judge, turn, number in score.planned_passes:
-            yield judge, score.criterion, outcome_at(record.case_id, score.criterion, judge, number, turn)
+def failed_passes(columns: RunColumns, judgments: RunJudgments) -> Iterator[tuple[str, str, str, str, str]]:
+    """Case, criterion, judge, outcome and reason of each pass that a judge was asked for without a verdict, judge by judge."""
+    passes = columns.passes
+    found = [(judge, int(passes.criterion[row]), row, number, code) for row, judge, number, code in columns.missing() if code]
+    for judge, _, row, number, code in sorted(found):
+        criterion = passes.criteria[passes.criterion[row]]
+        reason = judgments.reasons.get((int(columns.judgment[row, judge, number]), criterion), "")
+        yield passes.cases[passes.case[row]], criterion, passes.judges[judge], _NAMES[code], reason

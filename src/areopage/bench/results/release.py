@@ -37,7 +37,7 @@ def run_release(view: RunView) -> Release | None:
         not_qualified=tuple(standing.judge for standing in view.standings if standing.state == "not_qualified"),
         drifted=tuple(standing.judge for standing in view.standings if standing.state == "drifted"),
         unexamined=tuple(standing.judge for standing in view.standings if standing.state == "never_examined"),
-        ages={case.id: case.maturity for case in view.cases},
+        ages={item.case.id: item.case.maturity for item in view.items},
         over_refusal=view.over_refusal,
         asked=len(view.asked),
         unanswered=tuple(id for id in view.asked if view.answer_state(id) in NOT_WHOLE),

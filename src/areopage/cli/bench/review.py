@@ -23,7 +23,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.labels import SAMPLE
 from areopage.ledger.records import ReviewItem, Run
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import REPORT, write_run_files
+from areopage.report.bench.files import REPORT, write_pages, write_run_files
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.elements import report_locale
 from areopage.report.judges.agreement import agreement_text, table
@@ -113,11 +113,19 @@ def sign(
 
 
 def report(
-    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
+    run: RunArgument = "latest",
+    pages: Annotated[bool, typer.Option("--pages", help="Write the pages alone: no results.json and no tables.")] = False,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
 ) -> None:
     """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
+        if pages:
+            view, folder = with_history(view_run(found, opened), opened), run_folder(found, out, run)
+            typer.echo(f"report: {write_pages(view, folder)[0]}")
+            return
         typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")
 
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from areopage.bench.passes import outcome_for
 from areopage.bench.results.costs import run_costs, totals
+from areopage.bench.results.missing import failed_passes
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cli.console import plain_table, print_table, text_console
@@ -34,7 +34,7 @@ from areopage.report.results.people import PeopleResult, people_result
 from areopage.report.results.run_results import criterion_label
 from areopage.report.trust.page import TRUST
 from areopage.scoring.failures import FailureCount
-from areopage.scoring.outcome import GIVEN_NAMES, Given, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES
 from areopage.scoring.tree import final_shares, paths
 
 TERMINAL_WIDTH = 80
@@ -45,8 +45,12 @@ REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")
 
 
-def print_view(view: RunView, folder: Path) -> None:
-    """The scores of a run, how its judges did, and the report in `folder`, if it is there."""
+def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
+    """The scores of a run, how its judges did, and the report in `folder`, if it is there.
+
+    Args:
+        whole: also say what the jury is worth and what is read in the answers' texts, which takes long for a large run.
+    """
     console = text_console()
     people = people_result(view)
     unfit = [health for health in view.health if health.unfit]
@@ -75,7 +79,7 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text(f"  judges: {_qualifications(view)}; {_agreement(view)}"))
     for told in (
-        *_worth(view),
+        *(_worth(view) if whole else ()),
         *_human(people),
         *_beyond_chance(view),
         *_failure_agreement(view),
@@ -83,7 +87,7 @@ def print_view(view: RunView, folder: Path) -> None:
         *_drifts(view),
     ):
         console.print(Text(told, style="bold"), soft_wrap=True)
-    _print_answer_states(view, console)
+    _print_answer_states(view, console, whole=whole)
     for one in view.sources:
         told = f"answers of {one.source}: {one.cases}, score {shown_score(one.score)}, coverage {one.coverage:.1%}"
         console.print(Text(told, style="bold"))
@@ -100,11 +104,11 @@ def print_view(view: RunView, folder: Path) -> None:
         console.print(Text(f"rejected: {counted(len(view.rejected), 'row')}, see {rejected}"), soft_wrap=True)
     report = folder / REPORT
     written = [f"report: {report}", f"how far to trust it: {folder / TRUST}"] if report.is_file() else []
-    for told in (*_next_steps(view), *written):
+    for told in (*_next_steps(view, whole=whole), *written):
         console.print(Text(visible(told)), soft_wrap=True)
 
 
-def _next_steps(view: RunView) -> Iterator[str]:
+def _next_steps(view: RunView, *, whole: bool) -> Iterator[str]:
     """The commands that tell more of how far the scores can be trusted."""
     models = {judge.name: judge.reference for judge in view.spec.judges}
     unexamined = [
@@ -112,9 +116,9 @@ def _next_steps(view: RunView) -> Iterator[str]:
         for one in view.standings
         if one.state == "never_examined" and models[one.judge].provider != "replay"
     ]
-    if command := exam_command(view.spec.suite, unexamined):
+    if command := exam_command(view.spec.suite, unexamined, joint=view.spec.joint):
         yield f"examine the judges: {command}"
-    if view.worth.judges > 1 and not view.worth.labelled.enough:
+    if whole and view.worth.judges > 1 and not view.worth.labelled.enough:
         yield f"let people label answers: areopage bench review {view.run.id}"
 
 
@@ -125,16 +129,17 @@ def _detectable(view: RunView) -> str:
     return fill(f"  {cases} can tell {told}", TERMINAL_WIDTH, subsequent_indent="  ") if told else ""
 
 
-def _print_answer_states(view: RunView, console: Console) -> None:
+def _print_answer_states(view: RunView, console: Console, *, whole: bool) -> None:
     """How many answers of the target are whole; nothing where it was not asked."""
+    refused = len(view.declined) if whole else 0
     if states := view.answer_states():
-        whole = states.pop("answered", 0)
+        answered = states.pop("answered", 0)
         others = "".join(f", {count} {state.replace('_', ' ')}" for state, count in states.items())
-        declined = f", {len(view.declined)} of all answers refuse in words" if view.declined else ""
-        counts = f"answers: {whole} of {whole + sum(states.values())} whole{others}{declined}"
+        declined = f", {refused} of all answers refuse in words" if refused else ""
+        counts = f"answers: {answered} of {answered + sum(states.values())} whole{others}{declined}"
         console.print(Text(counts, style="bold red" if others else ""))
-    elif view.declined:
-        console.print(Text(f"answers: {len(view.declined)} of {len(view.cases)} refuse in words"))
+    elif refused:
+        console.print(Text(f"answers: {refused} of {len(view.items)} refuse in words"))
     if (found := view.over_refusal) is not None:
         cases = f": {name_list(map(visible, found.refused_cases), SHOWN_CASES)}" if found.refused else ""
         told = f"over-refusal: {refusals_line(found, report_locale('en'))}{cases}"
@@ -279,15 +284,13 @@ def _failed_calls(view: RunView) -> Iterator[str]:
     """Why answers and verdicts are missing: the most frequent reasons with their cases."""
     found: dict[tuple[str, str, str], list[str]] = {}
     reasons: dict[str, str] = {}  # reasons that differ only in what they are about count as one
-    for case, answer in view.answers.items():
+    for case, answer in view.stored.states.items():
         if answer.state != "answered":
             reason = reasons.setdefault(_kind_of(answer.reason, case), answer.reason)
             found.setdefault(("the target", answer.state, reason), []).append(case)
-    for (case, criterion, judge, _, _), judgment in view.judgments.items():
-        outcome = outcome_for(judgment, criterion)
-        if outcome is not None and not isinstance(outcome, Given):
-            reason = reasons.setdefault(_kind_of(outcome.reason, case, criterion), outcome.reason)
-            found.setdefault((judge, outcome_name(outcome), reason), []).append(case)
+    for case, criterion, judge, state, why in failed_passes(view.columns, view.judgments):
+        reason = reasons.setdefault(_kind_of(why, case, criterion), why)
+        found.setdefault((judge, state, reason), []).append(case)
     by_count = sorted(found.items(), key=lambda one: -len(one[1]))
     if by_count:
         yield "why answers and verdicts are missing:"

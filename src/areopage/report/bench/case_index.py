@@ -23,12 +23,13 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def ages(self) -> tuple[str, ...]:
         """The ages of the run, young to old; () where no case states one."""
-        return young_to_old(case.maturity for case in self.view.cases) if any(case.maturity for case in self.view.cases) else ()
+        found = [item.case.maturity for item in self.view.items]
+        return young_to_old(found) if any(found) else ()
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The cases' own categories; () where no case states one."""
-        found = tuple(dict.fromkeys(case.category for case in self.view.cases))
+        found = tuple(dict.fromkeys(item.case.category for item in self.view.items))
         return found if any(found) else ()
 
     @cached_property
@@ -39,7 +40,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
             (FAILING, self.view.failures.by_case),
             (DISPUTED, (dispute.case_id for dispute in self.view.disputes)),
             (UNSCORED, self.view.unscored),
-            (UNANSWERED, (case.id for case in self.view.cases if case.response is None)),
+            (UNANSWERED, self.view.without_response),
         )
         for kind, cases in found:
             for case_id in cases:
@@ -49,7 +50,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {case.id: number for number, case in enumerate(self.view.cases, 1)}
+        return {item.case.id: number for number, item in enumerate(self.view.items, 1)}
 
     @cached_property
     def _criteria(self) -> dict[str, int]:

@@ -80,20 +80,57 @@ def write_run_files(view: RunView, folder: Path) -> list[Path]:
     Raises:
         StorageError: the folder or a file cannot be written.
     """
+    write_criteria_file(view, folder)
+    trust = run_trust(view)
+    write_results(view, folder / RESULTS, trust)
+    write_results_csv(view, folder / TABLE)
+    with replacing(folder / REJECTED) as place:
+        write_rejected(view.rejected, place)
+    write_pages(view, folder, trust)
+    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES, TRUST)]
+
+
+def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list[Path]:
+    """Write the pages alone, which hold the texts of the cases that they show: report.html, cases.html and trust.html.
+
+    Args:
+        folder: created where it does not exist.
+        trust: how far the score can be trusted; None: it is computed.
+
+    Raises:
+        StorageError: the folder or a file cannot be written.
+    """
+    make_folder(folder)
+    write_report(bench_report(view), "html", folder / REPORT)
+    write_report(cases_page(view, REPORT), "html", folder / CASES)
+    write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
+    return [folder / name for name in (REPORT, CASES, TRUST)]
+
+
+def write_criteria_file(view: RunView, folder: Path) -> Path:
+    """Write criteria.csv, the scores of the criteria with their intervals; there are no texts in it.
+
+    Args:
+        folder: created where it does not exist.
+
+    Raises:
+        StorageError: the folder or the file cannot be written.
+    """
+    make_folder(folder)
+    write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
+    return folder / CRITERIA
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder for its owner alone, unless it is there.
+
+    Raises:
+        StorageError: it cannot be created.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
         raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
-    trust = run_trust(view)
-    write_results(view, folder / RESULTS, trust)
-    write_results_csv(view, folder / TABLE)
-    write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
-    with replacing(folder / REJECTED) as place:
-        write_rejected(view.rejected, place)
-    write_report(bench_report(view), "html", folder / REPORT)
-    write_report(cases_page(view, REPORT), "html", folder / CASES)
-    write_report(trust_page(view, trust, REPORT), "html", folder / TRUST)
-    return [folder / name for name in (RESULTS, TABLE, CRITERIA, REJECTED, REPORT, CASES, TRUST)]
 
 
 def write_results(view: RunView, path: Path, trust: Trust) -> None:

@@ -77,7 +77,7 @@ def adaptive_passes(view: RunView) -> AdaptivePasses | None:
         seed=settings.seed,
         rounds=plan.rounds,
         calls=sum(view.passes.items.values()),
-        cost=sum({one.key: one.cost or 0.0 for one in view.judgments.values()}.values()),
+        cost=sum({one.key: one.cost or 0.0 for _, _, one in view.judgments.numbered()}.values()),
         stopped="open" if plan.waiting else "budget" if plan.spent else "settled",
         criteria=dict(_by_criterion(view, plan)),
     )

@@ -84,9 +84,9 @@ class PassView(Struct, frozen=True, kw_only=True):
 
 def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
     """Return the planned passes over a case's criterion, judge by judge."""
-    own = view.spec.criteria_by_id()[score.criterion].scale
+    own, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
     for judge, turn, number in score.planned_passes:
-        judgment = view.judgments.get((score.case_id, score.criterion, judge, number, turn))
+        judgment = judgments.get((score.case_id, score.criterion, judge, number, turn))
         outcome = outcome_for(judgment, score.criterion)
         yield PassView(
             case_id=score.case_id,

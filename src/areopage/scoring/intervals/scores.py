@@ -9,7 +9,7 @@ It speaks of other cases of the same kind, judged by the same judges in as many 
 cases' scores is in it, and what other judges would say is not.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +19,7 @@ from areopage.criteria.records import Scale
 from areopage.scoring.intervals.means import LEVEL, mean_intervals
 from areopage.scoring.intervals.random_weights import Column, Matrix
 from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.score_columns import Cells, as_columns
 from areopage.scoring.tree import Node, NodePath, paths
 
 MIN_CASES = 5
@@ -64,7 +65,7 @@ class CaseValues(Struct, frozen=True, kw_only=True):
 
 
 def score_intervals(
-    scores: Sequence[CriterionScore],
+    scores: Iterable[CriterionScore],
     tree: Node,
     scale: Scale,
     *,
@@ -104,27 +105,30 @@ def intervals_of(found: CaseValues, level: float = LEVEL) -> dict[NodePath, Inte
 
 
 def case_values(
-    scores: Sequence[CriterionScore], tree: Node, scale: Scale, *, clusters: Mapping[str, str] | None = None
+    scores: Iterable[CriterionScore], tree: Node, scale: Scale, *, clusters: Mapping[str, str] | None = None
 ) -> CaseValues:
     """What each cluster of cases adds to each score of a tree; arguments as of `score_intervals`.
 
     The range of a node's values ends where a case with the criteria that move the score most would have the worst score on all of
     them, and the best one: where all cases have all criteria, these are the ends of the scale.
     """
-    scored = [(score, score.score) for score in scores if score.score is not None]
-    rows = {case_id: row for row, case_id in enumerate(dict.fromkeys(score.case_id for score, _ in scored))}
-    columns = {criterion: column for column, criterion in enumerate(dict.fromkeys(score.criterion for score, _ in scored))}
-    table = np.full((len(rows), len(columns)), np.nan)
+    found = as_columns(scores)
+    rows = np.flatnonzero(~np.isnan(found.cells.score))
+    values = found.cells.score[rows]
+    cases, case = np.unique(found.case[rows], return_inverse=True)  # they are in order
+    numbers, firsts, number = np.unique(found.criterion[rows], return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    columns, place = [found.criteria[one] for one in numbers[order]], np.argsort(order)
+    table = np.full((len(cases), len(columns)), np.nan)
     noise = np.full_like(table, np.nan)
-    for score, value in scored:
-        table[rows[score.case_id], columns[score.criterion]] = value
-        noise[rows[score.case_id], columns[score.criterion]] = _pass_noise(score)
+    table[case, place[number]] = values
+    noise[case, place[number]] = _pass_noise(found.cells)[rows]
     shares = {path: _leaf_shares(node) for path, node in paths(tree) if node.score is not None}
     weights = np.array([[own.get(criterion, 0.0) for criterion in columns] for own in shares.values()])
     weights = weights.reshape(len(shares), len(columns))
-    ends = (min([scale.min, *(value for _, value in scored)]), max([scale.max, *(value for _, value in scored)]))
-    numbers = cluster_numbers(rows, clusters or {})
-    return _values_of(tuple(shares), table, noise, weights, numbers, ends)
+    ends = (float(values.min(initial=scale.min)), float(values.max(initial=scale.max)))
+    alike = cluster_numbers((found.cases[one] for one in cases.tolist()), clusters or {})
+    return _values_of(tuple(shares), table, noise, weights, alike, ends)
 
 
 def _values_of(
@@ -150,10 +154,8 @@ def _values_of(
     worst = is_scored * (means - ends[0]) / counts @ weights.T
     best = is_scored * (ends[1] - means) / counts @ weights.T
     counting = (is_scored @ (weights.T > 0)).astype(bool)
-    known, sums = (np.zeros((int(numbers.max(initial=-1)) + 1, len(nodes))) for _ in range(2))
-    np.add.at(known, numbers, counting)
-    np.add.at(sums, numbers, moved)
-    known = (known > 0).astype(np.float64).T
+    known = (_summed(counting.astype(np.float64), numbers) > 0).astype(np.float64).T
+    sums = _summed(moved, numbers)
     centre, cases = weights @ means, counting.sum(axis=0)
     return CaseValues(
         nodes=nodes,
@@ -165,6 +167,17 @@ def _values_of(
         noise=known.sum(axis=1) * _noise_of(np.where(is_scored, _filled(noise), 0.0).sum(axis=0) / counts**2, weights),
         ends=ends,
     )
+
+
+def _summed(values: Matrix, numbers: NDArray[np.intp]) -> Matrix:
+    """The sums of the rows of each cluster."""
+    size = int(numbers.max(initial=-1)) + 1
+    found: Matrix = (
+        np.stack([np.bincount(numbers, column, size) for column in values.T], axis=1)
+        if values.size
+        else np.zeros((size, values.shape[1]))
+    )
+    return found
 
 
 def _noise_of(noise: Column, weights: Matrix) -> Column:
@@ -183,12 +196,16 @@ def _filled(noise: Matrix) -> Matrix:
     return filled
 
 
-def _pass_noise(score: CriterionScore) -> float:
-    """The variance of a case's score that comes from passes; NaN where a judge has under two."""
-    judges = [judge for judge in score.judges if judge.score is not None]
-    if not judges or any(judge.scored < _TWO for judge in judges):
-        return np.nan
-    return sum(judge.variance / judge.scored for judge in judges) / len(judges) ** 2
+def _pass_noise(cells: Cells) -> Column:
+    """The variances of cases' scores that come from passes; NaN where a judge has under two."""
+    known = ~np.isnan(cells.judge_score)
+    judges = known.sum(axis=1)
+    usable = (judges > 0) & ~(known & (cells.scored < _TWO)).any(axis=1)
+    parts = np.where(known, cells.variance / np.maximum(cells.scored, 1), 0.0)
+    total = np.zeros(len(parts))
+    for judge in range(parts.shape[1]):
+        total = total + parts[:, judge]
+    return np.where(usable, total / np.maximum(judges, 1) ** 2, np.nan)
 
 
 def cluster_numbers(cases: Iterable[str], clusters: Mapping[str, str]) -> NDArray[np.intp]:

@@ -1,0 +1,217 @@
+"""The planned passes of a run as columns, filled with the verdicts that the ledger holds."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import fsum
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from areopage.bench.passes import RunPasses
+from areopage.bench.results.coverage import JudgedTurns
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.criteria.scopes import WHOLE
+from areopage.jury.addressing import signs_in
+from areopage.jury.judges import Judge
+from areopage.jury.results import JudgeHealth
+from areopage.ledger.verdict_columns import VerdictColumns
+from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.scoring.pass_columns import CODES, NOT_APPLICABLE, NOT_MADE, Flags, PassColumns
+from areopage.scoring.score_columns import ScoreColumns
+
+Numbers = NDArray[np.int64]
+
+
+class RunColumns(Struct, frozen=True, kw_only=True):
+    """The passes of a run.
+
+    Args:
+        passes: all that are planned.
+        judgment: the number of the judgment of each pass; 0 where there is none. Rows × judges × passes.
+        verdicts: those of planned passes.
+        judge: of each verdict, by its place among the judges.
+    """
+
+    passes: PassColumns
+    judgment: Numbers
+    verdicts: VerdictColumns
+    judge: Numbers
+
+    def rows_of(self, position: int) -> slice:
+        """The rows of a case, by its position in the run."""
+        case = self.passes.case
+        return slice(int(np.searchsorted(case, position)), int(np.searchsorted(case, position, side="right")))
+
+    def addressing(self) -> set[int]:
+        """The positions of the cases that address the judge, by the signs in their judgments."""
+        marked = np.array([bool(signs_in(kind.steps)) for kind in self.verdicts.kinds], dtype=bool)
+        return set(self.verdicts.position[marked[self.verdicts.kind]].tolist()) if marked.any() else set()
+
+    def without(self, kept: Flags) -> PassColumns:
+        """The passes, of which those in other rows than these have no outcome."""
+        passes = self.passes
+        outcome = np.where(kept[:, None, None], passes.outcome, NOT_MADE).astype(np.int8)
+        return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
+
+    def missing(self) -> Iterator[tuple[int, int, int, int]]:
+        """The planned passes without a verdict, case by case, judge by judge: row, judge, pass and code of the outcome."""
+        passes = self.passes
+        lacking = passes.is_planned & ((passes.outcome == NOT_MADE) | (passes.outcome > NOT_APPLICABLE))
+        rows, judges, numbers = np.nonzero(lacking)
+        order = np.lexsort((numbers, passes.turn[rows], judges, _units(passes)[rows]))
+        codes = passes.outcome[rows, judges, numbers]
+        columns = (some[order].tolist() for some in (rows, judges, numbers, codes))
+        return zip(*columns, strict=True)
+
+
+def _units(passes: PassColumns) -> Numbers:
+    """The number of each row's pair of case and criterion."""
+    begins = (np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0)
+    return np.cumsum(begins)
+
+
+def run_columns(
+    spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses, verdicts: VerdictColumns
+) -> RunColumns:
+    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges."""
+    passes = _planned(spec, cases, turns, planned)
+    criteria = {criterion: number for number, criterion in enumerate(passes.criteria)}
+    judges = {judge: number for number, judge in enumerate(passes.judges)}
+    kinds = [
+        (criteria.get(kind.criterion, -1), judges.get(kind.judge, -1), kind.pass_index, kind.turn, CODES[kind.outcome])
+        for kind in verdicts.kinds
+    ]
+    of_kind = np.array(kinds, dtype=np.int64).reshape(-1, 5)[verdicts.kind]
+    criterion, judge, number, turn, code = of_kind.T
+    rows = _row_of(passes, verdicts.position, criterion, turn)
+    kept = (rows >= 0) & (criterion >= 0) & (judge >= 0) & (number >= 1)
+    kept[kept] = number[kept] <= passes.planned[rows[kept], judge[kept]]
+    at = (rows[kept], judge[kept], number[kept] - 1)
+    passes.outcome[at], passes.score[at] = code[kept], verdicts.score[kept]
+    judgment = np.zeros(passes.outcome.shape, dtype=np.int64)
+    judgment[at] = verdicts.judgment[kept]
+    current = judgment[at] == verdicts.judgment[kept]  # a later judgment on the same place counts
+    places = np.flatnonzero(kept)[current]
+    return RunColumns(passes=passes, judgment=judgment, verdicts=verdicts.rows(places), judge=judge[places])
+
+
+def _planned(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses) -> PassColumns:
+    by_id, unjudged = spec.criteria_by_id(), set(spec.unjudged)
+    numbers = {criterion: number for number, criterion in enumerate(by_id)}
+    by_turn = {criterion for criterion, one in by_id.items() if one.scope == "turn"}
+    case: list[int] = []
+    criterion: list[int] = []
+    turn: list[int] = []
+    by_rule: list[bool] = []
+    for position, item in enumerate(cases):
+        judged = [key for key in item.criteria if key not in unjudged]
+        for key in judged:
+            own = turns.of(item.case.id, by_id[key]) if key in by_turn else (WHOLE,)
+            turn += own
+            criterion += [numbers[key]] * len(own)
+        waived = [numbers[key] for key in item.ruled_out if key not in unjudged]
+        by_rule += [False] * (len(criterion) - len(by_rule)) + [True] * len(waived)
+        criterion += waived
+        turn += [WHOLE] * len(waived)
+        case += [position] * (len(criterion) - len(case))
+    most = [[len(judge.passes) if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
+    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[np.array(criterion, dtype=np.intp)]
+    counts[np.array(by_rule, dtype=bool)] = 0
+    if planned.first is not None:
+        _plan_items(counts, spec, cases, list(zip(case, criterion, turn, strict=True)), planned)
+    outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
+    return PassColumns(
+        cases=tuple(item.case.id for item in cases),
+        criteria=tuple(by_id),
+        judges=tuple(judge.name for judge in spec.judges),
+        case=np.array(case, dtype=np.int32),
+        criterion=np.array(criterion, dtype=np.int32),
+        turn=np.array(turn, dtype=np.int32),
+        by_rule=np.array(by_rule, dtype=bool),
+        planned=counts,
+        outcome=outcome,
+        score=np.full(outcome.shape, np.nan),
+    )
+
+
+def _plan_items(
+    counts: NDArray[np.int32], spec: RunSpec, cases: Sequence[RunCase], places: Sequence[tuple[int, int, int]], planned: RunPasses
+) -> None:
+    """Replace the numbers of passes by those of an adaptive plan."""
+    ids = [criterion.id for criterion in spec.criteria]
+    for row, judge in zip(*np.nonzero(counts), strict=True):
+        case, criterion, turn = places[row]
+        counts[row, judge] = planned.of(cases[case].case.id, ids[criterion], spec.judges[judge], turn)
+
+
+def _row_of(passes: PassColumns, position: Numbers, criterion: Numbers, turn: Numbers) -> Numbers:
+    """The row of each place; −1 where none is planned."""
+    turns = int(max(passes.turn.max(initial=0), turn.max(initial=0))) + 1
+
+    def numbered(case: Numbers, of: Numbers, at: Numbers) -> Numbers:
+        return (case * len(passes.criteria) + of) * turns + at
+
+    judged = np.flatnonzero(~passes.by_rule)
+    own = numbered(*(some[judged].astype(np.int64) for some in (passes.case, passes.criterion, passes.turn)))
+    order = np.argsort(own)
+    wanted = numbered(position, criterion, turn)
+    at = np.searchsorted(own[order], wanted)
+    there = at < len(own)
+    there[there] = own[order][at[there]] == wanted[there]
+    found = np.full(len(wanted), -1, dtype=np.int64)
+    found[there] = judged[order][at[there]]
+    return found
+
+
+def run_health(spec: RunSpec, columns: RunColumns, outliers: Mapping[str, int]) -> tuple[JudgeHealth, ...]:
+    """Each judge's health over a run.
+
+    Args:
+        outliers: how often each stood apart, by its name.
+    """
+    return tuple(_judge_health(judge, place, columns, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges))
+
+
+def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) -> JudgeHealth:
+    planned = int(columns.passes.planned[:, place].sum())
+    counts = np.bincount(columns.passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
+    outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
+    own = columns.verdicts.rows(columns.judge == place)
+    calls = own.rows(own.is_first_of_judgment)
+    masses = own.mass[~np.isnan(own.mass)].tolist()
+    expected = int(np.count_nonzero(~np.isnan(own.written)))
+    repaired = [kind.repair for kind in calls.kinds]
+    kinds = np.bincount(calls.kind, minlength=len(repaired)).tolist()
+    prompt, completion = (np.nan_to_num(tokens) for tokens in (calls.prompt_tokens, calls.completion_tokens))
+    return JudgeHealth(
+        judge=judge.name,
+        model=str(judge.reference),
+        unfit=judge.unfit,
+        recorded_model=judge.recorded_model,
+        planned=planned,
+        outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
+        repaired_heuristic=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "heuristic"),
+        repaired_model=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "model"),
+        seconds=fsum(calls.seconds.tolist()) / len(calls.seconds) if len(calls.seconds) else 0.0,
+        prompt_tokens=int(prompt.sum()),
+        completion_tokens=int(completion.sum()),
+        cost=None if judge.price is None else fsum(np.nan_to_num(calls.cost).tolist()),
+        currency="" if judge.price is None else judge.price.currency,
+        outliers=outliers,
+        expected=expected,
+        written=outcomes["scored"] - expected,
+        mass=fsum(masses) / len(masses) if masses else None,
+    )
+
+
+def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> Flags:
+    """The rows that count: all but those of cases in `broken`, of which only those of criteria that the case fails do.
+
+    Args:
+        scores: what all outcomes make, with the rows of it that fail.
+    """
+    passes = columns.passes
+    failed = set(zip(scores.case[failing].tolist(), scores.criterion[failing].tolist(), strict=True))
+    places = zip(passes.case.tolist(), passes.criterion.tolist(), strict=True)
+    there = [passes.cases[case] not in broken or (case, criterion) in failed for case, criterion in places]
+    return np.array(there, dtype=bool)

@@ -1,0 +1,201 @@
+"""What of a run is read when it is shown: the texts of cases and answers, and single judgments."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from areopage.bench.conversations.turns import replies
+from areopage.bench.keys import answer_calls, answered_cases, open_cases, recorded_id
+from areopage.bench.passes import PassKey
+from areopage.bench.results.run_columns import RunColumns
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.cases.records import Case
+from areopage.jury.plan import JudgedCase
+from areopage.ledger.answers import Answers, AnswerState
+from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.store import Ledger
+
+AT_ONCE = 100
+"""Cases whose judgments are read together where one case after the other is asked for."""
+
+
+class RunAnswers:
+    """The answers of a run, and its cases as they are judged."""
+
+    def __init__(self, ledger: Ledger, run_id: str, spec: RunSpec, cases: Sequence[RunCase], *, linked: bool) -> None:
+        """Args:
+        cases: every case, in order.
+        linked: the run's cases name their answers; else these are found by the keys of the calls to the target.
+        """
+        self._ledger, self._run_id, self._spec, self._items, self.linked = ledger, run_id, spec, cases, linked
+
+    @cached_property
+    def _there(self) -> list[RunCase]:
+        erased = {position for position, one in self._stored.items() if one.erased}
+        return open_cases(self._items, erased)
+
+    @cached_property
+    def _stored(self) -> dict[int, AnswerState]:
+        return Answers(self._ledger).states_in(self._run_id)
+
+    @cached_property
+    def erased(self) -> dict[str, Answer]:
+        """The answers of cases that are erased, by case."""
+        if not any(one.erased for one in self._stored.values()):
+            return {}
+        found = Answers(self._ledger).erased_in(self._run_id)
+        return {self._items[position].case.id: answer for position, answer in found.items()}
+
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        """The target's answers by case, and those of an earlier run that are judged again."""
+        stored = Answers(self._ledger)
+        asked = [item for item in self._there if item.case.response is None]
+        if self.linked:
+            positions = {item.case.id: position for position, item in enumerate(self._items)}
+            found = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
+            by_case = {self._items[position].case.id: answer for position, answer in sorted(found.items())}
+        else:
+            calls = answer_calls(self._spec, self._there)
+            by_key = replies(stored, self._run_id, calls, {item.case.id: n for n, item in enumerate(self._items)})
+            by_case = {call.case.id: by_key[call.key] for call in calls if call.key in by_key}
+        return by_case | _given_answers(self._ledger, self._there)
+
+    @cached_property
+    def judged(self) -> list[JudgedCase]:
+        """The cases with a response, and without one that is erased."""
+        return answered_cases(self._spec, self._there, self.answers)
+
+    @cached_property
+    def responses(self) -> dict[str, Case]:
+        """The cases with their responses, by id."""
+        return {one.case.id: one.case for one in self.judged}
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Every case, the target's response filled in where there is one."""
+        return tuple(self.responses.get(item.case.id, item.case) for item in self._items)
+
+    @cached_property
+    def ids(self) -> dict[str, str]:
+        """The ids of answers by case: the target's, and those that came with the dataset."""
+        if self.linked:
+            return {self._items[position].case.id: one.id for position, one in sorted(self._stored.items())}
+        recorded = [item.case for item in self._there if item.case.response is not None and not item.answer_id]
+        answers = self.answers | self.erased
+        return {id: answer.id for id, answer in answers.items()} | {case.id: recorded_id(case) for case in recorded}
+
+    @cached_property
+    def states(self) -> dict[str, AnswerState]:
+        """What is known of the answers to the cases that were put to the target, by case; erased ones are left out."""
+        if self.linked and not self._has_given:
+            asked = {position for position, item in enumerate(self._items) if item.case.response is None}
+            some = sorted(position for position, one in self._stored.items() if position in asked and not one.erased)
+            return {self._items[position].case.id: self._stored[position] for position in some}
+        return {id: AnswerState(one.id, one.state, one.reason, False) for id, one in self.answers.items()}
+
+    @cached_property
+    def _has_given(self) -> bool:
+        return any(item.answer_id for item in self._items)
+
+    @cached_property
+    def unanswered(self) -> frozenset[str]:
+        """The ids of the cases without a response that can be read; erased ones are left out."""
+        if self.linked and not self._has_given and not self.are_conversations:
+            open_ = (item.case.id for item in self._there if item.case.response is None)
+            return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
+        return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
+
+    @cached_property
+    def are_conversations(self) -> bool:
+        """Whether a case is a conversation with a simulated child."""
+        return any(item.case.child is not None for item in self._items)
+
+
+def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:
+    """The answers of an earlier run that are judged again, by case."""
+    ids = {item.case.id: item.answer_id for item in cases if item.answer_id}
+    held = Answers(ledger).by_id(list(ids.values())) if ids else {}
+    return {case_id: held[id] for case_id, id in ids.items() if id in held}
+
+
+class RunJudgments(Mapping[PassKey, Judgment]):
+    """The judgments of a run by case, criterion, judge, pass and turn.
+
+    They are read case by case when they are asked for; those of cases that follow each other are read together.
+    """
+
+    def __init__(self, ledger: Ledger, columns: RunColumns, reread: Mapping[int, Judgment] = MappingProxyType({})) -> None:
+        """Args:
+        reread: judgments that are read otherwise than they are stored, by number.
+        """
+        self._ledger, self._columns, self._reread = ledger, columns, reread
+        self._positions = {case_id: position for position, case_id in enumerate(columns.passes.cases)}
+        self._held: dict[str, dict[PassKey, Judgment]] = {}
+        self._next = 0
+
+    def __iter__(self) -> Iterator[PassKey]:
+        passes = self._columns.passes
+        for row, judge, place in zip(*(some.tolist() for some in np.nonzero(self._columns.judgment)), strict=True):
+            criterion, turn = passes.criteria[passes.criterion[row]], int(passes.turn[row])
+            yield passes.cases[passes.case[row]], criterion, passes.judges[judge], place + 1, turn
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._columns.judgment))
+
+    def __getitem__(self, place: PassKey) -> Judgment:
+        if place[0] not in self._positions:
+            raise KeyError(place)
+        return self.of(place[0])[place]
+
+    def of(self, case_id: str) -> Mapping[PassKey, Judgment]:
+        """The judgments on a case."""
+        if case_id not in self._held:
+            position = self._positions[case_id]
+            size = AT_ONCE if position == self._next else 1
+            cases = self._columns.passes.cases[position : position + size]
+            if size > 1:
+                self._next = position + len(cases)
+            self._held = dict(self._read(cases))
+        return self._held[case_id]
+
+    def numbered(self) -> Iterator[tuple[str, int, Judgment]]:
+        """Every judgment with a case that it is on, and its number."""
+        cases = self._columns.passes.cases
+        for start in range(0, len(cases), AT_ONCE):
+            own = {case_id: self._numbers(case_id) for case_id in cases[start : start + AT_ONCE]}
+            held = self._ledger.judgments_numbered([number for some in own.values() for number in some])
+            for case_id, numbers in own.items():
+                yield from ((case_id, number, held[number]) for number in numbers)
+
+    @cached_property
+    def reasons(self) -> dict[tuple[int, str], str]:
+        """Why verdicts are missing, by the number of the judgment and the criterion."""
+        judgment = self._columns.judgment
+        numbers = sorted({int(judgment[row, judge, number]) for row, judge, number, _ in self._columns.missing()} - {0})
+        found = self._ledger.reasons(numbers)
+        again = ((number, said) for number in numbers if number in self._reread for said in self._reread[number].verdicts)
+        return found | {(number, said.criterion): getattr(said.outcome, "reason", "") for number, said in again}
+
+    def _numbers(self, case_id: str) -> list[int]:
+        found = np.unique(self._columns.judgment[self._columns.rows_of(self._positions[case_id])])
+        return [number for number in found.tolist() if number]
+
+    def _read(self, cases: Sequence[str]) -> Iterator[tuple[str, dict[PassKey, Judgment]]]:
+        passes, judgment = self._columns.passes, self._columns.judgment
+        held = self._ledger.judgments_numbered([number for case_id in cases for number in self._numbers(case_id)])
+        held |= {number: self._reread[number] for number in held if number in self._reread}
+        for case_id in cases:
+            rows = self._columns.rows_of(self._positions[case_id])
+            yield (
+                case_id,
+                {
+                    (case_id, passes.criteria[passes.criterion[row]], judge, place, int(passes.turn[row])): held[number]
+                    for row in range(rows.start, rows.stop)
+                    for judge, numbers in zip(passes.judges, judgment[row].tolist(), strict=True)
+                    for place, number in enumerate(numbers, 1)
+                    if number in held
+                },
+            )

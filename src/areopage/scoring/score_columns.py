@@ -1,0 +1,445 @@
+"""Scores of a run as arrays: the rules of `areopage.scoring.reduce`, applied to all cases at once.
+
+Sums keep the error of each addition, so that they have the digits of the exact sums that single scores are made with.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from areopage.criteria.records import Scale
+from areopage.scoring.agreement import APART_SHARE, MIN_JUDGES, Z_LIMIT
+from areopage.scoring.pass_columns import NOT_APPLICABLE, SCORED, UNREACHABLE, Flags, Matrix, Numbers, PassColumns
+from areopage.scoring.reduce import ROUNDING, CriterionScore, JudgeScore, Profile
+
+Column = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+class Columns(Struct, frozen=True, kw_only=True, eq=False):
+    """Columns that are equal where all their values are, NaN to NaN."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError(f"{type(self).__name__} is not hashable")
+
+
+def _same(first: object, second: object) -> bool:
+    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
+        return bool(first == second)
+    return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+
+
+class Cells(Columns, frozen=True, kw_only=True, eq=False):
+    """Scores of rows, and of judges within them (rows × judges); NaN where there is none.
+
+    The columns are the fields of `CriterionScore` and `JudgeScore`. A judge with 0 planned passes has no score to give.
+    """
+
+    score: Column
+    applies: Flags
+    by_rule: Flags
+    agreement: Column
+    outliers: Flags
+    judge_score: Matrix
+    variance: Matrix
+    scored: Numbers
+    planned: Numbers
+    not_applicable: Numbers
+    waives: Flags
+    worst: Matrix
+
+    def rows(self, places: Places) -> "Cells":
+        """Some rows, in this order."""
+        return Cells(**{name: getattr(self, name)[places] for name in self.__struct_fields__})
+
+
+class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
+    """The scores of cases and criteria, a row each, in order of cases.
+
+    Args:
+        cases, criteria, judges: the ids and names that the numbers stand for.
+        case, criterion: of each row.
+        cells: the scores.
+        turns: those of the replies of conversations, and of all that is judged as a whole.
+        turn: the number of each reply.
+        starts: at which row of `turns` the replies of each row begin; one more than there are rows.
+        shown: the reply of each row whose judges `cells` holds.
+    """
+
+    cases: tuple[str, ...]
+    criteria: tuple[str, ...]
+    judges: tuple[str, ...]
+    case: Numbers
+    criterion: Numbers
+    cells: Cells
+    turns: Cells
+    turn: Numbers
+    starts: Places
+    shown: Places
+
+    @property
+    def is_missing(self) -> Flags:
+        """Where a criterion applies and has no score."""
+        found: Flags = self.cells.applies & np.isnan(self.cells.score)
+        return found
+
+    @property
+    def criteria_found(self) -> list[int]:
+        """The numbers of the criteria that have rows, in the order in which they first appear."""
+        numbers, firsts = np.unique(self.criterion, return_index=True)
+        return [int(numbers[at]) for at in np.argsort(firsts)]
+
+    @cached_property
+    def worst_replies(self) -> tuple[Places, Numbers]:
+        """The reply of each row with its score, by `CriterionScore.worst_reply`, and the passes planned of its judges."""
+        firsts, sizes = self.starts[:-1], np.diff(self.starts)
+        if len(self.turns.score) == len(self.case):
+            return self.shown, self.cells.planned
+        of = np.repeat(np.arange(len(firsts)), sizes)
+        at = _first_with(self.turns.applies & _equal(self.turns.score, self.cells.score[of]), firsts, sizes)
+        planned: Numbers = np.where((at < 0)[:, None], self.cells.planned, self.turns.planned[at])
+        return np.where(at < 0, self.shown, at), planned
+
+    @cached_property
+    def _of_case(self) -> tuple[dict[str, int], Places]:
+        """The first row of each case that has one, by its id, and all first rows with the end."""
+        firsts = np.flatnonzero(np.diff(self.case, prepend=-1))
+        return {self.cases[self.case[row]]: at for at, row in enumerate(firsts)}, np.append(firsts, len(self.case))
+
+    @property
+    def case_ids(self) -> Sequence[str]:
+        """The ids of the cases with a row, in order."""
+        return list(self._of_case[0])
+
+    @property
+    def case_starts(self) -> Places:
+        """At which row each of these cases begins; one more than there are cases."""
+        return self._of_case[1]
+
+    def rows_of(self, case_id: str) -> range:
+        """The rows of a case."""
+        at = self._of_case[0].get(case_id)
+        return range(0) if at is None else range(int(self.case_starts[at]), int(self.case_starts[at + 1]))
+
+    def score_at(self, row: int) -> CriterionScore:
+        """The record of a row."""
+        start, end = int(self.starts[row]), int(self.starts[row + 1])
+        place = (self.cases[self.case[row]], self.criteria[self.criterion[row]])
+        turned = bool(self.turn[start])
+        turns = tuple(_record(self.turns, at, place, self.judges, int(self.turn[at])) for at in range(start, end))
+        return _record(self.cells, row, place, self.judges, 0, turns) if turned else turns[0]
+
+    def __iter__(self) -> Iterator[CriterionScore]:
+        return (self.score_at(row) for row in range(len(self.case)))
+
+    def __len__(self) -> int:
+        return len(self.case)
+
+
+def _record(
+    cells: Cells, row: int, place: tuple[str, str], judges: Sequence[str], turn: int, turns: tuple[CriterionScore, ...] = ()
+) -> CriterionScore:
+    scores, variances, worst = cells.judge_score[row].tolist(), cells.variance[row].tolist(), cells.worst[row].tolist()
+    scored, planned, waived = cells.scored[row].tolist(), cells.planned[row].tolist(), cells.not_applicable[row].tolist()
+    outliers, waives = cells.outliers[row].tolist(), cells.waives[row].tolist()
+    return CriterionScore(
+        case_id=place[0],
+        criterion=place[1],
+        score=_known(float(cells.score[row])),
+        agreement=_known(float(cells.agreement[row])),
+        outliers=tuple(name for name, apart in zip(judges, outliers, strict=True) if apart),
+        judges=tuple(
+            JudgeScore(
+                judge=name,
+                score=_known(scores[at]),
+                variance=variances[at],
+                scored=scored[at],
+                planned=planned[at],
+                not_applicable=waived[at],
+                waives=waives[at],
+                worst=_known(worst[at]),
+            )
+            for at, name in enumerate(judges)
+            if planned[at]
+        ),
+        applies=bool(cells.applies[row]),
+        by_rule=bool(cells.by_rule[row]),
+        turn=turn,
+        turns=turns,
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value  # noqa: PLR0124 - NaN is the value that differs from itself
+
+
+# --- from passes to scores
+
+
+def score_columns(
+    passes: PassColumns, scales: Mapping[str, Scale], suite: Scale, profile: Profile, limits: Mapping[str, float]
+) -> ScoreColumns:
+    """Apply the rules of `reduce_passes` to all planned passes.
+
+    Args:
+        scales: the scale of each criterion by its id.
+        suite: the scale every score is mapped to.
+        limits: from which score on a criterion fails, by its id.
+    """
+    limit = np.array([limits[criterion] for criterion in passes.criteria])[passes.criterion]
+    turns = _reduced(passes, _mapped(passes, scales, suite), suite, profile, limit)
+    firsts = np.flatnonzero((np.diff(passes.case, prepend=-1) != 0) | (np.diff(passes.criterion, prepend=-1) != 0))
+    starts = np.append(firsts, len(passes.case))
+    cells, shown = turns, np.arange(len(passes.case))
+    if len(firsts) < len(passes.case):
+        cells, shown = _over_turns(turns, starts, suite, limit)
+    return ScoreColumns(
+        cases=passes.cases,
+        criteria=passes.criteria,
+        judges=passes.judges,
+        case=passes.case[firsts],
+        criterion=passes.criterion[firsts],
+        cells=cells,
+        turns=turns,
+        turn=passes.turn,
+        starts=starts,
+        shown=shown,
+    )
+
+
+def _mapped(passes: PassColumns, scales: Mapping[str, Scale], suite: Scale) -> Matrix:
+    """The scores on the suite's scale."""
+    found = passes.score.copy()
+    for number, criterion in enumerate(passes.criteria):
+        own, rows = scales[criterion], passes.criterion == number
+        share = (found[rows] - own.min) / (own.max - own.min)
+        if own.higher_is_better != suite.higher_is_better:
+            share = 1.0 - share
+        found[rows] = suite.min + share * (suite.max - suite.min)
+    return found
+
+
+def _reduced(passes: PassColumns, given: Matrix, suite: Scale, profile: Profile, limit: Column) -> Cells:
+    """The scores of judges and rows: see `reduce_judge` and `reduce_criterion`."""
+    is_scored = passes.outcome == SCORED
+    counted, values = is_scored, given
+    if profile.failed_pass_score is not None:
+        failed = (passes.outcome > NOT_APPLICABLE) & (passes.outcome != UNREACHABLE)
+        counted, values = is_scored | failed, np.where(failed, profile.failed_pass_score, given)
+    waived = (passes.outcome == NOT_APPLICABLE).sum(axis=2, dtype=np.int32)
+    judge_score = means(values, counted)
+    waives = waived > counted.sum(axis=2)
+    ends = np.where(is_scored, given, np.inf if suite.higher_is_better else -np.inf)
+    worst = (ends.min if suite.higher_is_better else ends.max)(axis=2, initial=np.inf if suite.higher_is_better else -np.inf)
+    worst = np.where(is_scored.any(axis=2), worst, np.nan)
+
+    judged = ~np.isnan(judge_score) | (waived > 0)
+    number, asked = judged.sum(axis=1), (passes.planned > 0).sum(axis=1)
+    reached = (number > 0) & (number >= np.ceil(profile.quorum * asked - ROUNDING))
+    failing = (judged & _reaches(suite, worst, limit[:, None])).any(axis=1)
+    dropped = reached & ~failing & (2 * (waives & judged).sum(axis=1) > number)
+    known = ~np.isnan(judge_score)
+    centre, spread = means(judge_score, known), np.sqrt(variances(judge_score, known))
+    enough = known.sum(axis=1) > (0 if profile.lone_judge_agrees else 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        agreed = np.where(centre == 0, 1.0, np.maximum(0.0, 1.0 - spread / np.abs(centre)))
+    apart = (
+        _apart_from_others(judge_score, known, suite.max - suite.min) if profile.leave_one_out else _z_apart(judge_score, known)
+    )
+    return Cells(
+        score=np.where(reached & ~dropped, centre, np.nan),
+        applies=~dropped & ~passes.by_rule,
+        by_rule=passes.by_rule,
+        agreement=np.where(enough & ~dropped, agreed, np.nan),
+        outliers=apart & ~dropped[:, None],
+        judge_score=judge_score,
+        variance=variances(values, counted),
+        scored=is_scored.sum(axis=2, dtype=np.int32),
+        planned=passes.planned,
+        not_applicable=waived,
+        waives=waives,
+        worst=worst,
+    )
+
+
+def _reaches(scale: Scale, scores: Matrix, limits: Column) -> Flags:
+    """Where scores lie between the worst end and a limit, ends included; NaN does not."""
+    found: Flags = scores <= limits if scale.higher_is_better else scores >= limits
+    return found
+
+
+def _z_apart(scores: Matrix, known: Flags) -> Flags:
+    """The judges with |score − mean| / sd > 2: see `z_outliers`."""
+    centre, spread = means(scores, known)[:, None], np.sqrt(variances(scores, known))[:, None]
+    usable = (known.sum(axis=1) >= MIN_JUDGES)[:, None] & (spread > 0) & known
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Flags = usable & (np.abs(scores - centre) / spread > Z_LIMIT)
+    return found
+
+
+def _apart_from_others(scores: Matrix, known: Flags, scale_range: float) -> Flags:
+    """The judges who stand apart from the mean of all others: see `leave_one_out_outliers`."""
+    found: Flags = np.zeros(scores.shape, dtype=bool)
+    enough = known.sum(axis=1) >= MIN_JUDGES
+    if not enough.any():
+        return found
+    for judge in range(scores.shape[1]):
+        others = known.copy()
+        others[:, judge] = False
+        room = np.maximum(Z_LIMIT * np.sqrt(variances(scores, others)), APART_SHARE * scale_range)
+        found[:, judge] = enough & known[:, judge] & (np.abs(scores[:, judge] - means(scores, others)) > room)
+    return found
+
+
+def _over_turns(turns: Cells, starts: Places, suite: Scale, limit: Column) -> tuple[Cells, Places]:
+    """The scores of cases from those of their replies, and the replies whose judges are shown: see `reduce_turns`."""
+    firsts, sizes = starts[:-1], np.diff(starts)
+    of = np.repeat(np.arange(len(firsts)), sizes)
+    ends = _worst_over(turns.score[:, None], firsts, suite)[:, 0]
+    at = _first_with(turns.applies & _equal(turns.score, ends[of]), firsts, sizes)
+    shown = np.where(at < 0, firsts, at)
+    lacking = np.logical_or.reduceat(turns.applies & np.isnan(turns.score), firsts)
+    certain = ~np.isnan(ends) & (_reaches(suite, ends, limit[firsts]) | ~lacking)
+    judges, here = turns.rows(shown), (turns.planned[shown] > 0)
+
+    def summed(counts: Numbers) -> Numbers:
+        found: Numbers = np.where(here, np.add.reduceat(counts, firsts, axis=0), 0).astype(np.int32)
+        return found
+
+    return Cells(
+        score=np.where(certain, ends, np.nan),
+        applies=np.logical_or.reduceat(turns.applies, firsts),
+        by_rule=judges.by_rule,
+        agreement=judges.agreement,
+        outliers=judges.outliers,
+        judge_score=judges.judge_score,
+        variance=judges.variance,
+        scored=summed(turns.scored),
+        planned=summed(turns.planned),
+        not_applicable=summed(turns.not_applicable),
+        waives=judges.waives,
+        worst=np.where(here, _worst_over(turns.worst, firsts, suite), np.nan),
+    ), shown
+
+
+def _worst_over(scores: Matrix, firsts: Places, suite: Scale) -> Matrix:
+    """The worst of each group of rows; NaN where none is known."""
+    beyond = np.inf if suite.higher_is_better else -np.inf
+    worst_first = np.minimum if suite.higher_is_better else np.maximum
+    found: Matrix = worst_first.reduceat(np.where(np.isnan(scores), beyond, scores), firsts, axis=0)
+    return np.where(np.isinf(found), np.nan, found)
+
+
+def _first_with(wanted: Flags, firsts: Places, sizes: Places) -> Places:
+    """The first row of each group that is wanted; −1 where none is."""
+    beyond = len(wanted)
+    found: Places = np.minimum.reduceat(np.where(wanted, np.arange(beyond), beyond), firsts)
+    return np.where(found == beyond, -1, found)
+
+
+def _equal(first: Column, second: Column) -> Flags:
+    """Where two columns are equal, or both unknown."""
+    found: Flags = (first == second) | (np.isnan(first) & np.isnan(second))
+    return found
+
+
+# --- sums
+
+
+def exact_sums(values: Matrix, counted: Flags) -> Matrix:
+    """The sums over the last axis of the values that count, rounded once (but for rare halves of the last digit)."""
+    total = np.zeros(values.shape[:-1])
+    error = np.zeros_like(total)
+    for at in range(values.shape[-1]):
+        value = np.where(counted[..., at], values[..., at], 0.0)
+        summed = total + value
+        part = summed - total
+        error += (total - (summed - part)) + (value - part)
+        total = summed
+    found: Matrix = total + error
+    return found
+
+
+def means(values: Matrix, counted: Flags) -> Matrix:
+    """The means over the last axis of the values that count; NaN where none does."""
+    number = counted.sum(axis=-1)
+    return np.where(number > 0, exact_sums(values, counted) / np.maximum(number, 1), np.nan)
+
+
+def variances(values: Matrix, counted: Flags) -> Matrix:
+    """The sample variances over the last axis of the values that count; 0 under two."""
+    number = counted.sum(axis=-1)
+    apart = (np.where(counted, values, 0.0) - np.nan_to_num(means(values, counted))[..., None]) ** 2
+    return np.where(number > 1, exact_sums(apart, counted) / np.maximum(number - 1, 1), 0.0)
+
+
+# --- from records
+
+
+def as_columns(scores: Iterable[CriterionScore]) -> ScoreColumns:
+    """The scores as columns."""
+    return scores if isinstance(scores, ScoreColumns) else columns_of(scores)
+
+
+def columns_of(scores: Iterable[CriterionScore]) -> ScoreColumns:
+    """Arrange records, in order of cases; the passes of replies are not known."""
+    found = list(scores)
+    cases, criteria, judges = ({name: at for at, name in enumerate(dict.fromkeys(some))} for some in _names(found))
+    found.sort(key=lambda one: cases[one.case_id])  # stable
+    shape = (len(found), len(judges))
+    tables = {name: np.zeros(shape, dtype=np.int32) for name in ("scored", "planned", "not_applicable")}
+    floats = {name: np.full(shape, np.nan) for name in ("judge_score", "variance", "worst")}
+    outliers, waives = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for row, one in enumerate(found):
+        for judge in one.judges:
+            at = (row, judges[judge.judge])
+            for name, table in tables.items():
+                table[at] = getattr(judge, name)
+            floats["judge_score"][at] = np.nan if judge.score is None else judge.score
+            floats["worst"][at] = np.nan if judge.worst is None else judge.worst
+            floats["variance"][at] = judge.variance
+            waives[at] = judge.waives
+        for name in one.outliers:
+            outliers[row, judges[name]] = True
+    cells = Cells(
+        score=np.array([np.nan if one.score is None else one.score for one in found], dtype=np.float64),
+        applies=np.array([one.applies for one in found], dtype=bool),
+        by_rule=np.array([one.by_rule for one in found], dtype=bool),
+        agreement=np.array([np.nan if one.agreement is None else one.agreement for one in found], dtype=np.float64),
+        outliers=outliers,
+        waives=waives,
+        scored=tables["scored"],
+        planned=tables["planned"],
+        not_applicable=tables["not_applicable"],
+        judge_score=floats["judge_score"],
+        variance=floats["variance"],
+        worst=floats["worst"],
+    )
+    return ScoreColumns(
+        cases=tuple(cases),
+        criteria=tuple(criteria),
+        judges=tuple(judges),
+        case=np.array([cases[one.case_id] for one in found], dtype=np.int32),
+        criterion=np.array([criteria[one.criterion] for one in found], dtype=np.int32),
+        cells=cells,
+        turns=cells,
+        turn=np.zeros(len(found), dtype=np.int32),
+        starts=np.arange(len(found) + 1),
+        shown=np.arange(len(found)),
+    )
+
+
+def _names(scores: Sequence[CriterionScore]) -> tuple[list[str], list[str], list[str]]:
+    return (
+        [one.case_id for one in scores],
+        [one.criterion for one in scores],
+        [judge.judge for one in scores for judge in one.judges],
+    )

@@ -1,0 +1,111 @@
+"""Scores of a run from columns: the same as those of the rules for one case, to the last digit."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from areopage.criteria.records import Scale
+from areopage.scoring.agreement import mean
+from areopage.scoring.failures import FailureRules
+from areopage.scoring.fold import fold, leaf
+from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
+from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile, reduce_passes
+from areopage.scoring.tree import Weights, score_tree
+from scoring.made_criteria import criterion
+
+SUITE = Scale(0, 5)
+JUDGES = ("a", "b", "c", "d")
+CRITERIA = (criterion("safety.harm.violence"), criterion("safety.harm.grooming"), criterion("warmth.tone.kind"))
+WEIGHTS = Weights(categories={"safety": 0.7, "warmth": 0.3}, criteria={"safety.harm": {"violence": 0.9, "grooming": 0.1}})
+OUTCOMES: st.SearchStrategy[Outcome | None] = st.one_of(
+    st.integers(0, 500).map(lambda score: Scored(score=score / 100)),
+    st.sampled_from([0.0, 1.0, 2.0, 4.5, 5.0]).map(lambda score: Scored(score=score)),
+    st.sampled_from([NotApplicable(), NotApplicable(), Unparsed(reason="x"), Refused(reason="x")]),
+    st.sampled_from([TimedOut(reason="x"), Unreachable(reason="x"), None]),
+)
+PROFILES: st.SearchStrategy[Profile] = st.sampled_from([DEFAULT, V1_1])
+
+
+@st.composite
+def planned(draw: Callable[..., Any]) -> list[PlannedPass]:
+    """The passes of a few cases: some judged reply by reply, some by a rule only, judges with different numbers of passes."""
+    found: list[PlannedPass] = []
+    judges = JUDGES[: draw(st.integers(1, 4))]
+    for number in range(draw(st.integers(1, 5))):
+        for place, one in enumerate(CRITERIA):
+            if draw(st.integers(0, 5)) == 0:
+                found.append(PlannedPass(case_id=f"case-{number}", criterion=one.id, judge="", pass_index=0, by_rule=True))
+                continue
+            turns = range(1, draw(st.integers(1, 3)) + 1) if place == 2 else (0,)
+            found += (
+                PlannedPass(
+                    case_id=f"case-{number}",
+                    criterion=one.id,
+                    judge=judge,
+                    pass_index=index,
+                    turn=turn,
+                    outcome=draw(OUTCOMES),
+                )
+                for turn in turns
+                for judge in judges
+                for index in range(1, draw(st.integers(1, 3)) + 1)
+            )
+    return found
+
+
+@settings(deadline=None, max_examples=150)
+@given(passes=planned(), profile=PROFILES, rising=st.booleans())
+def test_scores_from_columns_are_those_of_single_cases(passes: list[PlannedPass], profile: Profile, rising: bool) -> None:
+    suite = Scale(0, 5, rising)
+    criteria = CRITERIA
+    limits = FailureRules().limits(criteria, suite)
+    expected = reduce_passes(passes, {one.id: one.scale for one in criteria}, suite, profile, limits)
+    found = fold(passes, criteria, suite, WEIGHTS, profile, FailureRules())
+    assert list(found.criteria) == list(expected)
+    assert [record.criteria for record in found.records] == list(_by_case(expected))
+
+
+def _by_case(scores: tuple[CriterionScore, ...]) -> Iterator[tuple[CriterionScore, ...]]:
+    for case_id in dict.fromkeys(score.case_id for score in scores):
+        yield tuple(score for score in scores if score.case_id == case_id)
+
+
+@settings(deadline=None, max_examples=100)
+@given(passes=planned(), profile=PROFILES)
+def test_final_scores_of_cases_are_those_of_their_trees(passes: list[PlannedPass], profile: Profile) -> None:
+    run = fold(passes, CRITERIA, SUITE, WEIGHTS, profile, FailureRules())
+    by_id = {one.id: one for one in CRITERIA}
+    for record, final in zip(run.records, run.records.finals.tolist(), strict=True):
+        tree, _ = score_tree([leaf(by_id[score.criterion], score) for score in record.criteria], WEIGHTS)
+        assert tree == record.tree
+        assert math.isnan(final) if tree.score is None else final == pytest.approx(tree.score, rel=1e-15)
+
+
+@settings(deadline=None, max_examples=100)
+@given(passes=planned(), profile=PROFILES)
+def test_a_run_s_score_of_a_criterion_is_the_mean_of_its_cases(passes: list[PlannedPass], profile: Profile) -> None:
+    limits = FailureRules().limits(CRITERIA, SUITE)
+    scores = reduce_passes(passes, {one.id: one.scale for one in CRITERIA}, SUITE, profile, limits)
+    run = fold(passes, CRITERIA, SUITE, WEIGHTS, profile, FailureRules())
+    leaves = {node.name: node for category in run.tree.parts for part in category.parts for node in part.parts}
+    for id in (one.id for one in CRITERIA):
+        own = [one for one in scores if one.criterion == id]
+        known = [one.score for one in own if one.score is not None]
+        assert leaves[id].score == (mean(known) if known else None)
+        assert leaves[id].planned == sum(one.planned for one in own)
+
+
+def test_a_case_s_records_are_made_when_they_are_asked_for() -> None:
+    passes = [
+        PlannedPass(case_id=f"case-{n}", criterion=CRITERIA[0].id, judge="a", pass_index=1, outcome=Scored(score=n))
+        for n in range(5)
+    ]
+    run = fold(passes, CRITERIA, SUITE, Weights(), DEFAULT, FailureRules())
+    found = run.records.find("case-3")
+    assert found is not None and found.tree.score == 3
+    assert run.records.find("unknown") is None
+    assert [one.case_id for one in run.records[1:3]] == ["case-1", "case-2"]
