@@ -71,6 +71,8 @@ def test_documents_are_cut_first_so_that_a_long_case_is_judged(command: Command,
     assert "first" in shown["fake-a"] and "third" not in shown["fake-a"]
     assert "third" in shown["fake-b"]  # the window of the other judge is not known
     assert all(one["outcome"] == "scored" for one in passes_of(command.results()).values())
+    remarks = " ".join(command.results()["run"]["metadata"]["remarks"])
+    assert "judge alpha was not shown all documents of 1 case, since its window does not hold them: c0" in remarks
     calls = len(server.calls)
     shows = command("bench", "show", "latest")
     assert shows.code == 0 and "100" in shows.out

@@ -7,6 +7,7 @@ import msgspec
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.bench.comparison.shared import Pair, paired_runs
 from areopage.bench.panels import case_column
+from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView, view_run
@@ -59,6 +60,7 @@ def compared_run(view: RunView) -> ComparedRun:
         interval=view.scores.interval,
         failures=view.failures.first,
         unfit=tuple(health.judge for health in view.health if health.unfit),
+        costs=totals(run_costs(view)),
     )
 
 

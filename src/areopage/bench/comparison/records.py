@@ -27,6 +27,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
         name: the target, or "" where the answers come with the cases.
         verdict: by the floors of its own suite; None where that sets none.
         doubt: why it settles nothing; "" where it does.
+        costs: of its target and judges together, by currency; empty without a price.
     """
 
     run: Run
@@ -39,6 +40,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
     interval: Interval | None
     failures: FailureCount
     unfit: tuple[str, ...]
+    costs: dict[str, float] = {}
 
 
 class SliceDifference(Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Results of a run, computed from the ledger without calling a model."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -22,6 +22,8 @@ from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.results.worth import run_worth
 from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.cases.records import Case, RejectedRow
+from areopage.criteria.records import Criterion
+from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
@@ -264,8 +266,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Remarks on the target's answers: overlong ones, and conversations that ended early."""
-        return (*self._long_answers(), *(self.conversations.notes() if self.conversations else ()))
+        """Remarks on the target's answers: overlong ones, documents that were cut, and conversations that ended early."""
+        return (*self._long_answers(), *self._cut_documents(), *(self.conversations.notes() if self.conversations else ()))
 
     def _long_answers(self) -> tuple[Note, ...]:
         limit = self.spec.max_response_length
@@ -273,6 +275,19 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
             return ()
         long = tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
+
+    def _cut_documents(self) -> Iterator[Note]:
+        """The cases whose documents a judge was not shown, or not whole, since its window does not hold them."""
+        spec, by_id = self.spec, self.spec.criteria_by_id()
+        wanted: dict[str, list[Criterion]] = {
+            item.case.id: [by_id[key] for key in item.criteria] for item in self.items if item.case.documents
+        }
+        cases = [case for case in self.cases if case.id in wanted] if wanted else []
+        for judge in spec.judges if wanted else ():
+            fitting = Fitting(judge, spec.gauges.get(str(judge.reference)) if judge.is_model else None, spec.personas)
+            cut = [case.id for case in cases if fitting.fitted(case, wanted[case.id], joint=spec.joint).left_out]
+            if cut:
+                yield Note("cut_documents", {"n": len(cut), "judge": judge.name, "cases": tuple(cut)})
 
     @property
     def addressing(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.missing import failed_passes
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
@@ -92,7 +93,7 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
         console.print(Text(told, style="bold"))
     print_table(console, _scores_table(view))
     print_table(console, _health_table(view))
-    for told in _failed_calls(view):
+    for told in (*_cost(view), *_failed_calls(view)):
         console.print(Text(told), soft_wrap=True)
     for note in view.notes:
         console.print(Text(visible(str(note)), style="bold"), soft_wrap=True)
@@ -374,6 +375,15 @@ def _health_table(view: RunView) -> Table:
         table.caption = "n/a: the criterion does not apply to the case"
         table.caption_justify = "left"
     return table
+
+
+def _cost(view: RunView) -> Iterator[str]:
+    """What the target and the judges cost, as far as prices are known."""
+    locale, found = report_locale("en"), run_costs(view)
+    parts = (f"{one.name} {locale.money(one.cost, one.currency)}" for one in found if one.cost is not None)
+    if found:
+        whole = locale.costs(totals(found))
+        yield f"cost: {whole} ({', '.join(parts)})" if whole else "cost: not known, no model has a price"
 
 
 def shown_score(score: float | None, count: FailureCount | None = None) -> str:

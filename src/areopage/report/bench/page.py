@@ -14,6 +14,7 @@ from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.agreement import agreement_fact, agreement_section
 from areopage.report.bench.conversations import conversations_section
+from areopage.report.bench.costs import costs_section
 from areopage.report.bench.disputes import disputes_section
 from areopage.report.bench.failures import failures_line, failures_notice
 from areopage.report.bench.grid import failures_section
@@ -89,6 +90,7 @@ def bench_report(view: RunView) -> Report:
         worst_section(view, locale),
         conversations_section(view, locale),
         _judges(view, locale),
+        costs_section(view, locale),
         agreement_section(view, locale),
         worth_section(view.worth, locale),
         passes_section(view, locale),

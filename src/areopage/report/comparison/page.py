@@ -84,6 +84,7 @@ def comparison_report(
         facts=(
             (locale.say("outcome"), locale.say(f"outcome_{comparison.outcome}")),
             (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+            *_cost_fact(comparison, names, locale),
         ),
         notices=tuple(_notices(comparison, names, locale)),
         headline=None,
@@ -91,6 +92,14 @@ def comparison_report(
         footer=(f"areopage {__version__}",),
         figures=comparison_figures(comparison),
     )
+
+
+def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[tuple[str, str]]:
+    """What each run cost; nothing where no price is known."""
+    runs = (comparison.first, *(one.other for one in comparison.others))
+    told = [locale.say("pair", name=names[run.run.id], value=locale.costs(run.costs)) for run in runs if locale.costs(run.costs)]
+    if told:
+        yield locale.say("cost"), "; ".join(told)
 
 
 def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:

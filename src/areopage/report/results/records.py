@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from areopage.bench.compared import RunHistory
 from areopage.bench.conversations.turns import ConversationEnds
+from areopage.bench.results.costs import ModelCost
 from areopage.bench.results.missing import MissingVerdict
 from areopage.bench.results.run_view import SourceScore
 from areopage.bench.spec import Reassessed
@@ -322,6 +323,8 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         joint: one call asked a model about all criteria of a scope; else each criterion had a call of its own.
         target_calls: what the calls took that this run made to its target and to the model that plays the children, by source;
             calls that the ledger knew are not among them. Each turn of a conversation is a call.
+        costs: by model: of the target and the model that plays children, those of `target_calls`; of judges, those of the
+            judgments that the scores use, whichever run asked for them.
         weights: as configured.
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
@@ -361,6 +364,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     child: TargetDetail | None
     conversations: ConversationEnds | None
     target_calls: tuple[CallTotals, ...]
+    costs: tuple[ModelCost, ...]
     reassessed: Reassessed | None
     judges: tuple[JudgeEntry, ...]
     profile: Profile

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 import areopage
 from areopage.bench.passes import outcome_for
+from areopage.bench.results.costs import run_costs
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec, Target
 from areopage.cases.records import Case
@@ -249,6 +250,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         child=_target_detail(spec.child),
         conversations=view.conversations,
         target_calls=view.calls,
+        costs=run_costs(view),
         reassessed=spec.reassessed,
         judges=_judge_entries(view),
         profile=spec.profile,
