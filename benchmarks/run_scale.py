@@ -18,15 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from bench_report import CRITERIA, JUDGES, write_run
+from bench_report import CRITERIA, write_run
 from monitor_pipeline import place
 from sqlalchemy import Connection, Table
 
@@ -38,13 +36,13 @@ from areopage.bench.spec import RunCase, RunSpec, encode_spec, fingerprint_of, s
 from areopage.cases.records import Case
 from areopage.jury.panel import planned_calls
 from areopage.ledger import answer_tables as tables
-from areopage.ledger.answers import Answers, insert_answers
+from areopage.ledger.answers import insert_answers
 from areopage.ledger.records import Answer, Run, StoredOutcome
 from areopage.ledger.store import Ledger
 
 PASSES = 3
 AT_ONCE = 2_000
-WORDS = "the rain falls because warm water rises as vapour and cools up where drops gather".split()
+WORDS = ("the", "rain", "falls", "because", "warm", "water", "rises", "as", "vapour", "and", "cools", "where", "drops", "gather")
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 PARTS = ("rescore", "texts", "report")
 
@@ -199,7 +197,7 @@ def load(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -
         marks = ", ".join("?" * len(names))
         values = ([str(value) if isinstance(value, datetime) else value for value in row.values()] for row in rows)
         raw = connection.connection.cursor()
-        raw.executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})", values)  # noqa: S608
+        raw.executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})", values)
         return
     with connection.connection.cursor() as cursor, cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as stream:
         for row in rows:

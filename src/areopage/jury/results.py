@@ -13,7 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
@@ -24,7 +24,6 @@ from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
-    OUTCOME_NAMES,
     Given,
     Outcome,
     PlannedPass,
@@ -270,36 +269,6 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
             currency=next((one.currency for one in own if one.currency), ""),
         )
         for name, own in by_judge.items()
-    )
-
-
-def judge_health(judge: Judge, planned: int, judgments: Sequence[Judgment], outliers: int = 0) -> JudgeHealth:
-    """Compute one judge's health.
-
-    Args:
-        planned: verdicts that were planned.
-        judgments: the judge's own.
-    """
-    outcomes = dict.fromkeys(OUTCOME_NAMES, 0)
-    for judgment in judgments:
-        for verdict in judgment.verdicts:
-            outcomes[outcome_name(verdict.outcome)] += 1
-    price = judge.price
-    return JudgeHealth(
-        judge=judge.name,
-        model=str(judge.reference),
-        unfit=judge.unfit,
-        recorded_model=judge.recorded_model,
-        planned=planned,
-        outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
-        repaired_heuristic=sum(one.repair == "heuristic" for one in judgments),
-        repaired_model=sum(one.repair == "model" for one in judgments),
-        seconds=sum(one.seconds for one in judgments) / len(judgments) if judgments else 0.0,
-        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
-        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
-        cost=sum(price.of(one.prompt_tokens, one.completion_tokens) for one in judgments) if price else None,
-        currency=price.currency if price else "",
-        outliers=outliers,
     )
 
 
