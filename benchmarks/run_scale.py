@@ -42,7 +42,8 @@ from areopage.ledger.store import Ledger
 
 PASSES = 3
 AT_ONCE = 2_000
-WORDS = ("the", "rain", "falls", "because", "warm", "water", "rises", "as", "vapour", "and", "cools", "where", "drops", "gather")
+SENTENCE = "the rain falls because warm water rises as vapour and cools up where drops gather"
+WORDS = SENTENCE.split()
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 PARTS = ("rescore", "texts", "report")
 
@@ -195,11 +196,12 @@ def load(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -
     names = list(rows[0])
     if connection.dialect.name == "sqlite":
         marks = ", ".join("?" * len(names))
-        values = ([str(value) if isinstance(value, datetime) else value for value in row.values()] for row in rows)
+        values = [[str(value) if isinstance(value, datetime) else value for value in row.values()] for row in rows]
         raw = connection.connection.cursor()
         raw.executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks})", values)
         return
-    with connection.connection.cursor() as cursor, cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as stream:
+    driver: Any = connection.connection
+    with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as stream:
         for row in rows:
             stream.write_row(list(row.values()))
 

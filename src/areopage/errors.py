@@ -15,6 +15,7 @@ AreopageError
 │   ├── NotHeldBack           the answer is not held: it was delivered or is settled already
 │   ├── TooManyAnswers        wait until fewer answers are being generated for this API key
 │   ├── UnknownCollection     name a collection that exists, or ingest documents into it
+│   ├── BudgetSpent           raise the budget, then resume
 │   └── MissingExtra          install the extra that is named
 └── CallError                 one call to a model failed; the jury turns it into an outcome
     ├── CallTimedOut          no answer in time
@@ -90,6 +91,10 @@ class UnknownAnswer(UserError):
 
 class NotHeldBack(UserError):
     """An answer cannot be released or refused: it is not held, or is settled already."""
+
+
+class BudgetSpent(UserError):
+    """The next call might cost more than is left of the budget; what is paid for is kept."""
 
 
 class MissingExtra(UserError):

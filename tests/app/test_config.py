@@ -92,7 +92,10 @@ def test_init_writes_a_configuration_that_is_all_defaults(command: Command) -> N
 def test_what_the_configuration_comments_out_loads_as_well(command: Command, tmp_path: Path) -> None:
     command("init")
     lines = (command.folder / "areopage.yml").read_text(encoding="utf-8").splitlines()
-    begun = ("golden", "  ", "bots", "endpoints", "judges", "max_", "re", "ra", "grey_band")
+    begun = (
+        *("golden", "  ", "bots", "endpoints", "judges", "prices", "max_", "re", "ra", "grey_band"),
+        *("pool", "connect:", "total"),
+    )
     while any(line.lstrip(" ").startswith(tuple(f"# {word}" for word in begun)) for line in lines):
         lines = [
             line.replace("# ", "", 1)
@@ -106,6 +109,8 @@ def test_what_the_configuration_comments_out_loads_as_well(command: Command, tmp
     assert config.section.bots["bot"].documents == "sources"
     assert config.section.endpoints["lab"].api_key_env == "LAB_KEY"
     assert config.section.judges["strict"].model == "qwen3:8b"
+    assert set(config.section.timeouts.model_dump().values()) == {5, 60, 300}
+    assert config.section.prices["openai@lab:mistral-small"].output_per_million == 0.3
     assert (monitor.context.max_chunks, config.storage.retention_days) == (3, 365)
     assert monitor.worker.rate_limit is not None
     assert config.rag.section.grey_band is not None

@@ -80,7 +80,7 @@ def test_a_text_that_is_no_plain_verdict_is_repaired_or_unparsed_and_never_anoth
     unread = {"cut_early", "prose", "two", "outside"}
     tries = tries_of(calls)
     lost = sum(all(call.fault in unread for call in one) for one in tries)
-    assert ended.code == (3 if 80 - lost < 0.9 * 80 else 0), ended.err
+    assert ended.code == (3 if 80 - lost < 0.95 * 80 else 0), ended.err
     metadata = command.results(command.run_folders()[0])["run"]["metadata"]
     assert metadata["coverage"] == {"scored": 80 - lost, "not_applicable": 0, "planned": 80}
     assert [len(one) for one in tries] == [2 if one[0].fault in unread else 1 for one in tries]
@@ -195,11 +195,11 @@ def _steps_of(record: dict[str, Any]) -> set[str]:
 def test_the_plan_warns_of_a_window_that_is_too_small(command: Command, server: FakeServer, suite: Path) -> None:
     def planned(num_ctx: int) -> str:
         write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": num_ctx}}}})
-        return command("bench", "run", "--suite", suite, "--limit", "1", "--fresh").err
+        return command("bench", "plan", suite, "--limit", "1").out
 
-    assert "warning: judge alpha: prompts of up to about" in planned(256)
-    assert "may not fit into num_ctx 300: raise num_ctx" in planned(300)
-    assert "warning: judge" not in planned(4096)
+    assert "warning: alpha: too long, and left without a judgment: 1 case (prompts of up to about" in planned(128)
+    assert "warning: alpha: maybe too long, so that the server may refuse them: 1 case" in planned(512)
+    assert "warning: alpha" not in planned(4096)
 
 
 def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server: FakeServer, suite: Path) -> None:

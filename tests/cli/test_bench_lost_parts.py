@@ -153,7 +153,7 @@ def test_criteria_that_drop_out_lower_the_coverage_and_are_named_with_it(
     assert ended.code == 3, ended.err
     assert "coverage 50.0%, 2 of 4 criteria" in ended.out
     assert "not judged: safety.harm.danger__v1_0, tone.voice.plainness__v1_0" in ended.out
-    assert "inconclusive: coverage 50.0% is below 90%" in ended.err
+    assert "inconclusive: coverage 50.0% is below 95%" in ended.err
     metadata = command.results()["run"]["metadata"]
     assert metadata["lost_criteria"] == ["safety.harm.danger__v1_0", "tone.voice.plainness__v1_0"]
     assert metadata["coverage"] == {"scored": 10, "not_applicable": 0, "planned": 20}

@@ -138,7 +138,7 @@ def link(folder: Path, target: Path) -> None:
     folder.symlink_to(target)
 
 
-@pytest.mark.parametrize("way", ["absolute", "above", "link", "replay", "prompt", "personas", "translation"])
+@pytest.mark.parametrize("way", ["absolute", "above", "link", "replay", "weights", "prompt", "personas", "translation"])
 def test_a_suite_reads_no_file_outside_of_its_folder(command: Command, server: FakeServer, suite: Path, way: str) -> None:
     private = write_cases(command.folder / "private.csv", [{"id": "p", "prompt": "salary of Ada?"}])
     prompt = command.folder / "x.prompt"
@@ -152,6 +152,8 @@ def test_a_suite_reads_no_file_outside_of_its_folder(command: Command, server: F
         link(suite / "data" / "cases.csv", private)
     elif way == "replay":
         write_config(suite, models=[{"provider": "replay", "model": str(private)}])
+    elif way == "weights":
+        write_config(suite, models=[{"provider": "embedded", "model": f"{private}.gguf"}])
     elif way == "prompt":
         link(suite / "assets" / "criteria" / "tone" / "warmth__v1_0.prompt", prompt)
     else:

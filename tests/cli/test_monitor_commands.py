@@ -226,8 +226,8 @@ def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
 
 
 def test_progress_is_one_line_with_all_that_matters() -> None:
-    from areopage.cli.monitor.worker import progress_line
     from areopage.cli.options import duration
+    from areopage.cli.worker import progress_line
     from areopage.ledger.queries import Backlog
     from areopage.monitor.evaluate import Progress
 

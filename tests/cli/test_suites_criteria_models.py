@@ -1,5 +1,7 @@
 """`areopage suites`, `criteria` and `models`."""
 
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from servers.command import Command
 from servers.fake_answers import digest
 from servers.fake_llm import FakeServer
+from servers.gguf import gguf
 from servers.small_suite import CRITERIA, write_config
 
 
@@ -135,6 +138,25 @@ def test_models_are_looked_for_where_the_suite_says(command: Command, server: Fa
     assert command("models", "list", "openai@lab", "--suite", suite).out.startswith("openai@lab:fake-a")
     assert command("models", "check", "openai@lab:fake-a", "--suite", suite).code == 0
     assert "unknown endpoint 'lab'" in command("models", "check", "openai@lab:fake-a").refused()
+
+
+@pytest.mark.skipif(find_spec("xllamacpp") is None, reason='needs pip install "areopage[embedded]"')
+def test_a_gguf_file_that_cannot_judge_is_refused_in_one_line(command: Command, suite: Path) -> None:
+    content = gguf({"general.architecture": "llama", "tokenizer.chat_template": "x"}, tensors=2)
+    for name, data in (("a.gguf", content), ("cut.gguf", content[:-1]), ("text.gguf", b"hello"), ("base.gguf", gguf({}))):
+        (command.folder / name).write_bytes(data)
+    whole = f"embedded:{command.folder / 'a.gguf'}"
+    ready = f"{whole}: ready, 4096 tokens of context, digest {sha256(content).hexdigest()[:12]}\n"
+    assert command("models", "check", whole).out == ready
+    for name, why in (
+        ("cut.gguf", "is cut"),
+        ("text.gguf", "is not a GGUF file"),
+        ("base.gguf", "has no chat template"),
+        ("none.gguf", "no such file"),
+    ):
+        reference = f"embedded:{command.folder / name}"
+        assert why in command("models", "check", reference).refused()
+        assert why in command("bench", "run", "--suite", suite, "--judge", reference, "--yes").refused()
 
 
 def test_only_the_embedded_model_is_pulled(command: Command) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Case, Document, Turn
+from areopage.criteria.fence import Hardening
 from areopage.criteria.prompts import JudgePrompt, answer_schema, case_nonce, framing_of, judge_prompt
 from areopage.criteria.records import Criterion, Scale
 
@@ -69,6 +70,21 @@ def test_the_constant_part_holds_the_texts_in_order_and_nothing_of_the_case() ->
     assert places == sorted(places)
     assert system.endswith('{"explanation": "why", "score": 0-5, "evidence_extracts": []}')
     assert "{prompt}" not in system
+
+
+@given(TEXT, TEXT, st.booleans())
+def test_the_constant_beginning_of_the_case_s_message_is_the_same_for_every_case_of_a_reader(
+    prompt: str, response: str, fence: bool
+) -> None:
+    hardening = Hardening(fence=fence)
+    one, other = (
+        judge_prompt((CRITERION,), case, PERSONA, SECRET, hardening)
+        for case in (CASE, Case(id="2", prompt=prompt, response=response, maturity="Teen"))
+    )
+    assert one.user[: one.constant] == other.user[: other.constant]
+    assert "The reader is 9-12" in one.user[: one.constant]
+    nonce = case_nonce(CASE, SECRET)
+    assert one.user[one.constant :].startswith(nonce if fence else "\n\nPROMPT:")
 
 
 def test_the_reminder_is_fixed_and_comes_last_in_each_language() -> None:

@@ -86,7 +86,7 @@ def test_one_call_gives_one_judgment_with_a_verdict_for_each_criterion(
     assert scores(judgment) == {"a.b.c__v1_0": 4, "a.b.d__v1_0": 2}
     ((messages, options, schema, _),) = model.asked
     prompt = judge_prompt(criteria, case, None, CONTEXT.secret)
-    assert messages == [Message("system", prompt.system), Message("user", prompt.user)]
+    assert messages == [Message("system", prompt.system), Message("user", prompt.user, prompt.constant)]
     assert (options, schema) == ({"temperature": 0.1}, answer_schema(criteria))
     assert (judgment.key, judgment.run_id, judgment.steps, judgment.repair) == (call.key, "run", ("strict",), "none")
 

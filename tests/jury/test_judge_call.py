@@ -97,7 +97,7 @@ def test_the_judge_is_asked_with_prompt_options_of_the_pass_and_schema(
     _, model = judged(call, GOOD)
     ((messages, options, schema, given),) = model.asked
     prompt = judge_prompt((criterion,), case, None, CONTEXT.secret)
-    assert messages == [Message("system", prompt.system), Message("user", prompt.user)]
+    assert messages == [Message("system", prompt.system), Message("user", prompt.user, prompt.constant)]
     assert options == {"temperature": 0.2}
     assert (schema, given) == (answer_schema((criterion,)), None)
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, Price
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import CallPlan, JudgedCase, plan
 from areopage.models.reference import ModelReference
 
 CRITERION = Criterion(
@@ -177,11 +178,42 @@ def test_two_cases_of_one_content_share_their_keys() -> None:
     assert [call.key for call in found[:2]] == [call.key for call in found[2:]]
 
 
+@given(
+    contents=st.lists(st.sampled_from("pqrs"), min_size=1, max_size=12),
+    lacking=st.sets(st.integers(0, 11)),
+    counts=st.lists(st.integers(0, 2), min_size=12, max_size=12),
+    cuts=st.lists(st.integers(0, 12), max_size=4),
+)
+def test_every_key_is_planned_once_however_a_plan_is_cut(
+    contents: list[str], lacking: set[int], counts: list[int], cuts: list[int]
+) -> None:
+    other = changed(CRITERION, id="a.b.d__v1_0", name="d")
+    cases = [
+        JudgedCase(case=changed(CASE, id=str(n), prompt=text), criteria=(CRITERION,) if n in lacking else (CRITERION, other))
+        for n, text in enumerate(contents)
+    ]
+    whole = CallPlan(JUDGE, cases, {}, passes_of=lambda case, *_: counts[int(case)])
+    sharing: dict[str, list[str]] = {}
+    for call in whole.calls():
+        sharing.setdefault(call.key, []).append(call.case.id)
+    bounds = sorted({0, len(cases), *(min(cut, len(cases)) for cut in cuts)})
+    parts = [one for group in whole.groups for start, stop in pairwise(bounds) for one in whole.shared(group, start, stop)]
+    assert {one.call.key: list(one.cases) for one in parts} == sharing
+    assert len(parts) == len(sharing)
+    assert all(one.call.case.id == one.cases[0] for one in parts)
+
+
 def test_a_judge_goes_through_all_cases_of_one_criterion_before_the_next() -> None:
     other = changed(CRITERION, id="a.b.d__v1_0", name="d")
     cases = [JudgedCase(case=changed(CASE, id=str(n), prompt=f"{n}"), criteria=(CRITERION, other)) for n in range(3)]
     found = [(call.criteria[0].name, call.case.id, call.pass_index) for call in plan(JUDGE, cases, {})]
     assert found == [(name, str(n), number) for name in "cd" for n in range(3) for number in (1, 2)]
+
+
+def test_cases_with_the_same_reader_follow_each_other_within_a_criterion() -> None:
+    readers = {"0": "Teen", "1": "Child", "2": "Teen", "3": ""}
+    cases = [JudgedCase(case=changed(CASE, id=name, maturity=reader), criteria=(CRITERION,)) for name, reader in readers.items()]
+    assert [call.case.id for call in plan(JUDGE, cases, {}) if call.pass_index == 1] == ["3", "1", "0", "2"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,14 @@ RUN = Run(
 ANY_TEXT = st.text(st.characters(codec=None), max_size=20)
 ANY_NUMBER = st.floats(-1e9, 1e9) | st.integers(-1000, 1000)
 OUTCOMES = (
-    st.builds(Scored, score=ANY_NUMBER, explanation=ANY_TEXT, evidence=st.lists(ANY_TEXT, max_size=2).map(tuple))
+    st.builds(
+        Scored,
+        score=ANY_NUMBER,
+        explanation=ANY_TEXT,
+        evidence=st.lists(ANY_TEXT, max_size=2).map(tuple),
+        mass=st.none() | ANY_NUMBER,
+        written=st.none() | ANY_NUMBER,
+    )
     | st.builds(Unparsed, reason=ANY_TEXT)
     | st.builds(NotApplicable, explanation=ANY_TEXT)
 )
@@ -84,7 +91,17 @@ def test_text_cannot_move_from_one_value_to_the_next_unseen() -> None:
 
 def test_the_order_of_verdicts_means_nothing() -> None:
     said = [
-        {"criterion": name, "outcome": "scored", "score": 1, "explanation": "", "evidence": "[]", "reason": ""} for name in "ba"
+        {
+            "criterion": name,
+            "outcome": "scored",
+            "score": 1,
+            "mass": None,
+            "written": None,
+            "explanation": "",
+            "evidence": "[]",
+            "reason": "",
+        }
+        for name in "ba"
     ]
     assert with_verdicts({}, said) == with_verdicts({}, said[::-1])
 

@@ -80,6 +80,8 @@ def test_any_text_comes_back_as_it_was_but_for_what_no_database_takes(
 def test_a_judgment_comes_back_equal_with_every_kind_of_outcome(ledger: Ledger, judgment: Make) -> None:
     outcomes: tuple[Outcome, ...] = (
         Scored(score=0.0),
+        Scored(score=3.25, mass=0.875, written=4.0),
+        Scored(score=4.0, mass=0.125),
         NotApplicable(explanation="z"),
         Unparsed(reason="a"),
         Refused(reason="b"),

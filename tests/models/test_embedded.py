@@ -14,13 +14,15 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from areopage.criteria.records import Scale
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
+from areopage.jury.expected_score import expected_score
 from areopage.models.embedded_chat import Loading, chat_request, read_chunks, terse_schema
 from areopage.models.embedded_files import (
     SMOLLM2,
@@ -36,6 +38,7 @@ from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from servers import PATIENCE
+from servers.gguf import gguf
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 WEIGHTS = Weights(
@@ -224,22 +227,33 @@ def test_a_name_that_is_no_file_is_refused_and_a_missing_file_named(tmp_path: Pa
 
 
 @needs_llama
-def test_a_file_that_llama_cpp_cannot_load_is_a_model_error(tmp_path: Path) -> None:
+def test_a_file_that_is_no_chat_model_is_refused_before_the_first_call(tmp_path: Path) -> None:
     cache = {"AREOPAGE_CACHE": str(tmp_path / "cache")}
     (tmp_path / "text.gguf").write_text("hello")
-    with pytest.raises(ModelError, match="is not a GGUF file"):
+    with pytest.raises(ModelError, match=r"text\.gguf is not a GGUF file"):
         asyncio.run(opened("text.gguf", cache, tmp_path).check())
-    (tmp_path / "half.gguf").write_bytes(CONTENT)
+    (tmp_path / "base.gguf").write_bytes(gguf({"general.architecture": "llama"}))
+    with pytest.raises(ModelError, match=r"base\.gguf has no chat template"):
+        asyncio.run(opened("base.gguf", cache, tmp_path).check())
+
+
+@needs_llama
+def test_a_file_that_llama_cpp_cannot_load_is_a_model_error(tmp_path: Path) -> None:
+    content = gguf({"general.architecture": "llama", "tokenizer.chat_template": "{{ messages }}", "llama.context_length": 2048})
+    (tmp_path / "half.gguf").write_bytes(content)
 
     async def run() -> None:
-        model = opened("half.gguf", cache, tmp_path)
-        assert (await model.check()).digest == WEIGHTS.sha256
+        model = opened("half.gguf", {"AREOPAGE_CACHE": str(tmp_path / "cache")}, tmp_path)
+        status = await model.check()
+        assert (status.digest, status.context_length, status.unfit) == (hashlib.sha256(content).hexdigest(), 2048, "")
+        with pytest.raises(ModelError, match="this model was trained with 2048 tokens at most"):
+            await model.generate([Message("user", "Hi")], {"n_ctx": 4096})
         try:
             await model.generate([Message("user", "Hi")], {})
         finally:
             await model.aclose()
 
-    with pytest.raises(ModelError, match=r"llama\.cpp cannot load .*half\.gguf"):
+    with pytest.raises(ModelError, match=r"llama\.cpp cannot load .*half\.gguf with n_ctx 2048"):
         asyncio.run(run())
 
 
@@ -250,6 +264,8 @@ def test_options_of_other_providers_are_understood_and_unknown_ones_refused() ->
     assert (request["max_tokens"], request["temperature"]) == (9, 0)
     assert set(request) == {"messages", "max_tokens", "temperature", "stream", "stream_options"}
     assert chat_request([], {})[1]["max_tokens"] == 512
+    assert chat_request([], {})[0] == Loading(n_ctx=4096, n_threads=None)
+    assert chat_request([], {}, trained=512)[0].n_ctx == 512
     with pytest.raises(ModelError, match="unknown option 'temprature'"):
         chat_request([], {"temprature": 0})
     for wrong in (0, "4096", True, None):
@@ -375,13 +391,79 @@ def test_an_answer_fits_the_schema_and_its_tokens_make_up_the_text(bundled: Lang
     assert completion.logprobs is not None
     assert "".join(token.token for token in completion.logprobs) == completion.text
     assert all(len(token.top) == 3 and token.logprob <= 0 for token in completion.logprobs)
+    start = completion.text.rindex('"score": ') + len('"score": ')
+    found = expected_score(completion.logprobs, completion.text, (start, start + 1), Scale(0.0, 5.0))
+    assert found is not None
+    assert 0.0 <= found.score <= 5.0
+    assert 0.0 < found.mass <= 1.0
+
+
+def in_order(model: LanguageModel, order: Sequence[int], options: Options) -> dict[int, tuple[object, ...]]:
+    """What a model answers to four prompts of two kinds in some order: everything that a judge's answer gives, and all digits."""
+
+    async def run() -> dict[int, tuple[object, ...]]:
+        found: dict[int, tuple[object, ...]] = {}
+        for number in order:
+            completion = await model.generate(PROMPTS[number], options)
+            answer = (completion.text, completion.logprobs, completion.prompt_tokens)
+            assert found.setdefault(number, answer) == answer
+            assert completion.evaluated_tokens is not None
+            assert completion.prompt_tokens is not None
+            EVALUATED[number].append(completion.evaluated_tokens / completion.prompt_tokens)
+        return found
+
+    return asyncio.run(run())
+
+
+LEAD = "The reader is ten years old. The code is "
+PROMPTS = [
+    (Message("system", f"You judge {what}. " * 6), Message("user", f"{LEAD}{text}", len(LEAD)))
+    for what in ("answers", "questions")
+    for text in ("7a5: tell me.", "b3f: bees make honey. " * 3)
+]
+EVALUATED: list[list[float]] = [[] for _ in PROMPTS]
 
 
 @with_model
-def test_temperature_zero_without_the_prompt_cache_repeats(bundled: LanguageModel) -> None:
-    options = {"temperature": 0, "seed": 3, "max_tokens": 40, "cache_prompt": False}
-    one, two = ask(bundled, [Message("user", "Tell me about the sea.")], options, times=2)
-    assert one.text == two.text
+def test_answers_are_equal_to_the_last_digit_in_any_order(bundled: LanguageModel) -> None:
+    options = {"temperature": 0, "seed": 3, "max_tokens": 4, "logprobs": True, "top_logprobs": 2, "n_threads": 1}
+    first = in_order(bundled, [0, 1, 2, 3], options)
+    assert EVALUATED[1][0] < 0.7, "the beginning was kept"
+    assert in_order(bundled, [3, 1, 0, 0, 2], options) == first
+    assert EVALUATED[0][2] < 0.1, "the same prompt again needs its last token alone"
+
+
+@with_model
+@pytest.mark.long
+def test_the_number_of_threads_changes_no_digit(bundled: LanguageModel) -> None:
+    """Two threads wait for each other at every token where other programs use the processors: up to a minute."""
+    options = {"temperature": 0, "seed": 3, "max_tokens": 2, "logprobs": True}
+    one, two = (ask(bundled, list(PROMPTS[0][1:]), options | {"n_threads": threads})[0] for threads in (1, 2))
+    assert one.logprobs == two.logprobs
+
+
+@with_model
+def test_a_call_that_broke_off_changes_no_later_answer(bundled: LanguageModel) -> None:
+    options = {"temperature": 0, "seed": 3, "max_tokens": 4, "logprobs": True, "n_threads": 1}
+    (before,) = ask(bundled, list(PROMPTS[0]), options)
+
+    async def run() -> Completion:
+        long = asyncio.create_task(bundled.generate(PROMPTS[0], options | {"max_tokens": 2000}))
+        await asyncio.sleep(0.1)
+        long.cancel()
+        with suppress(asyncio.CancelledError):
+            await long
+        return await bundled.generate(PROMPTS[0], options)
+
+    after = asyncio.run(run())
+    assert (after.text, after.logprobs) == (before.text, before.logprobs)
+
+
+@with_model
+def test_without_the_prompt_cache_each_prompt_is_computed_whole(bundled: LanguageModel) -> None:
+    options = {"temperature": 0, "seed": 3, "max_tokens": 4, "cache_prompt": False}
+    for completion in ask(bundled, list(PROMPTS[1]), options, times=2):
+        assert completion.evaluated_tokens == completion.prompt_tokens
 
 
 @with_model
@@ -470,8 +552,7 @@ def test_a_model_that_is_dropped_as_soon_as_it_is_loaded_lets_its_process_end() 
     """On a busy machine llama.cpp's thread may not have begun by then; more processes than processors keep it busy."""
     program = """
 import os
-from areopage.models.embedded import load_server
-from areopage.models.embedded_chat import Loading
+from areopage.models.embedded_loaded import load_server
 from areopage.models.embedded_files import find_weights
 
 others = []
@@ -481,7 +562,7 @@ for _ in range((os.cpu_count() or 1) + 2):
         others = []
         break
     others.append(pid)
-load_server(find_weights(os.environ), Loading(n_ctx=256, n_threads=1))
+load_server(find_weights(os.environ), 256, 1)
 assert [os.waitpid(pid, 0)[1] for pid in others] == [0] * len(others)
 """
     process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)

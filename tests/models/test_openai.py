@@ -15,7 +15,7 @@ from aiohttp import web
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
 from areopage.models import providers
 from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, connect, list_models, open_model
-from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob
+from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel
 from areopage.models.settings import Endpoint, ModelSettings
@@ -159,7 +159,7 @@ def test_num_predict_becomes_max_tokens_where_it_is_a_limit(options: dict[str, i
 
 def test_no_option_can_change_the_model_or_the_messages() -> None:
     body = chat_body("m", MESSAGES, {"model": "other", "messages": [], "stream": True})
-    assert body == {"model": "m", "messages": list(MESSAGES), "stream": False}
+    assert body == {"model": "m", "messages": sent(MESSAGES), "stream": False}
 
 
 def test_a_schema_is_sent_as_a_strict_response_format() -> None:

@@ -93,6 +93,19 @@ def test_an_empty_criterion_answers_for_a_target_only(tmp_path: Path) -> None:
     assert found(path) is None
 
 
+def test_a_verdict_on_another_answer_is_not_replayed(tmp_path: Path) -> None:
+    about = '{"case_id": "1", "asked": "judge", "criterion": "a", "response": "Blue.", "text": "on blue"}'
+    any_answer = '{"case_id": "1", "asked": "judge", "criterion": "b", "text": "on any"}'
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(f"{about}\n{any_answer}\n", encoding="utf-8")
+    recording = read_recording(path)
+    blue, red = (Case(id="1", prompt="Why?", response=text) for text in ("Blue.", "Red."))
+    found = recording.find(blue, "judge", "a")
+    assert found is not None and found.text == "on blue"
+    assert recording.find(red, "judge", "a") is None
+    assert recording.find(red, "judge", "b") is not None
+
+
 def test_a_recorded_score_is_no_answer_of_a_target(tmp_path: Path) -> None:
     path = record(tmp_path, {"case_id": "7", "score": 4})
     assert found(path) is not None

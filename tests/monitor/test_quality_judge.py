@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +20,7 @@ from areopage.ledger.records import Run
 from areopage.monitor.answer_case import case_of
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.scoring.outcome import Scored, Unparsed
+from servers.small_suite import write_suite
 
 if TYPE_CHECKING:
     from servers.fake_llm import FakeServer
@@ -327,3 +329,11 @@ def test_check_raises_what_evaluate_reports(server: "FakeServer") -> None:
     assert "no OpenAI-compatible server answers" in found.reason
     assert found.retryable == found.reason
     assert (found.judgments, found.run_id, found.planned, found.scored) == ((), "", 4, 0)
+
+
+def test_passes_that_repeat_each_other_at_temperature_0_are_asked_once_and_said_to_be(tmp_path: Path) -> None:
+    judges = {"judges": {"one": {"model": "fake-a", "options": {"temperature": 0}}}, "evaluation": {"n_passes": 3}}
+    folder = write_suite(tmp_path / "suite", judge_system=judges)
+    judge = QualityJudge.from_suite(str(folder), ["one"])
+    assert [len(one.passes) for one in judge.panel.judges] == [1]
+    assert any("passes 2, 3 repeat the options of pass 1" in remark for remark in judge.remarks)

@@ -15,12 +15,14 @@ from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.people import queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, encode_spec
+from areopage.bench.spec import spec_of as run_spec
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.jury.plan import plan
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.caches import Difference
+from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Role
 from areopage.ledger.records import ReviewItem, Run
@@ -333,3 +335,35 @@ def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
 ) -> None:
     sign_in(client, context, "read", scope)
     assert client.get(f"/runs/{RUN}/trust").status_code == status
+
+
+@pytest.mark.parametrize(
+    ("language", "going", "done"),
+    [
+        ("en", "Workers carry out this run", "The workers are done"),
+        ("fr", "Des processus sont en train", "Les processus ont terminé"),
+    ],
+)
+def test_a_run_in_progress_shows_how_far_its_workers_are(
+    context: ServerContext, client: TestClient, language: str, going: str, done: str
+) -> None:
+    address, fleet = f"/runs/{RUN}/progress?lang={language}", Fleet(context.ledger)
+    client.cookies.set("areopage_language", language)
+    assert client.get(address).headers["location"] == f"/runs/{RUN}"
+    assert client.get("/runs/nowhere/progress").status_code == 404
+    judges = [judge.name for judge in run_spec(context.ledger.run(RUN)).judges]
+    fleet.ask(RUN, {"target": 4, **dict.fromkeys(judges, 50)}, NOW)
+    fleet.begin_phase(RUN, judges[0], 40, 30, NOW)
+    note = "left to others: <b>it</b> is not in this worker's areopage.yml"
+    fleet.note(RUN, FleetNote(worker="w-1", server="openai@two", text=note, at=NOW))
+    page = client.get(address).text
+    assert going in page
+    assert '<td class="n" data-label="' in page
+    assert re.search(r">38</td>\s*<td[^>]*>40<", page)
+    assert "&lt;b&gt;it&lt;/b&gt;" in page
+    assert f"/runs/{RUN}/progress" in client.get("/runs").text
+    assert 'hx-trigger="every 3s, seen"' in page
+    fleet.close(RUN, "ended", NOW)
+    page = client.get(address).text
+    assert done in page
+    assert "hx-trigger" not in page

@@ -81,6 +81,7 @@ WITHOUT = {
     "/compare/report.css",
     "/runs",
     "/runs/{id:path}",
+    "/runs/{id:path}/progress",
     "/runs/{id:path}/trust",
     "/trust",
 }
@@ -104,13 +105,14 @@ WHOLE_COMMANDS = {"review list", "review show"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(f"bench {name}" for name in ("run", "plan", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export")),
-    *(f"bench {name}" for name in ("review", "sign", "report", "compare")),
+    *(f"bench {name}" for name in ("review", "sign", "report", "compare", "follow", "stop", "batches")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
     "suites import kora",
     *("suites try", "qualify", "audit"),
-    *("models list", "models check", "models pull", "demo gate", "init", "serve"),
+    *("models list", "models check", "models pull", "demo gate", "demo tour", "init", "serve"),
     # figures, states and keys
     *(
+        "worker",
         "monitor worker",
         "monitor submit",
         "monitor status",

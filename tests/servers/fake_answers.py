@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,8 +133,28 @@ def joint_answer(call: Call) -> dict[str, Any]:
     return {**verdicts, "feedback": f"{call.model} has read it.", **remarks}
 
 
+LIKELY = 0.75
+"""The probability of each digit that this server writes; the rest is that of the next one."""
+
+
+def log_probabilities(text: str) -> list[dict[str, Any]]:
+    """The tokens of a text, each digit one of its own, with what is likely at each place."""
+
+    def token(text: str, likely: float) -> dict[str, Any]:
+        return {"token": text, "logprob": math.log(likely), "bytes": list(text.encode())}
+
+    def place(text: str) -> dict[str, Any]:
+        if not text.isdigit():
+            return {**token(text, 1.0), "top_logprobs": [token(text, 1.0)]}
+        other = str((int(text) + 1) % 6)
+        return {**token(text, LIKELY), "top_logprobs": [token(text, LIKELY), token(other, 1.0 - LIKELY)]}
+
+    return [place(part) for part in re.findall(r"[0-9]|[^0-9]+", text)]
+
+
 def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> dict[str, Any]:
-    """The reply of the protocol that the call came by."""
+    """The reply of the protocol that the call came by, with log-probabilities where it asks for them."""
+    tokens = log_probabilities(text) if json.loads(call.body).get("logprobs") else None
     completion_tokens = max(1, len(text) // 4)
     message = {"role": "assistant", "content": text}
     if call.path == "/api/chat":
@@ -143,10 +165,12 @@ def reply_to(call: Call, text: str, finish_reason: str, prompt_tokens: int) -> d
             "message": message,
             "done": True,
             "done_reason": finish_reason,
+            **({"logprobs": tokens} if tokens is not None else {}),
             **counts,
         }
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    choice |= {"logprobs": {"content": tokens}} if tokens is not None else {}
     return {"id": "chatcmpl-1", "object": "chat.completion", "model": call.model, "choices": [choice], "usage": usage}
 
 

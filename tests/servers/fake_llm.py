@@ -76,6 +76,9 @@ class FakeServer:
     lookups: int = 0
     calls: list[Call] = field(default_factory=list)
     answered: int = 0
+    # Chat calls that are open, and the most that ever were.
+    open: int = 0
+    most_open: int = 0
 
     def __post_init__(self) -> None:
         self._seen: Counter[bytes] = Counter()
@@ -186,6 +189,14 @@ class FakeServer:
         return failure(404, "not found")
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        try:
+            return await self._answer(request)
+        finally:
+            self.open -= 1
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         asked = json.loads(body)
         self._seen[body] += 1

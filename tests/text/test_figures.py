@@ -99,6 +99,12 @@ def test_percentages_and_amounts_are_read_in_both_number_formats(text: str, valu
         ("35 heures par semaine", "2100", "minute", "", "week"),
         ("5 semaines/an", "35", "day", "", "year"),
         ("10-day", "10", "day", "", ""),
+        ("5 additional working days a year", "5", "day", "working", "year"),
+        ("five extra days", "5", "day", "", ""),
+        ("3 full months", "3", "month", "", ""),
+        ("2 autres mois", "2", "month", "", ""),
+        ("2 premiers mois", "2", "month", "", ""),
+        ("12 derniers mois", "12", "month", "", ""),
     ],
 )
 def test_durations_are_converted_to_comparable_units(text: str, value: str, unit: str, days: str, per: str) -> None:

@@ -1,5 +1,6 @@
 """An audit finds planted biases and what attacks do, through the real session, ledger and server."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -158,3 +159,11 @@ def test_no_twin_of_an_honest_judge_loses_its_score(server: FakeServer, ledger: 
     lost = {one.attack for one in found.attacks if one.on_twin == "lost"}
     assert all(name.startswith("padding-") for name in lost)
     assert found.twins_changed.hits == 0
+
+
+def test_an_audit_asks_nothing_twice_but_the_unchanged_cases_whose_noise_it_measures(server: FakeServer, ledger: Ledger) -> None:
+    server.judge = biased
+    found = audited(ledger, "length", "order", "injections", limit=4)
+    times = Counter((call.path, call.body) for call in server.calls)
+    assert sorted(set(times.values())) == [1, 2]
+    assert sum(count == 2 for count in times.values()) == found.noise.pairs

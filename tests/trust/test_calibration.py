@@ -204,6 +204,11 @@ def test_labels_of_answers_that_were_picked_are_counted_and_not_used() -> None:
         fit_calibration(jury, ratings(people, weak), (), NOW)
 
 
+def expected_judges() -> tuple[Judge, ...]:
+    """The judges, with scores from log-probabilities."""
+    return tuple(structs.replace(one, method="expected") for one in PANEL.judges)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -212,6 +217,7 @@ def test_labels_of_answers_that_were_picked_are_counted_and_not_used() -> None:
         ({"criteria": (structs.replace(CRITERION, task="Score otherwise."),)}, f"the text of the criterion {PATH} has changed"),
         ({"language": "fr"}, "another language"),
         ({"suite": "t"}, "it is for the suite s, not t"),
+        ({"judges": expected_judges()}, r"were sampled, and are expected \(scoring_method\)"),
     ],
 )
 def test_a_calibration_for_other_judges_or_prompts_is_refused_by_name(change: dict[str, object], told: str) -> None:

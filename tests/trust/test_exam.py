@@ -17,12 +17,15 @@ from areopage.ledger.caches import orphans
 from areopage.ledger.qualifications import Qualifications, standing_text
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.report.elements import report_locale
+from areopage.report.judges.qualification import exam_text
 from areopage.suites.loader import Suite, load_suite
 from areopage.trust.exam import run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
 from areopage.trust.gold import read_gold
 from areopage.trust.variants import variants_of
-from servers.small_suite import write_cases, write_suite
+from servers.fake_llm import FakeServer
+from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 
 DANGER = "safety.harm.danger__v1_0"
 SIDE = 10
@@ -246,3 +249,60 @@ def test_a_gold_file_may_begin_with_a_byte_order_mark_and_hold_line_separators(s
     line = json.dumps(row, ensure_ascii=False).encode() + b"\r\n"
     (suite.folder / "gold.jsonl").write_bytes(b"\xef\xbb\xbf" + line)
     assert read_gold(suite)[0].response == "Oui.\u2028Non.\u0085Si."
+
+
+# --- how models are asked
+
+
+@pytest.fixture
+def served(suite: Suite, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    """The suite, with judges on a server."""
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    write_gold(suite.folder, [gold_row(number, good=number < 2) for number in range(4)])
+    return suite
+
+
+def examined(suite: Suite, ledger: Ledger, **wishes: Any) -> Exam:
+    exam = exam_of(suite, "one=ollama:fake-a", **wishes)
+    run_exam(exam, ledger, Watching())
+    return exam
+
+
+def test_a_joint_exam_asks_as_a_joint_run_and_speaks_for_it(served: Suite, server: FakeServer, ledger: Ledger) -> None:
+    exam = examined(served, ledger, joint=True)
+    rows, passes, variants = 4, 2, 2
+    assert len(server.calls) == exam_size(exam).planned == rows * (passes + variants)
+    assert all(len(call.joint_scores) == len(CRITERIA) for call in server.calls)
+    (one,) = Qualifications(ledger).list()
+    assert one.criterion == DANGER, "the other criteria of a call are not graded"
+    panel = exam.parts[0].panel
+    known = Qualifications(ledger).standings(panel.judges, panel.criteria, joint=True)[0]
+    assert {found.criterion: found.state for found in known.criteria}[DANGER] == one.state
+    assert known.otherwise == 0
+
+
+def test_a_standing_says_where_an_exam_asked_otherwise_than_the_panel(served: Suite, server: FakeServer, ledger: Ledger) -> None:
+    single = examined(served, ledger)
+    judges, panel = single.judges, exam_of(served, "one=ollama:fake-a", joint=True).parts[0].panel
+    found = [Qualifications(ledger).standings(judges, panel.criteria, joint=joint)[0] for joint in (False, True)]
+    assert [one.otherwise for one in found] == [0, 1]
+    assert found[0].examined_at == found[1].examined_at is not None
+    assert "examined in another way" in exam_text(report_locale("en"), found[1])
+    assert "examined in another way" not in exam_text(report_locale("en"), found[0])
+
+
+def test_rows_that_are_alike_share_their_calls(served: Suite, server: FakeServer, ledger: Ledger) -> None:
+    same = [{**gold_row(0, good=True), "id": f"same{number}"} for number in range(3)]
+    write_gold(served.folder, same)
+    exam = examined(served, ledger)
+    passes, variants = 2, 2
+    assert len(server.calls) == exam_size(exam).planned == passes + variants
+    (one,) = Qualifications(ledger).list()
+    assert [item.row for item in one.items] == ["same0", "same1", "same2"]
+
+
+def test_an_exam_asks_every_pass_also_at_temperature_0(served: Suite, server: FakeServer) -> None:
+    judges = {"one": {"model": "fake-a", "options": {"temperature": 0}}}
+    write_config(served.folder, judge_system={"judges": judges, "evaluation": {"n_passes": 1}})
+    exam = check_exam(prepare_exam(load_suite(str(served.folder)), ExamWishes(passes=3)))
+    assert len(exam.judges[0].passes) == 3

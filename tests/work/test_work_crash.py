@@ -22,6 +22,7 @@ import asyncio, os, sys
 from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.work.handlers import Backoff, Finished, Handler, Pending
+from areopage.work.signals import stop_signals
 from areopage.work.worker import Pace, Worker
 
 location, folder = sys.argv[1], Path(sys.argv[2])
@@ -56,7 +57,11 @@ class Files:
 
 ledger = Ledger.open(location)
 pace = Pace(heartbeat=0.5)
-Worker(ledger, Files(), pool="files", folder=folder / "locks", dead_after=60.0, pace=pace).run()
+worker = Worker(ledger, Files(), pool="files", folder=folder / "locks", dead_after=60.0, pace=pace)
+with stop_signals(worker.hurry) as stop:
+    worker.start()
+    stop.wait()
+    worker.stop()
 ledger.close()
 """
 

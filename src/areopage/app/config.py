@@ -4,23 +4,24 @@ import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Struct, structs
 from pydantic import Field
 
-from areopage.app.gate_rules import checked_rules, load_rules
 from areopage.errors import StorageError
-from areopage.gate.config import GateConfig
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.rag.config import RagConfig, RagSection
 from areopage.suites.config_file import CONFIG_FILE, Count, Section, SharedSections, StorageSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
+if TYPE_CHECKING:
+    from areopage.gate.config import GateConfig
+
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 _TEMPLATE = "areopage.yml.template"
-_SECTIONS = ("server", "monitor", "gate", "rag")  # an empty one means its defaults
+_SECTIONS = ("server", "timeouts", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
 
 
 class ServerSection(Section):
@@ -41,11 +42,18 @@ class ServerSection(Section):
     origins: list[str] = []
 
 
+class FleetSection(Section):
+    """Workers of this computer. `endpoints`: the only ones that they call for benchmark runs; [] all that they can."""
+
+    endpoints: list[str] = []
+
+
 class AppSection(SharedSections):
     """The whole file. `gate` is checked by `areopage.app.gate_rules`; without `rag` the server answers no questions."""
 
     server: ServerSection = ServerSection()
     monitor: MonitorSection = MonitorSection()
+    fleet: FleetSection = FleetSection()
     gate: dict[str, Any] = {}
     rag: RagSection | None = None
 
@@ -54,15 +62,24 @@ class AppConfig(Struct, frozen=True, kw_only=True):
     """The configuration.
 
     Args:
-        gate: the gate's rules, weights included.
+        rules: the gate's rules, weights included; None: the shipped ones.
         folder: relative paths start from here.
         document: None where the defaults hold.
     """
 
     section: AppSection
-    gate: GateConfig
+    rules: "GateConfig | None"
     folder: Path
     document: YamlDocument | None = None
+
+    @property
+    def gate(self) -> "GateConfig":
+        """The gate's rules."""
+        if self.rules is not None:
+            return self.rules
+        from areopage.app.gate_rules import load_rules  # with the gate, which most commands do without
+
+        return load_rules()
 
     @property
     def ledger(self) -> str:
@@ -134,13 +151,13 @@ def load_config(path: Path) -> AppConfig:
     document = read_yaml(path, may_be_empty=True)
     data = {key: {} if value is None and key in _SECTIONS else value for key, value in document.data.items()}
     section = checked_section(document, AppSection, data)
-    gate = _gate_of(document, section.gate)
-    return AppConfig(section=section, gate=gate, folder=path.resolve().parent, document=document)
+    rules = _gate_of(document, section.gate) if section.gate else None
+    return AppConfig(section=section, rules=rules, folder=path.resolve().parent, document=document)
 
 
 def default_config(folder: Path = Path()) -> AppConfig:
     """What holds where there is no file."""
-    return AppConfig(section=AppSection(), gate=load_rules(), folder=folder.resolve())
+    return AppConfig(section=AppSection(), rules=None, folder=folder.resolve())
 
 
 def write_template(folder: Path) -> Path:
@@ -162,8 +179,10 @@ def write_template(folder: Path) -> Path:
     return path
 
 
-def _gate_of(document: YamlDocument, data: dict[str, Any]) -> GateConfig:
+def _gate_of(document: YamlDocument, data: dict[str, Any]) -> "GateConfig":
     """The rules of the section `gate`: its own keys, or those of the file that `file` names."""
+    from areopage.app.gate_rules import checked_rules, load_rules
+
     if "file" not in data:
         return checked_rules(document, data, "gate")
     named = data["file"]

@@ -51,6 +51,7 @@ def run_benchmark(
     out: Path | str = "outputs",
     fresh: bool = False,
     observer: Observer | None = None,
+    budget: float | None = None,
     **wishes: Any,
 ) -> RunView:
     """Run a benchmark to its end, or resume the unfinished run with the same specification.
@@ -61,14 +62,15 @@ def run_benchmark(
         out: the folder that gets the run's folder.
         fresh: ask every question again, even where the ledger has the answer.
         observer: is told about each call.
+        budget: what the run may cost, in the currency of its models' prices; None: no limit.
         wishes: the fields of `RunWishes`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
 
     Raises:
-        UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
+        UserError: the suite, the dataset or a model cannot be used, or the budget is spent; paid calls are kept.
         TypeError: a wish that there is none of.
     """
     folder, asked = Path(out), RunWishes(**wishes)
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger.open(ledger or folder / "ledger.db"))
-        return start.run_benchmark(suite, asked, ledger=ledger, out=folder, fresh=fresh, observer=observer)
+        return start.run_benchmark(suite, asked, ledger=ledger, out=folder, fresh=fresh, observer=observer, budget=budget)

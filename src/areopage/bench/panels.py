@@ -87,10 +87,10 @@ def panel_parts(spec: RunSpec, cases: Sequence[RunCase]) -> PanelParts:
         "mode": (spec.mode, spec.mode),
         "judges": (
             judges if spec.adaptive is None else [*judges, spec.adaptive],
-            name_list(_judge(judge.name, str(judge.reference), _passes(judge, spec)) for judge in spec.judges),
+            name_list(_judge(judge, _passes(judge, spec)) for judge in spec.judges),
         ),
         "criteria": (spec.criteria, f"{len(spec.criteria)}"),
-        "prompts": ([spec.joint, spec.context], ""),
+        "prompts": ([spec.joint, spec.context], _asked(spec)),
         "profile": ([spec.profile, spec.quorum], spec.profile.name),
         "floors": ([spec.release, spec.min_coverage], ""),
         "cases": (asked, f"{len(cases)}"),
@@ -122,11 +122,11 @@ def _judging_parts(panel: Panel, adaptive: PassSettings | None, documents: str) 
     passes = [
         f"{len(judge.passes)}" if adaptive is None else f"{adaptive.start} to {len(judge.passes)}" for judge in panel.judges
     ]
-    told = name_list(_judge(one.name, str(one.reference), n) for one, n in zip(panel.judges, passes, strict=True))
+    told = name_list(_judge(one, n) for one, n in zip(panel.judges, passes, strict=True))
     named: _Named = {
         "judges": ([sorted(map(digest_of, judges)), adaptive], told),
         "criteria": (sorted(digest_of(one) for one in panel.criteria), f"{len(panel.criteria)}"),
-        "prompts": (panel.joint, "all criteria in one call" if panel.joint else "one call for each criterion"),
+        "prompts": (panel.joint, _asked(panel)),
         "documents": (documents, documents),
         "profile": (panel.profile, panel.profile.name),
     }
@@ -152,6 +152,10 @@ def _is_whole(case: Case, budget: ContextBudget) -> bool:
     return fit_documents(case.documents, budget)[0] == case.documents
 
 
+def _asked(panel: Panel) -> str:
+    return "all criteria in one call" if panel.joint else "one call for each criterion"
+
+
 def _budget(budget: ContextBudget | None) -> str:
     return "whole" if budget is None else f"at most {budget.max_tokens} tokens"
 
@@ -161,8 +165,9 @@ def _passes(judge: Judge, spec: RunSpec) -> str:
     return f"{least}" if least == len(judge.passes) else f"{least} to {len(judge.passes)}"
 
 
-def _judge(name: str, reference: str, passes: str) -> str:
-    return f"{name}: {short_digest(reference)} × {passes}"
+def _judge(judge: Judge, passes: str) -> str:
+    method = "" if judge.method == "sampled" else f", {judge.method} score"
+    return f"{judge.name}: {short_digest(str(judge.reference))} × {passes}{method}"
 
 
 def part_differences(first: PanelParts, second: PanelParts) -> tuple[PartDifference, ...]:

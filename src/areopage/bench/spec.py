@@ -95,6 +95,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         adaptive: how passes are added to the first ones; None: every judge makes all of its passes.
         lost: the ids of selected criteria that could not be loaded, with the number of cases that they were selected for.
         languages: in which the suite has texts, its own first.
+        batch: the names of the judges whose calls go through their providers' batch services.
     """
 
     mode: Mode
@@ -123,6 +124,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     reassessed: Reassessed | None = None
     adaptive: PassSettings | None = None
     languages: tuple[str, ...] = ()
+    batch: tuple[str, ...] = ()
 
     @property
     def answered_by(self) -> str:
@@ -149,8 +151,10 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.profile,
         spec.failures,
         spec.release,
+        spec.min_coverage,
         spec.twin_tag,
         spec.salt,
+        spec.joint,
         cases,
     ]
     if spec.adaptive is not None:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
 
 import typer
 from rich.console import Console
@@ -55,11 +56,16 @@ def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, fl
 
 
 @contextmanager
-def progress(spec: AskedModels) -> Iterator[Observer]:
-    """The display that fits where the output goes."""
+def progress(spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> Iterator[Observer]:
+    """The display that fits where the output goes.
+
+    Args:
+        spent: before, by currency.
+    """
     console = Console(stderr=True)
     with ExitStack() as stack:
-        shown: Observer = stack.enter_context(LiveProgress(spec, console)) if console.is_terminal else PlainProgress(spec)
+        live = console.is_terminal
+        shown: Observer = stack.enter_context(LiveProgress(spec, console, spent)) if live else PlainProgress(spec, spent)
         notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
         yield Observers([shown, notice])
 

@@ -7,4 +7,6 @@ FAILED = 1
 USER_ERROR = 2
 INCONCLUSIVE = 3
 """Too little could be read or scored to tell."""
+BUDGET_SPENT = 4
+"""The next call might have cost more than was left of `--budget`: everything is kept, and a higher budget resumes it."""
 INTERRUPTED = 130

@@ -1,5 +1,6 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,10 @@ import typer
 from areopage import __version__
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
+
+COLLECT_AFTER = (50_000, 20, 50)
+"""When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
+processor time of a run: imports and calls make many objects, and few cycles."""
 
 
 class LazyGroup(click.Group):
@@ -53,6 +58,23 @@ class LazyGroup(click.Group):
             formatter.write_dl(rows)
 
 
+class DefaultGroup(LazyGroup):
+    """A group that runs one of its commands where none is named."""
+
+    def __init__(self, name: str, help: str, default: str, **options: Any) -> None:
+        """Args:
+        default: the name of that command.
+        """
+        super().__init__(name, help=help, **options)
+        self.default, self.no_args_is_help = default, False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command before its options."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
 def _command_of(function: Callable[..., Any]) -> click.Command:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command()(function)
@@ -65,9 +87,12 @@ BENCH = LazyGroup(
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
-        "plan": ("bench.plan:plan", "Plan how many cases and passes a wished precision takes, with calls and cost."),
+        "follow": ("bench.fleet:follow", "Follow a run that workers carry out, and show its results when they are done."),
+        "stop": ("bench.fleet:stop", "Stop a run that workers carry out."),
+        "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
@@ -147,7 +172,7 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("monitor.worker:worker", "Evaluate submitted answers until stopped; several workers can run in parallel."),
+        "worker": ("worker:monitor_worker", "Evaluate submitted answers until stopped: `areopage worker --only monitor`."),
         "submit": ("monitor.commands:submit", "Submit answers from files for evaluation."),
         "status": ("monitor.commands:status", "Show the queue and the active workers."),
         "retry": (
@@ -241,10 +266,14 @@ LEDGER = LazyGroup(
         "audit": ("ledger:show_audit", "Show the audit log: who read, labelled, erased, exported or changed what, newest first."),
     },
 )
-DEMO = LazyGroup(
+DEMO = DefaultGroup(
     "demo",
-    "Demonstrations that need no server and no key.",
-    commands={"gate": ("demo:gate", "Answer questions about an invented bank through the gate.")},
+    "Demonstrations that need no server and no key; without a name: tour.",
+    default="tour",
+    commands={
+        "tour": ("demo_tour:tour", "Replay a benchmark, a comparison, a day in production and the gate, in seconds."),
+        "gate": ("demo:gate", "Answer questions about an invented bank through the gate."),
+    },
 )
 
 
@@ -267,6 +296,7 @@ app = LazyGroup(
         "audit": ("audit:audit", "Audit a judge: do harmless changes or attacks move its scores?"),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
+        "worker": ("worker:worker", "Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),
     },
     params=[
@@ -283,6 +313,7 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
+    gc.set_threshold(*COLLECT_AFTER)
     try:
         code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:

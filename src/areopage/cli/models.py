@@ -46,9 +46,9 @@ def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
 
     from areopage.digest import short_digest
     from areopage.jury.opening import check_judge
-    from areopage.models.reference import ModelReference
+    from areopage.jury.options import typed_reference
 
-    status = asyncio.run(check_judge(ModelReference.parse(reference), _settings_of(suite)))
+    status = asyncio.run(check_judge(typed_reference(reference), _settings_of(suite)))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {short_digest(status.digest)}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")

@@ -3,13 +3,13 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
-from typing import Self
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -25,11 +25,15 @@ from rich.progress import (
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels, Observer
-from areopage.bench.execution.target_phase import CHILD_PHASE, TARGET_PHASE
-from areopage.errors import StorageError, name_list
+from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
+from areopage.errors import StorageError, counted, name_list
 from areopage.ledger.records import Answer, Judgment
-from areopage.rag.ingestion.ingest import IngestProgress
+from areopage.ledger.sent_batches import SentBatch
+from areopage.models.batches import ENDED
 from areopage.scoring.outcome import GIVEN_NAMES, NotApplicable, Scored, outcome_name
+
+if TYPE_CHECKING:
+    from areopage.rag.ingestion.ingest import IngestProgress
 
 _GOOD = ("answered", *GIVEN_NAMES)
 PLAIN_EVERY = 10.0
@@ -52,8 +56,21 @@ def _span(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
+def stopped_text(names: Sequence[str], reason: str) -> str:
+    """What is said of phases that cannot go on while others do."""
+    return f"{name_list(names)} stopped: {' '.join(reason.split())}; the other phases go on"
+
+
+def batch_text(batch: SentBatch) -> str:
+    """What is said of a batch: its state and the provider's counts when it was last seen."""
+    named = f"{batch.phase}: batch {batch.batch_id}" if batch.batch_id else f"{batch.phase}: a batch without an id"
+    failed = f", {batch.failed:,} failed" if batch.failed else ""
+    told = f" ({batch.message})" if batch.message else ""
+    return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{told}"
+
+
 class OutageLines:
-    """Says when a server is gone, and when it is back."""
+    """Says when a server is gone, when it is back, and when phases stop."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         """Args:
@@ -68,6 +85,10 @@ class OutageLines:
     def server_back(self, address: str, seconds: float) -> None:
         """Say so."""
         self._say(back_text(address, seconds))
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Say so."""
+        self._say(stopped_text(names, reason))
 
 
 class Pace:
@@ -132,7 +153,7 @@ class IngestDisplay:
         """Remove the bar."""
         self._open.__exit__(None, None, None)
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
@@ -157,6 +178,11 @@ class Observers:
         for observer in self.observers:
             observer.phase(name, total, kept)
 
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.phases_stopped(names, reason)
+
     def answered(self, answer: Answer) -> None:
         """Notify every observer."""
         for observer in self.observers:
@@ -166,6 +192,11 @@ class Observers:
         """Notify every observer."""
         for observer in self.observers:
             observer.judged(judgment, cases)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Notify every observer."""
+        for observer in self.observers:
+            observer.batch(batch)
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Notify every observer."""
@@ -179,49 +210,89 @@ class Observers:
 
 
 class Tally:
-    """Cost of a run and outcomes of its calls per phase."""
+    """Cost of a run so far."""
 
-    def __init__(self, spec: AskedModels) -> None:
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        """Args:
+        spent: before, by currency.
+        """
         self.prices = {judge.name: judge.price for judge in spec.judges if judge.price is not None}
         for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
             if asked is not None and asked.price is not None:
                 self.prices[name] = asked.price
-        self.outcomes: Counter[str] = Counter()
         self.tokens = 0
-        self.cost = 0.0
-
-    def begin(self) -> None:
-        """Begin a phase: reset the outcomes, keep the cost."""
-        self.outcomes.clear()
-
-    def add(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """Count a finished call."""
-        self.outcomes[outcome] += 1
-        self.spend(name, record)
+        self.costs = {price.currency: spent.get(price.currency, 0.0) for price in self.prices.values()}
 
     def spend(self, name: str, record: Answer | Judgment) -> None:
         """Count what a call took."""
         self.tokens += (record.prompt_tokens or 0) + (record.completion_tokens or 0)
         if name in self.prices:
-            self.cost += self.prices[name].of(record.prompt_tokens, record.completion_tokens)
+            price, cost = self.prices[name], record.cost if isinstance(record, Judgment) else None
+            self.costs[price.currency] += price.of(record.prompt_tokens, record.completion_tokens) if cost is None else cost
+
+    def spent(self) -> str:
+        """The tokens of this command, and the cost of the run so far where prices are known."""
+        costs = (f", {cost:.4f} {currency}" for currency, cost in sorted(self.costs.items()) if currency)
+        return f"{self.tokens:,} tokens{''.join(costs)}"
+
+
+class PhaseCount:
+    """The calls of a phase: how many there are, how many the ledger held at its begin, and what became of those made since."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.total = self.kept = self.done = 0
+        self.began = self.told_at = time.monotonic()
+        self.outcomes: Counter[str] = Counter()
+
+    @property
+    def left(self) -> int:
+        """The calls that are not finished."""
+        return max(0, self.total - self.kept - self.done)
+
+    @property
+    def rate(self) -> float:
+        """Finished calls in a second."""
+        return self.done / max(1e-6, time.monotonic() - self.began)
+
+    def add(self, outcome: str) -> None:
+        """Count a finished call."""
+        self.done += 1
+        self.outcomes[outcome] += 1
 
     def health(self) -> str:
-        """The outcomes of the phase's calls, failures by name."""
+        """The outcomes of the calls, failures by name."""
         good = sum(self.outcomes[name] for name in _GOOD)
         failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in _GOOD]
         return ", ".join([f"{good} ok", *failed])
 
-    def spent(self) -> str:
-        """Tokens, and cost if prices are configured."""
-        currency = next(iter(self.prices.values())).currency if self.prices else ""
-        return f"{self.tokens:,} tokens" + (f", {self.cost:.4f} {currency}" if currency else "")
+
+class PhaseCounts:
+    """The phases of a run, several at once; those of a judge that is asked in rounds follow each other."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, PhaseCount] = {}
+        self._asked: dict[str, PhaseCount] = {}
+        self._newest: PhaseCount | None = None
+
+    def note(self, name: str, total: int, kept: int) -> PhaseCount:
+        """Note how many calls a phase has, and how many of them the ledger holds."""
+        found = self.by_name.setdefault(name, PhaseCount(name))
+        found.total, found.kept = total, kept
+        self._asked[name.partition(ROUND)[0]] = self._newest = found
+        return found
+
+    def of(self, asked: str) -> PhaseCount | None:
+        """The present phase of the target or a judge, by its name; the newest where no phase has this name."""
+        return self._asked.get(asked, self._newest)
 
 
 class _Counting(OutageLines):
-    def __init__(self, spec: AskedModels, say: Callable[[str], object]) -> None:
+    def __init__(self, spec: AskedModels, say: Callable[[str], object], spent: Mapping[str, float]) -> None:
         super().__init__(say)
-        self.tally = Tally(spec)
-        self.began, self.done = 0.0, 0
+        self.tally = Tally(spec, spent)
+        self.phases = PhaseCounts()
+        self._batches: dict[str, tuple[str, float]] = {}  # what was said of them, and when
 
     def answered(self, answer: Answer) -> None:
         """Count a finished call. The texts of the child's model cost something, and are no answers."""
@@ -234,17 +305,30 @@ class _Counting(OutageLines):
         """Count a finished call."""
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
+    def batch(self, batch: SentBatch) -> None:
+        """Say that a batch has another state, or at most every ten seconds that its counts changed."""
+        now, (status, at) = time.monotonic(), self._batches.get(batch.token, ("", 0.0))
+        if batch.status != status or now - at >= PLAIN_EVERY:
+            self._batches[batch.token] = (batch.status, now)
+            self._say(batch_text(batch))
+
     def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
         """Count a finished call."""
-        self.tally.add(name, outcome, record)
-        self.done += 1
+        self.tally.spend(name, record)
+        phase = self.phases.of(name)
+        if phase is not None:
+            phase.add(outcome)
+            self.show(phase)
+
+    def show(self, phase: PhaseCount) -> None:
+        """Show how far a phase is."""
 
 
 class LiveProgress(_Counting):
     """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
 
-    def __init__(self, spec: AskedModels, console: Console) -> None:
-        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+    def __init__(self, spec: AskedModels, console: Console, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True), spent)
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -257,7 +341,7 @@ class LiveProgress(_Counting):
             console=console,
             refresh_per_second=4,
         )
-        self.task: TaskID | None = None
+        self.tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> "LiveProgress":
         self.bars.start()
@@ -268,45 +352,42 @@ class LiveProgress(_Counting):
         self.bars.stop()
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Begin a bar."""
-        self.tally.begin()
+        """Begin a bar, or correct it."""
+        phase = self.phases.note(name, total, kept)
         health = f"{kept} already in the ledger" if kept else ""
-        self.task = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
-        self.began, self.done = time.monotonic(), 0
+        if name not in self.tasks:
+            self.tasks[name] = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
+        else:
+            self.bars.update(self.tasks[name], total=total, completed=kept + phase.done)
 
-    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """Count a finished call and advance the bar."""
-        super().advance(name, outcome, record)
-        if self.task is not None:
-            rate = f"{self.done / max(1e-6, time.monotonic() - self.began):.1f}/s"
-            self.bars.update(self.task, advance=1, rate=rate, health=f"{self.tally.health()} | {self.tally.spent()}")
+    def show(self, phase: PhaseCount) -> None:
+        """Advance the phase's bar."""
+        health = f"{phase.health()} | {self.tally.spent()}"
+        self.bars.update(self.tasks[phase.name], completed=phase.kept + phase.done, rate=f"{phase.rate:.1f}/s", health=health)
 
 
 class PlainProgress(_Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
-    def __init__(self, spec: AskedModels) -> None:
-        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True))
-        self.name, self.total, self.kept, self.last = "", 0, 0, 0.0
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True), spent)
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Print the beginning of a phase."""
-        self.tally.begin()
-        self.name, self.total, self.kept, self.done = name, total, kept, 0
-        self.began = self.last = time.monotonic()
-        held = f", {kept} already in the ledger" if kept else ""
-        print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
+        is_new = name not in self.phases.by_name
+        self.phases.note(name, total, kept)
+        if is_new:
+            held = f", {kept} already in the ledger" if kept else ""
+            print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
 
-    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
-        """Count a finished call."""
-        super().advance(name, outcome, record)
-        now, finished = time.monotonic(), self.kept + self.done == self.total
-        if finished or now - self.last >= PLAIN_EVERY:
-            self.last = now
-            rate = self.done / max(1e-6, now - self.began)
-            left = (self.total - self.kept - self.done) / rate
-            line = f"{self.name}: {self.kept + self.done}/{self.total}, {rate:.1f}/s, {left:.0f} s left"
-            print(f"{line}, {self.tally.health()}, {self.tally.spent()}", file=sys.stderr, flush=True)
+    def show(self, phase: PhaseCount) -> None:
+        """Print a line where the last one of the phase is long ago, or it is finished."""
+        now = time.monotonic()
+        if not phase.left or now - phase.told_at >= PLAIN_EVERY:
+            phase.told_at = now
+            done = f"{phase.name}: {phase.kept + phase.done}/{phase.total}, {phase.rate:.1f}/s"
+            line = f"{done}, {phase.left / phase.rate:.0f} s left, {phase.health()}, {self.tally.spent()}"
+            print(line, file=sys.stderr, flush=True)
 
 
 class SilenceNotice:
@@ -320,8 +401,9 @@ class SilenceNotice:
             after: seconds; after as many again the next line follows.
         """
         self._limit, self._say, self._after = spec.settings.timeouts.total, say, after
-        self._name, self._last = "", time.monotonic()
+        self._phases, self._last = PhaseCounts(), time.monotonic()
         self._gone = False
+        self._batches: set[str] = set()
         self._ended = Event()
         self._thread = Thread(target=self._watch, name="silence-notice", daemon=True)
 
@@ -336,14 +418,32 @@ class SilenceNotice:
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Begin a phase."""
-        self._name, self._last = name if total > kept else "", time.monotonic()
+        self._phases.note(name, total, kept)
+        self._last = time.monotonic()
 
     def answered(self, answer: Answer) -> None:
         """Note that a call was finished."""
-        self._last = time.monotonic()
+        if not answer.source.startswith(CHILD_SOURCE):
+            self._finished(TARGET_PHASE)
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Note that a call was finished."""
+        self._finished(judgment.judge)
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Be silent about phases that do not go on."""
+        for name in names:
+            self._phases.by_name.pop(name, None)
+
+    def _finished(self, asked: str) -> None:
+        self._last = time.monotonic()
+        phase = self._phases.of(asked)
+        if phase is not None:
+            phase.done += 1
+
+    def batch(self, batch: SentBatch) -> None:
+        """Be silent while a batch is out."""
+        (self._batches.discard if batch.status in ENDED else self._batches.add)(batch.token)
         self._last = time.monotonic()
 
     def server_gone(self, address: str, seconds: float) -> None:
@@ -359,9 +459,12 @@ class SilenceNotice:
         while not self._ended.wait(self._after / 10):
             silent = time.monotonic() - self._last
             said = said if silent > said else 0.0
-            if self._name and not self._gone and silent >= said + self._after:
+            names = [name for name, phase in list(self._phases.by_name.items()) if phase.left]
+            if names and not self._gone and not self._batches and silent >= said + self._after:
                 said = silent
-                self._say(f"{self._name}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry")
+                self._say(
+                    f"{name_list(names)}: no answer for {silent:.0f} s; a call is given up after {self._limit:g} s and one retry"
+                )
 
 
 class RunLog:
@@ -372,6 +475,7 @@ class RunLog:
     def __init__(self, path: Path, level: str = "INFO") -> None:
         self.path = path
         self.least = self.LEVELS.index(level)
+        self._phases: set[str] = set()
         try:
             # Unbuffered: a line that a full disk refused must not be retried, and fail again, when the file is closed.
             self.stream = path.open("ab", buffering=0)
@@ -411,9 +515,19 @@ class RunLog:
         """Log that a server answers again."""
         self.write("WARNING", back_text(address, seconds))
 
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Log that phases stop while others go on."""
+        self.write("ERROR", stopped_text(names, reason))
+
+    def batch(self, batch: SentBatch) -> None:
+        """Log the state of a batch."""
+        self.write("INFO", batch_text(batch))
+
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Log the beginning of a phase."""
-        self.write("INFO", f"phase {name}: {total} calls, {kept} already in the ledger")
+        """Log the beginning of a phase, and with all details each change of its numbers."""
+        level = "DEBUG" if name in self._phases else "INFO"
+        self._phases.add(name)
+        self.write(level, f"phase {name}: {total} calls, {kept} already in the ledger")
 
     def answered(self, answer: Answer) -> None:
         """Log a response of the target."""

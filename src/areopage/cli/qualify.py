@@ -56,6 +56,12 @@ def qualify(
         int,
         typer.Option(min=0, help="Number of rows of each language, evenly spaced; the result then gives no standing. 0: all."),
     ] = 0,
+    joint: Annotated[
+        bool,
+        typer.Option(
+            "--joint", help="Ask a model about all criteria of a scope in one call, as runs and monitors with joint judging do."
+        ),
+    ] = False,
     canary: Annotated[
         bool,
         typer.Option(
@@ -86,6 +92,7 @@ def qualify(
         criteria=criteria,
         passes=passes,
         limit=limit,
+        joint=joint,
         concurrency=concurrency,
         timeout=timeout,
         allowed_variables=tuple(allow_variable or ()),

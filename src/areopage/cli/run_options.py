@@ -56,8 +56,35 @@ PassesOrAutoOption = Annotated[
         help="How often each judge is asked about a case; auto: more often where it changes a decision.",
     ),
 ]
+MostCallsOption = Annotated[
+    int | None, typer.Option("--max-calls", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
+]
 BudgetOption = Annotated[
-    int | None, typer.Option("--budget", metavar="CALLS", min=1, help="Judge calls at most, with --passes auto.")
+    float | None,
+    typer.Option(
+        "--budget",
+        metavar="AMOUNT",
+        min=0,
+        help="Stop before a call that might cost more than is left, in the currency of the prices, e.g. 5.00.",
+    ),
+]
+JointOption = Annotated[
+    bool | None,
+    typer.Option("--joint/--no-joint", help="Ask a model about all criteria of a scope in one call; default: as the suite says."),
+]
+RepeatIdenticalOption = Annotated[
+    bool | None,
+    typer.Option("--repeat-identical", help="Ask passes with equal options at temperature 0 each; else they are asked once."),
+]
+MinCoverageOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-coverage",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Share of planned judgments under which the run is inconclusive (exit code 3); default: the suite's, 0.95.",
+    ),
 ]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
@@ -67,7 +94,9 @@ PromptLanguageOption = Annotated[
 PageLanguageOption = Annotated[
     str | None, typer.Option("--lang", metavar="en|fr", help="Language of the page; default: that of the runs.")
 ]
-ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, max=1024, help="Number of parallel calls.")]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=1024, help="Calls open at once to each server.")
+]
 TimeoutOption = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", min=0.1, max=86_400, help="How long one call may take.")
 ]
@@ -93,7 +122,14 @@ ClusterOption = Annotated[
     str,
     typer.Option("--cluster", metavar="COLUMN", help="Column that says which cases belong together; default: equal prompts do."),
 ]
+BatchOption = Annotated[
+    bool,
+    typer.Option("--batch", help="Send judges' calls through their providers' batch services: within a day, at half the price."),
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+FleetOption = Annotated[
+    bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
+]
 OnlyQualifiedOption = Annotated[
     bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
 ]

@@ -11,7 +11,7 @@ Text that comes from outside stands within a fence; see `areopage.criteria.fence
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
@@ -95,10 +95,14 @@ def without_content(template: str) -> str:
 
 
 class JudgePrompt(Struct, frozen=True, kw_only=True):
-    """A judge's prompt: `system` is the same for every case of the same criteria, unless their texts name the reader."""
+    """A judge's prompt: `system` is the same for every case of the same criteria, unless their texts name the reader.
+
+    `constant`: how many characters at the beginning of `user` are the same for every case with the same reader.
+    """
 
     system: str
     user: str
+    constant: int = 0
 
 
 class ConversationWords(Struct, frozen=True, kw_only=True):
@@ -176,7 +180,12 @@ def judge_prompt(
     contexts = [*([profile] if profile else []), *_reader_contexts(criteria, case, reader)]
     user = [*contexts, *_fenced_case(_shown(case, scope), criteria[0].language, secret, hardening)]
     user += [reminder] if hardening.reminder else []
-    return JudgePrompt(system=_constant_part(tuple(criteria), tuple(reader.items())), user="\n\n".join(user))
+    constant = [*contexts, *([words.fence.partition("{nonce}")[0]] if hardening.fence else [])]
+    return JudgePrompt(
+        system=_constant_part(tuple(criteria), tuple(reader.items())),
+        user="\n\n".join(user),
+        constant=len("\n\n".join(constant)),
+    )
 
 
 @lru_cache(maxsize=256)  # many cases share their criteria and reader
@@ -204,12 +213,13 @@ def _constant_part(criteria: tuple[Criterion, ...], reader_items: tuple[tuple[st
 
 def short_names(criteria: Sequence[Criterion]) -> tuple[str, ...]:
     """The key of each criterion in an answer about several: its name, or as much of its id as tells all of them apart."""
-    forms = (
-        [criterion.name for criterion in criteria],
-        [f"{criterion.subcategory}_{criterion.name}" for criterion in criteria],
-        [criterion.path.replace(".", "_") for criterion in criteria],
+    forms: tuple[Callable[[Criterion], str], ...] = (
+        lambda criterion: criterion.name,
+        lambda criterion: f"{criterion.subcategory}_{criterion.name}",
+        lambda criterion: criterion.path.replace(".", "_"),
     )
-    for names in forms:
+    for form in forms:
+        names = [form(criterion) for criterion in criteria]
         if len(set(names)) == len(names) and not _RESERVED.intersection(names):
             return tuple(names)
     return tuple(criterion.id.replace(".", "_") for criterion in criteria)
@@ -262,6 +272,15 @@ def _shown(case: Case, scope: Scope = "response") -> _Shown:
         scope=scope,
         turns=() if scope == "response" else tuple([(at, turn.role, turn.content) for at, turn in numbered_turns(case)]),
     )
+
+
+def case_part(case: Case, like: Criterion) -> str:
+    """The part of a prompt that only the case decides; the code of its markers is that of no ledger.
+
+    Args:
+        like: one of the criteria that the prompt is about.
+    """
+    return "\n\n".join(_fenced_case.__wrapped__(_shown(case, like.scope), like.language, b"", HARDENED))
 
 
 @lru_cache(maxsize=64)  # each pass asks for it

@@ -11,7 +11,7 @@ from areopage.jury.panel import Panel
 from areopage.models.port import CHARACTERS_PER_TOKEN
 
 VERDICT_TOKENS = 120
-"""Assumed of one answer of a judge."""
+"""Assumed of one verdict of a judge."""
 _SAMPLE = 40
 
 _Item = TypeVar("_Item")
@@ -52,7 +52,8 @@ def size_of(panel: Panel, calls: Iterable[PlannedCall], known: Collection[str] =
         if key not in known:
             by_judge[call.judge.name].append(call)
     prompts = {name: _prompt_tokens(panel, left) for name, left in by_judge.items()}
-    answers = {judge.name: len(by_judge[judge.name]) * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
+    verdicts = {name: sum(len(call.criteria) for call in left) for name, left in by_judge.items()}
+    answers = {judge.name: verdicts[judge.name] * VERDICT_TOKENS * judge.is_model for judge in panel.judges}
     return CallSize(
         planned=len(planned),
         known=len(planned) - sum(map(len, by_judge.values())),

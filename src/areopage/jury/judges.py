@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
@@ -22,19 +23,44 @@ from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
 
 JudgeKind = Literal["model", "code", "recording"]
+BATCH_FACTOR = 0.5
+"""What providers of batch services ask of the price, where the configuration does not say."""
+
+ScoringMethod = Literal["sampled", "expected"]
+"""`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """What tokens cost, per million, in one currency."""
+    """What tokens cost, per million, in one currency.
+
+    `batch_factor` is the part of it that a call of a batch costs. `listed` is the day on which a list price was noted, as
+    YYYY-MM-DD; "" for a price of the configuration.
+    """
 
     input_per_million: float
     output_per_million: float
     currency: str
+    batch_factor: float = BATCH_FACTOR
+    listed: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether tokens cost nothing."""
+        return self.input_per_million == 0 and self.output_per_million == 0
 
     def of(self, prompt_tokens: int | None, completion_tokens: int | None) -> float:
         """The price of one call; unknown counts cost nothing."""
         spent = (prompt_tokens or 0) * self.input_per_million + (completion_tokens or 0) * self.output_per_million
         return spent / 1_000_000
+
+    def in_batch(self) -> "Price":
+        """The price of calls of a batch."""
+        return replace(
+            self,
+            input_per_million=self.input_per_million * self.batch_factor,
+            output_per_million=self.output_per_million * self.batch_factor,
+            batch_factor=1.0,
+        )
 
 
 class Judge(Struct, frozen=True, kw_only=True):
@@ -50,6 +76,7 @@ class Judge(Struct, frozen=True, kw_only=True):
         unfit: why it is unfit to judge; "" where nothing is known.
         recorded_model: the model whose answers it repeats, where it is a recording that says so.
         price: what its tokens cost, if stated.
+        method: how a model's answer becomes a score.
     """
 
     name: str
@@ -61,6 +88,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     unfit: str = ""
     recorded_model: str = ""
     price: Price | None = None
+    method: ScoringMethod = "sampled"
 
     @property
     def is_model(self) -> bool:

@@ -42,8 +42,23 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
         judge = _configured_judge(text, suite, passes) if text in configured else _named_judge(text, suite, passes)
         if any(judge.name == other.name for other in judges):
             raise ModelError(f"judge {judge.name!r} is given twice: remove one, or rename one with NAME=REF")
-        judges.append(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)))
+        judges.append(_with_method(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)), suite))
     return tuple(judges)
+
+
+_LOG_PROBABILITIES: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 20}
+"""The options that ask a server for the likeliest tokens at each place; 20 is what the usual servers give at most."""
+
+
+def _with_method(judge: Judge, suite: Suite) -> Judge:
+    """A judge with its scoring method; models whose scores are expectations are asked for log-probabilities."""
+    system = suite.config.judge_system
+    section = system.judges.get(judge.name)
+    method = (section.scoring_method if section else None) or system.evaluation.scoring_method
+    if method != "expected" or not judge.is_model:
+        return judge
+    passes = tuple({**_LOG_PROBABILITIES, **options} for options in judge.passes)
+    return msgspec.structs.replace(judge, method=method, passes=passes)
 
 
 def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
@@ -64,6 +79,17 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     )
 
 
+def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:
+    """The names of the judges whose calls go through batch services.
+
+    Args:
+        wanted: those of all models do for which the suite does not say.
+    """
+    configured = suite.config.judge_system.judges
+    said = {name: section.batch for name, section in configured.items() if section.batch is not None}
+    return tuple(judge.name for judge in judges if judge.is_model and said.get(judge.name, wanted))
+
+
 def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
     """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
 
@@ -74,15 +100,9 @@ def suite_reference(suite: Suite, model: str, provider: str, *keys: str | int, o
         ConfigError: the file lies elsewhere.
     """
     reference = ModelReference.parse(model, default_provider=provider)
-    if own and _is_file(reference):
+    if own and reference.names_file:
         inside(suite.document, Path(reference.model).expanduser(), *keys)
     return reference
-
-
-def _is_file(reference: ModelReference) -> bool:
-    """Whether a reference names a file: a recording, or the weights of an embedded model."""
-    model = reference.model
-    return reference.provider == "replay" or (reference.provider == "embedded" and ("/" in model or model.endswith(".gguf")))
 
 
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
@@ -131,7 +151,7 @@ def typed_reference(text: str) -> ModelReference:
         ModelError: it is no reference.
     """
     reference = ModelReference.parse(text)
-    if not _is_file(reference):
+    if not reference.names_file:
         return reference
     return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
 
@@ -156,6 +176,7 @@ def price_of(section: PriceSection | None) -> Price | None:
         input_per_million=section.input_per_million,
         output_per_million=section.output_per_million,
         currency=section.currency,
+        batch_factor=section.batch_factor,
     )
 
 
@@ -174,10 +195,13 @@ def model_settings(suite: Suite, language: str, concurrency: int) -> ModelSettin
         base_dir=suite.folder.resolve(),
         rules=suite.rules(),
         personas={name: msgspec.to_builtins(persona) for name, persona in suite.personas(language).items()},
-        timeouts=Timeouts(
-            connect=config.execution.connect_timeout,
-            read=config.execution.call_timeout,
-            total=config.execution.call_timeout,
+        timeouts=suite.shared.timeouts.over(
+            Timeouts(
+                pool=config.execution.pool_timeout,
+                connect=config.execution.connect_timeout,
+                read=config.execution.read_timeout or config.execution.call_timeout,
+                total=config.execution.call_timeout,
+            )
         ),
         connections=concurrency,
     )

@@ -16,13 +16,15 @@ from areopage.criteria.prompts import short_names
 from areopage.criteria.records import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.errors import CriteriaError, StorageError, name_list
+from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.plan import JudgedCase, PassesOf, all_passes, plan
+from areopage.jury.plan import CallPlan, JudgedCase, PassesOf, all_passes, no_passes
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.models.window import Gauge
 from areopage.scoring.failures import FailureRules
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
@@ -96,6 +98,7 @@ class Panel(Struct, frozen=True, kw_only=True):
         joint: models are asked about all their criteria in one call; code and recordings never are.
         context: how much of the documents models are shown; None: all.
         salt: "" or a text that sets the keys of these judgments apart from all others (to ask anew on purpose).
+        gauges: tell what fits into the windows of models, by reference; longer cases are cut, see `areopage.jury.fitting`.
     """
 
     suite: str
@@ -111,6 +114,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     joint: bool = False
     context: ContextBudget | None = None
     salt: str = ""
+    gauges: dict[str, Gauge] = {}
 
     def criteria_by_id(self) -> dict[str, Criterion]:
         """The criteria by id."""
@@ -166,17 +170,45 @@ def planned_calls(
 ) -> Iterator[PlannedCall]:
     """All calls for these cases, judge by judge.
 
+    Args:
+        judges: only these; None: all of the panel.
+        passes_of: how many passes are planned; see `CallPlan`.
+    """
+    for judge in panel.judges if judges is None else judges:
+        yield from call_plan(panel, cases, judge, passes_of).calls()
+
+
+def call_plan(
+    panel: Panel,
+    cases: Sequence[JudgedCase],
+    judge: Judge,
+    passes_of: PassesOf = all_passes,
+    passes_before: PassesOf = no_passes,
+) -> CallPlan:
+    """The calls of a judge of the panel.
+
     Models are shown the documents that fit the panel's budget; code and recordings spend no tokens and get all of them.
 
     Args:
-        judges: only these; None: all of the panel.
-        passes_of: how many passes are planned; see `plan`.
+        passes_of, passes_before: which passes are planned; see `CallPlan`.
     """
-    for judge in panel.judges if judges is None else judges:
-        shown = cases
-        if judge.is_model and panel.context is not None:
-            shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
-        yield from plan(judge, shown, panel.personas, panel.salt, joint=panel.joint and judge.is_model, passes_of=passes_of)
+    shown = cases
+    if judge.is_model and panel.context is not None:
+        shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
+    shown = _fitted_to(judge, panel, shown)
+    joint = panel.joint and judge.is_model
+    return CallPlan(judge, shown, panel.personas, panel.salt, joint=joint, passes_of=passes_of, passes_before=passes_before)
+
+
+def _fitted_to(judge: Judge, panel: Panel, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:
+    """The cases as they fit into the judge's window."""
+    fitting = Fitting(judge, panel.gauges.get(str(judge.reference)) if judge.is_model else None, panel.personas)
+    if not fitting.is_needed or not any(one.case.documents for one in cases):
+        return cases
+    fitted = [fitting.fitted(one.case, one.criteria, joint=panel.joint) for one in cases]
+    return [
+        msgspec.structs.replace(one, case=found.case) if found.left_out else one for one, found in zip(cases, fitted, strict=True)
+    ]
 
 
 def panel_run(panel: Panel, kind: RunKind) -> Run:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from json_repair import repair_json
@@ -45,10 +46,11 @@ class Opened(Struct, frozen=True, kw_only=True):
     """An answer out of its wrappings: the complete objects at the top level of `bare`, and the rungs tried so far.
 
     `whole`: it is one object and nothing else; `broken`: a brace opens no complete object; `behind`: the text outside of objects
-    that follows the first one.
+    that follows the first one. `starts` are the objects' places in `bare`.
     """
 
     objects: tuple[dict[str, Any], ...]
+    starts: tuple[int, ...]
     behind: str = ""
     whole: bool
     broken: bool
@@ -80,19 +82,32 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         return Unopened(outcome=Refused(reason=f"the server says: {finish_reason}"))
     if len(text) > _MAX_TEXT:
         return Unopened(outcome=Unparsed(reason=f"longer than {_MAX_TEXT} characters"))
-    hook = unique_keys(guarded)
+    hook, decoder = _strict_decoder(guarded)
     try:
-        whole = json.loads(text, object_pairs_hook=hook)
+        whole = decoder.decode(text)
     except _DuplicateKey as fault:
         return Unopened(outcome=Unparsed(reason=str(fault)), steps=("strict",))
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict):
-        return Opened(objects=(whole,), whole=True, broken=False, bare=text, steps=("strict",))
+        return Opened(objects=(whole,), starts=(text.index("{"),), whole=True, broken=False, bare=text, steps=("strict",))
     bare = without_thinking(text)
     objects, behind, broken = _top_level_objects(bare, hook)
-    steps = ("strict", "stripped")
-    return Opened(objects=tuple(objects), behind=behind, whole=False, broken=broken, bare=bare, steps=steps)
+    return Opened(
+        objects=tuple(objects.values()),
+        starts=tuple(objects),
+        behind=behind,
+        whole=False,
+        broken=broken,
+        bare=bare,
+        steps=("strict", "stripped"),
+    )
+
+
+@lru_cache(maxsize=64)  # many answers have the same keys
+def _strict_decoder(guarded: frozenset[str]) -> tuple[PairsHook, json.JSONDecoder]:
+    hook = unique_keys(guarded)
+    return hook, json.JSONDecoder(object_pairs_hook=hook)
 
 
 def nothing_in(bare: str, finish_reason: str) -> Outcome:
@@ -139,14 +154,14 @@ def split_thinking(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]], str, bool]:
-    """The complete JSON objects that stand in a text, the text behind the first, and whether there is a brace that opens none.
+def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, Any]], str, bool]:
+    """The complete JSON objects of a text by place, the text behind the first, and whether there is a brace that opens none.
 
     After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
     inside of it.
     """
     decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
-    found: list[dict[str, Any]] = []
+    found: dict[int, dict[str, Any]] = {}
     behind: list[str] = []
     at, end = text.find("{"), 0
     while at >= 0:
@@ -156,7 +171,7 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[list[dict[str, Any]]
         except (ValueError, RecursionError):
             return found, "".join(behind), True
         if isinstance(value, dict):
-            found.append(value)
+            found[at] = value
         at = text.find("{", end)
     return found, "".join([*behind, text[end:] if found else ""]), False
 

@@ -7,6 +7,8 @@ shown is then the conversation up to that reply. What has been paid for under a 
 """
 
 import hashlib
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -19,9 +21,10 @@ from areopage.criteria.reader import reader_content
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
-from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 
-METHOD = "json-verdict/1"
+METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
+"""How a judge's answer becomes a score; part of a judgment's key."""
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
@@ -41,6 +44,11 @@ def all_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
     return len(judge.passes)
 
 
+def no_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
+    """No pass."""
+    return 0
+
+
 def plan(
     judge: Judge,
     cases: Sequence[JudgedCase],
@@ -51,66 +59,168 @@ def plan(
     passes_of: PassesOf = all_passes,
     hardening: Hardening = HARDENED,
 ) -> Iterator[PlannedCall]:
-    """Plan the calls of one judge, grouped by criteria.
+    """Plan the calls of one judge, grouped by criteria; the arguments are those of `CallPlan`."""
+    return CallPlan(judge, cases, personas, salt, joint=joint, passes_of=passes_of, hardening=hardening).calls()
 
-    Grouping lets a server cache the constant part of the prompt.
+
+class Shared(Struct, frozen=True):
+    """A planned call, and the cases that share its judgment by their ids: what the judge is shown of them is the same."""
+
+    call: PlannedCall
+    cases: tuple[str, ...]
+
+
+class _Shown(Struct, frozen=True, gc=False):
+    """The number of a reply (or `WHOLE`), and the digest of what a judge is shown with it."""
+
+    turn: int
+    digest: bytes
+
+
+class CallPlan:
+    """The calls of one judge. They are made anew whenever they are asked for; only digests of what is shown are held."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        cases: Sequence[JudgedCase],
+        personas: Mapping[str, Persona],
+        salt: str = "",
+        *,
+        joint: bool = False,
+        passes_of: PassesOf = all_passes,
+        passes_before: PassesOf = no_passes,
+        hardening: Hardening = HARDENED,
+    ) -> None:
+        """Group the calls by criteria, which lets a server cache the constant part of the prompt.
+
+        Args:
+            personas: the readers by maturity.
+            salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
+            joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has its own call.
+            passes_of: how many passes are planned; of a joint call by its first criterion.
+            passes_before: how many of these are left out, the first ones.
+            hardening: what an audit asks without; its judgments are under keys of their own.
+        """
+        self._judge, self._cases, self._personas, self._hardening = judge, cases, personas, hardening
+        self._passes_of, self._passes_before = passes_of, passes_before
+        self._places: dict[tuple[Criterion, ...], array[int]] = {}
+        for place, judged in enumerate(cases):
+            for group in groups_of(judge, judged.criteria, judged.case, joint=joint):
+                self._places.setdefault(group, array("I")).append(place)
+        self._prefixes = {group: _pass_digests(judge, group, salt, hardening) for group in self._places}
+        self._shown: dict[Scope, dict[int, tuple[_Shown, ...]]] = {}
+        self._alike: dict[Scope, dict[bytes, list[int]]] = {}
+
+    @property
+    def groups(self) -> Sequence[tuple[Criterion, ...]]:
+        """The criteria of the calls, those of one call together."""
+        return list(self._places)
+
+    def calls(self) -> Iterator[PlannedCall]:
+        """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
+        for group, places in self._places.items():
+            for place in self._by_reader(places):
+                for one in self._shown_of(place, group[0].scope):
+                    case = self._case(place, one.turn)
+                    for number in self._passes(place, group, one.turn):
+                        yield self._call(case, group, one, number)
+
+    def shared(self, group: tuple[Criterion, ...], start: int, stop: int) -> Iterator[Shared]:
+        """The calls about a group and the cases from one place to another, each at the first of the cases that share it.
+
+        Args:
+            group: criteria of one call.
+            start, stop: places in the sequence of cases; `stop` is the first that is left out.
+        """
+        places, scope = self._places[group], group[0].scope
+        alike = self._alike_in(scope)
+        for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
+            for one in self._shown_of(place, scope):
+                case = self._case(place, one.turn)
+                others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
+                for number in self._passes(place, group, one.turn):
+                    with_it = [other for other in others if number in self._passes(other, group, one.turn)]
+                    if not with_it or place < with_it[0]:
+                        ids = tuple([self._cases[each].case.id for each in (place, *with_it)])
+                        yield Shared(self._call(case, group, one, number), ids)
+
+    def _by_reader(self, places: Sequence[int]) -> Sequence[int]:
+        """Places in an order in which prompts in a row share the longest beginning: the reader is described before the case."""
+        return sorted(places, key=lambda place: self._cases[place].case.maturity)
+
+    def _case(self, place: int, turn: int) -> Case:
+        case = self._cases[place].case
+        return case if turn == WHOLE else case_at(case, turn)
+
+    def _call(self, case: Case, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
+        return PlannedCall(
+            key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{one.digest.hex()}".encode()).hexdigest(),
+            case=case,
+            criteria=group,
+            judge=self._judge,
+            pass_index=number,
+            turn=one.turn,
+            hardening=self._hardening,
+        )
+
+    def _passes(self, place: int, group: tuple[Criterion, ...], turn: int) -> range:
+        of = (self._cases[place].case.id, group[0].id, self._judge, turn)
+        return range(self._passes_before(*of) + 1, min(self._passes_of(*of), len(self._judge.passes)) + 1)
+
+    def _has(self, group: tuple[Criterion, ...], place: int) -> bool:
+        places = self._places[group]
+        at = bisect_left(places, place)
+        return at < len(places) and places[at] == place
+
+    def _shown_of(self, place: int, scope: Scope) -> tuple[_Shown, ...]:
+        known = self._shown.setdefault(scope, {})
+        if place not in known:
+            known[place] = tuple(_shown_in(self._cases[place], scope, self._personas))
+        return known[place]
+
+    def _alike_in(self, scope: Scope) -> Mapping[bytes, list[int]]:
+        """The places of cases with the same digest, by digest; a digest of one case is left out."""
+        if scope not in self._alike:
+            first: dict[bytes, int] = {}
+            found: dict[bytes, list[int]] = {}
+            places = {place for group, some in self._places.items() if group[0].scope == scope for place in some}
+            for place in sorted(places):
+                for one in self._shown_of(place, scope):
+                    if one.digest in first:
+                        found.setdefault(one.digest, [first[one.digest]]).append(place)
+                    else:
+                        first[one.digest] = place
+            self._alike[scope] = found
+        return self._alike[scope]
+
+
+def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:
+    """The criteria that each call of a judge about a case asks about.
 
     Args:
-        personas: the readers by maturity.
-        salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
-        joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has a call of its own.
-        passes_of: how many passes are planned; of a joint call by its first criterion.
-        hardening: what an audit asks without; its judgments are under keys of their own.
+        joint: one call asks about all criteria of one scope.
     """
-    positions: dict[tuple[Criterion, ...], list[int]] = {}
-    for position, judged in enumerate(cases):
-        own = tuple(one for one in judged.criteria if judge.may_judge(one) and concerns(one.scope, judged.case))
-        for group in _by_scope(own) if joint else [(criterion,) for criterion in own]:
-            positions.setdefault(group, []).append(position)
-    shown: dict[tuple[int, Scope], list[_Shown]] = {}
-    for group, places in positions.items():
-        prefixes, scope = _pass_digests(judge, group, salt, hardening), group[0].scope
-        for place in places:
-            if (place, scope) not in shown:
-                shown[place, scope] = list(_shown_cases(cases[place], scope, personas))
-            for one in shown[place, scope]:
-                count = passes_of(one.case.id, group[0].id, judge, one.turn)
-                for number, prefix in enumerate(prefixes[:count], 1):
-                    key = hashlib.sha256(f"{prefix}{one.digest}".encode()).hexdigest()
-                    yield PlannedCall(
-                        key=key,
-                        case=one.case,
-                        criteria=group,
-                        judge=judge,
-                        pass_index=number,
-                        turn=one.turn,
-                        hardening=hardening,
-                    )
+    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, case)]
+    return by_scope(own) if joint else [(criterion,) for criterion in own]
 
 
-class _Shown(Struct, frozen=True):
-    """A case as a judge is shown it, the number of the reply, and the digest of both."""
-
-    case: Case
-    turn: int
-    digest: str
-
-
-def _by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """The criteria of each scope, in their order; scopes without criteria are left out."""
     groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
     return [group for group in groups if group]
 
 
-def _shown_cases(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona]) -> Iterator[_Shown]:
+def _shown_in(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona]) -> Iterator[_Shown]:
     reader = {"reader": reader_content(judged.case, personas.get(judged.case.maturity))}
     for turn in turns_to_judge(scope, judged.case, judged.given):
         case = judged.case if turn == WHOLE else case_at(judged.case, turn)
-        yield _Shown(case, turn, digest_of(case_content(case, scope) | reader))
+        yield _Shown(turn, bytes.fromhex(digest_of(case_content(case, scope) | reader)))
 
 
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:
     """The part of the keys that all cases share, for each pass."""
     who = [judge.name, str(judge.reference), judge.digest]
-    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHOD])
+    asked = digest_of([[criterion_content(criterion) for criterion in criteria], TEMPLATE_VERSION, METHODS[judge.method]])
     without = [] if hardening.asked == HARDENED else [hardening.asked]
     return [digest_of([who, asked, options, number, salt, *without]) for number, options in enumerate(judge.passes, 1)]

@@ -13,13 +13,14 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import case_at
 from areopage.errors import name_list
 from areopage.jury.addressing import signs_in
+from areopage.jury.expectations import scoring_steps, with_known_probabilities
 from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.qualifications import compact, standings, told_of
-from areopage.ledger.records import CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
+from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
@@ -51,6 +52,8 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
         seconds: mean of a call; tokens are sums, as far as the server told them.
         cost: in `currency`; None where no price is stated.
         outliers: how often its score stood apart from the other judges'.
+        expected: how many of its scores are expectations from log-probabilities, and `written` how many are as it wrote them.
+        mass: the mean probability of all valid scores together at the places of its scores, in [0, 1]; None where none is known.
     """
 
     judge: str
@@ -67,6 +70,9 @@ class JudgeHealth(Struct, frozen=True, kw_only=True):
     currency: str
     outliers: int = 0
     recorded_model: str = ""
+    expected: int = 0
+    written: int = 0
+    mass: float | None = None
 
     @property
     def coverage(self) -> float:
@@ -218,7 +224,7 @@ def evaluation_of(
         score_global=score,
         grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        **told_of(compact(standings(panel.judges, panel.criteria, {}))),
+        **told_of(compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),
@@ -273,15 +279,21 @@ def _judge_uses(judgments: Iterable[Judgment]) -> tuple[JudgeUse, ...]:
 
 
 def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
-    """Read a judgment's raw texts again; incomplete raw texts leave it unchanged."""
+    """Read a judgment's raw texts again; incomplete raw texts leave it unchanged.
+
+    A score that was computed from log-probabilities stays where the judge's own score is read as before.
+    """
     if judgment.stored != "full":
         return judgment
     by_id, at = panel.criteria_by_id(), case_at(case, judgment.turn)
     reading = read_again(judgment, [by_id[verdict.criterion] for verdict in judgment.verdicts], material_of(at))
     if reading is None:
         return judgment
-    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in reading.outcomes.items())
-    steps = (*reading.steps, *signs_in(judgment.steps))
+    before = {verdict.criterion: verdict.outcome for verdict in judgment.verdicts}
+    outcomes = {name: with_known_probabilities(outcome, before[name]) for name, outcome in reading.outcomes.items()}
+    verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in outcomes.items())
+    way = tuple(step for step in judgment.steps if step == IN_BATCH)
+    steps = (*way, *reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
     return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from areopage.errors import CallError, ModelError
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
+from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.opening import open_judge
 from areopage.jury.panel import Panel, checked_panel, panel_run
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concurrently, telling_the_last
@@ -33,6 +34,10 @@ from areopage.scoring.outcome import Refused, TimedOut, Unreachable
 SECRET_BYTES = 32
 CHECK_PAUSE = 5.0
 """Seconds for which a failed check is not repeated: many answers may come in while a server is down."""
+
+
+BEGUN_FOR_EACH = 2
+"""Calls begun for each call that may be open to a server."""
 
 
 class JudgmentStore(Protocol):
@@ -97,12 +102,26 @@ class LedgerJudgments:
 
 def is_final(judgment: Judgment, judge: Judge) -> bool:
     """Whether a stored judgment is final, so that its judge is not called again."""
-    return not is_open(judgment) and not _was_turned_away(judgment, judge)
+    return not is_open(judgment) and not _was_turned_away(judgment, judge) and not _was_too_long(judgment)
+
+
+def final_of(calls: Iterable[PlannedCall], found: Mapping[str, Judgment]) -> dict[str, Judgment]:
+    """The final judgments of calls, by key.
+
+    Args:
+        found: what a store has, by key.
+    """
+    return {call.key: found[call.key] for call in calls if call.key in found and is_final(found[call.key], call.judge)}
 
 
 def is_open(judgment: Judgment) -> bool:
     """Whether a call timed out or found no server, so that its run is incomplete."""
     return any(isinstance(verdict.outcome, TimedOut | Unreachable) for verdict in judgment.verdicts)
+
+
+def _was_too_long(judgment: Judgment) -> bool:
+    """Whether a prompt was too long and not answered: that is free, and another window may hold it."""
+    return PROMPT_CUT in judgment.steps and not judgment.raw_text
 
 
 def _was_turned_away(judgment: Judgment, judge: Judge) -> bool:
@@ -139,11 +158,14 @@ class Session:
             kind, run_id: what judgments are stored under: a run of the benchmark, or ("") the panel itself as a run of a kind.
             traffic: the calls to all servers; it says how long they wait for one that is gone.
             stops_at_outage: raise where a server is gone or lets no call through; else each call to it is an `Unreachable`.
-            concurrency: how many calls to one model may be in flight; None: as many as the model takes.
+            concurrency: how many calls to one model may be in flight; None: as many as the model takes. Where `traffic` bounds
+                the calls that are open to a server, twice as many are begun: prompts are rendered ahead, and a call that waits
+                for another try takes no place.
         """
         self._panel, self._settings, self._store = panel, settings, store
         self._kind, self._run_id = kind, run_id
-        self._traffic, self._stops, self._concurrency = traffic, stops_at_outage, concurrency
+        self._traffic, self._stops = traffic, stops_at_outage
+        self._begun_at_once = concurrency if concurrency is None or traffic.at_once is None else BEGUN_FOR_EACH * concurrency
         in_a_row = max(UNREACHABLE_IN_A_ROW, concurrency or 0)
         self._watches = {judge.name: OutageWatch(in_a_row, concurrency or 1) for judge in panel.judges} if stops_at_outage else {}
         self._run: Run | None = None
@@ -210,9 +232,8 @@ class Session:
 
     async def known(self, calls: Iterable[PlannedCall], store: JudgmentStore | None = None) -> dict[str, Judgment]:
         """The final judgments that exist for these calls, by key."""
-        judges = {call.key: call.judge for call in calls}
-        found = await (store or self._store).known(list(judges))
-        return {key: judgment for key, judgment in found.items() if is_final(judgment, judges[key])}
+        asked = {call.key: call for call in calls}
+        return final_of(asked.values(), await (store or self._store).known(list(asked)))
 
     async def ask(
         self,
@@ -241,7 +262,7 @@ class Session:
         pool, store = self._pool(), store or self._store
         run_id = self._run_id or self.run.id
         context = CallContext(run_id=run_id, secret=store.secret, personas=self._panel.personas, language=self._panel.language)
-        limit = min(self._concurrency or len(missing), len(missing))
+        limit = min(self._begun_at_once or len(missing), len(missing))
         commits: list[asyncio.Future[Any]] = []
 
         async def ask_one(call: PlannedCall) -> None:
@@ -279,7 +300,7 @@ class Session:
     def _new_pool(self) -> "_JudgePool":
         # the pools outlive the session in its finalizer, so they must not refer to it
         open_one = partial(open_judge, settings=self._settings, traffic=self._traffic)
-        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._concurrency)
+        return _JudgePool([judge.reference for judge in self._panel.judges], open_one, self._begun_at_once)
 
     def own_loop(self) -> OwnLoop:
         """An event loop in a separate thread, for synchronous callers."""

@@ -153,6 +153,9 @@ verdicts = Table(
     Column("criterion", String(256), primary_key=True),
     Column("outcome", String(16), nullable=False),
     Column("score", Float),
+    # of log-probabilities: the mass on valid scores, and the score as the judge wrote it where `score` is their expectation
+    Column("mass", Float),
+    Column("written", Float),
     Column("explanation", Text, nullable=False),
     Column("evidence", Text, nullable=False),
     Column("reason", Text, nullable=False),

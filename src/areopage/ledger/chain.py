@@ -167,7 +167,10 @@ class Head(Struct, frozen=True, order=True):
 def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     """A judgment's row with what is hashed of its verdicts, by criterion."""
     found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
-    scores = [(one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0) for one in found]
+    scores = [
+        (one["criterion"], one["outcome"], None if one["score"] is None else one["score"] + 0.0, *_probabilities(one))
+        for one in found
+    ]
     remarks = [text for one in found for text in _REMARKS(one)]
     return row | {"scores": scores, "remarks": NUL.join(remarks)}
 
@@ -180,6 +183,13 @@ def linked(row: RowValues) -> RowValues:
 def placed(row: RowValues) -> RowValues:
     """What is hashed of a run's case: its place and the number of its answer."""
     return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
+
+
+def _probabilities(said: RowValues) -> tuple[float, ...]:
+    """What a verdict holds of log-probabilities; nothing where its score is the one that the judge wrote."""
+    if said["mass"] is None:
+        return ()
+    return (said["mass"] + 0.0,) if said["written"] is None else (said["mass"] + 0.0, said["written"] + 0.0)
 
 
 _REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")

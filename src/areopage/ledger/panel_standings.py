@@ -25,11 +25,19 @@ class _Judge(Struct, frozen=True):
     digest: str = ""
     unfit: str = ""
     criteria: tuple[str, ...] = ()
+    method: str = "sampled"
+    kind: str = "model"
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a model is asked."""
+        return self.kind == "model"
 
 
 class _Panel(Struct, frozen=True):
     judges: tuple[_Judge, ...]
     criteria: tuple[Criterion, ...]
+    joint: bool = False
 
 
 def panel_standings(
@@ -59,7 +67,7 @@ def panel_standings(
         before = sum(at is None or time <= at for time in times)  # between two of them nothing changes
         if (id, before) not in known:
             judged_at = {} if at is None else {judge.name: at for judge in panel.judges}
-            known[id, before] = compact(standings(panel.judges, panel.criteria, found, drifts, judged_at))
+            known[id, before] = compact(standings(panel.judges, panel.criteria, found, drifts, judged_at, joint=panel.joint))
         told[id, at] = known[id, before]
     return told
 
@@ -69,7 +77,7 @@ def standings_of_panel(ledger: Ledger, id: str) -> tuple[JudgeStanding, ...]:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()
     panel = None if row is None else _panel_in(row.spec)
-    return () if panel is None else Qualifications(ledger).standings(panel.judges, panel.criteria)
+    return () if panel is None else Qualifications(ledger).standings(panel.judges, panel.criteria, joint=panel.joint)
 
 
 @lru_cache(maxsize=64)  # the judges and criteria of a stored panel never change

@@ -1,8 +1,8 @@
 """Exams of judges, and what they say of a judge's scores: qualified, not qualified, never examined, or drifted.
 
-A qualification holds for a model by its digest, for the texts of a criterion, and for a version of the prompt template: any other
-one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary found that a judge moved, its
-scores before that moment keep their exams, and its scores after it need an exam of their own.
+A qualification holds for a model by its digest, for the texts of a criterion, for a version of the prompt template and for a
+scoring method: any other one is as if it had never been examined. The latest exam on a whole gold set counts. Where a canary
+found that a judge moved, its scores before that moment keep their exams, and its scores after it need an exam of their own.
 """
 
 import shlex
@@ -79,6 +79,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
         older: when another version was examined, where none of this one counts.
         drifted_at: when its scores were found to have moved, on round `drift_round` since the exam, by `shift` in points.
         languages: of the answers of the exam that counts.
+        otherwise: the exam asked about one criterion a call and the panel asks jointly, or the reverse.
     """
 
     criterion: str
@@ -93,6 +94,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     drift_round: int = 0
     shift: Shift | None = None
     languages: tuple[str, ...] = ()
+    otherwise: bool = False
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -112,14 +114,23 @@ class _Judged(Protocol):
     def unfit(self) -> str: ...
     @property
     def criteria(self) -> tuple[str, ...]: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def is_model(self) -> bool: ...
 
 
-def standing_key(judge: _Judged, criterion: Criterion) -> str:
-    """A hash of what a qualification holds for: the model, the criterion's texts, the version of the template.
+def standing_key(judge: _Judged, criterion: Criterion, *, joint: bool = False) -> str:
+    """A hash of what a qualification holds for: the model, the criterion's texts, the prompt template, the scoring method.
 
     A model whose server tells no digest is identified by its reference.
+
+    Args:
+        joint: it is asked about the criterion together with others; code never is.
     """
-    return digest_of([judge.digest or str(judge.reference), criterion_content(criterion), TEMPLATE_VERSION])
+    method = [] if judge.method == "sampled" else [judge.method]
+    method += ["joint"] if joint and judge.is_model else []
+    return digest_of([judge.digest or str(judge.reference), criterion_content(criterion), TEMPLATE_VERSION, *method])
 
 
 class Qualifications:
@@ -165,39 +176,53 @@ class Qualifications:
         return False
 
     def standings(
-        self, judges: Sequence[_Judged], criteria: Sequence[Criterion], judged_at: Mapping[str, datetime] = {}
+        self,
+        judges: Sequence[_Judged],
+        criteria: Sequence[Criterion],
+        judged_at: Mapping[str, datetime] = {},
+        *,
+        joint: bool = False,
     ) -> tuple[JudgeStanding, ...]:
         """What is known of each judge of a panel.
 
         Args:
+            joint: it asks models about all criteria of a scope in one call.
             judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
         """
         paths = {criterion.path for criterion in criteria}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
-        return standings(judges, criteria, found, drifts, judged_at)
+        return standings(judges, criteria, found, drifts, judged_at, joint=joint)
 
 
-def require_qualified(ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion]) -> None:
+def require_qualified(
+    ledger: Ledger, suite: str, judges: Sequence[_Judged], criteria: Sequence[Criterion], *, joint: bool = False
+) -> None:
     """Refuse judges that are not qualified on every criterion that they may judge.
 
     Args:
+        joint: see `standings`.
         suite: whose gold set they can be examined on.
 
     Raises:
         ModelError: names each of them with its standing.
     """
-    lacking = [one for one in Qualifications(ledger).standings(judges, criteria) if one.state != "qualified"]
+    known = Qualifications(ledger).standings(judges, criteria, joint=joint)
+    lacking = [one for one in known if one.state != "qualified"]
     if lacking:
         told = "; ".join(f"judge {one.judge} ({one.model}) {_lack(one)}" for one in lacking)
-        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"))
+        command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
         raise ModelError(f"only qualified judges may judge: {told}{f' (examine with: {command})' if command else ''}")
 
 
-def exam_command(suite: str, judges: Iterable[tuple[str, str]]) -> str:
-    """The command that examines judges, given by name and model; "" without judges."""
+def exam_command(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False) -> str:
+    """The command that examines judges, given by name and model; "" without judges.
+
+    Args:
+        joint: the exam asks as a panel that asks jointly.
+    """
     options = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
-    return shlex.join(["areopage", "qualify", suite, *options]) if options else ""
+    return shlex.join(["areopage", "qualify", suite, *options, *(["--joint"] if joint else [])]) if options else ""
 
 
 _LACKS: Mapping[StandingState, str] = {
@@ -212,7 +237,7 @@ def _lack(standing: JudgeStanding) -> str:
         return f"is unfit: {standing.reason}"
     named = [one.criterion for one in standing.criteria if one.state == standing.state]
     older = (
-        " (an exam exists, with another model digest, criterion text, prompt version or language)"
+        " (an exam exists, with another model digest, criterion text, prompt version, scoring method or language)"
         if standing.state == "never_examined" and standing.older
         else ""
     )
@@ -230,15 +255,21 @@ def standings(
     found: Mapping[str, Sequence[Qualification]],
     drifts: Mapping[str, Sequence[CanaryRound]] = {},
     judged_at: Mapping[str, datetime] = {},
+    *,
+    joint: bool = False,
 ) -> tuple[JudgeStanding, ...]:
     """What exams and canaries say of each judge.
 
+    Where no exam asked as the panel asks, jointly or one by one, an exam that asked otherwise stands in for it and is marked.
+
     Args:
+        joint: the panel asks models about all criteria of a scope in one call.
         found: the exams of each criterion by its path, oldest first.
         drifts: the rounds that found a judge to have moved, by the same path, oldest first.
         judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
     """
-    return tuple(_standing(judge, criteria, found, drifts, judged_at.get(judge.name)) for judge in judges)
+    several = joint and len(criteria) > 1
+    return tuple(_standing(judge, criteria, found, drifts, judged_at.get(judge.name), several) for judge in judges)
 
 
 _COUNTED: tuple[StandingState, ...] = ("drifted", "not_qualified", "never_examined", "qualified")
@@ -251,9 +282,10 @@ def _standing(
     found: Mapping[str, Sequence[Qualification]],
     drifts: Mapping[str, Sequence[CanaryRound]],
     at: datetime | None,
+    joint: bool,
 ) -> JudgeStanding:
     own = [
-        _criterion_standing(judge, one, found.get(one.path, ()), drifts.get(one.path, ()), at)
+        _criterion_standing(judge, one, found.get(one.path, ()), drifts.get(one.path, ()), at, joint)
         for one in criteria
         if one.is_among(judge.criteria)
     ]
@@ -268,6 +300,7 @@ def _standing(
         examined_at=max((one.examined_at for one in own if one.examined_at), default=None),
         older=max((one.older for one in own if one.older), default=None),
         drifted_at=min((one.drifted_at for one in own if one.drifted_at), default=None),
+        otherwise=sum(one.otherwise for one in own),
         criteria=tuple(own),
     )
 
@@ -278,9 +311,25 @@ def _criterion_standing(
     exams: Sequence[Qualification],
     drifts: Sequence[CanaryRound],
     at: datetime | None,
+    joint: bool,
+) -> CriterionStanding:
+    """What exams say that asked as the panel asks; without one, what those say that asked otherwise."""
+    own = _standing_under(judge, criterion, exams, drifts, at, standing_key(judge, criterion, joint=joint))
+    if own.state != "never_examined" or not judge.is_model:
+        return own
+    other = _standing_under(judge, criterion, exams, drifts, at, standing_key(judge, criterion, joint=not joint))
+    return own if other.state == "never_examined" else msgspec.structs.replace(other, otherwise=True)
+
+
+def _standing_under(
+    judge: _Judged,
+    criterion: Criterion,
+    exams: Sequence[Qualification],
+    drifts: Sequence[CanaryRound],
+    at: datetime | None,
+    key: str,
 ) -> CriterionStanding:
     """An exam speaks for the scores between the drift before it and the drift after it."""
-    key = standing_key(judge, criterion)
     whole = [one for one in exams if one.whole]
     mine = [one for one in drifts if key in one.keys]
     before = max((one for one in mine if at is None or one.at <= at), key=lambda one: one.at, default=None)

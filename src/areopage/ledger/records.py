@@ -26,6 +26,9 @@ NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
 WITHHELD = "withheld"
 """The finish reason of a reply whose text is withheld: a marker is its response."""
 
+IN_BATCH = "batch"
+"""The first step of a judgment whose call was made by a batch."""
+
 Repair = Literal["none", "heuristic", "model"]
 RunKind = Literal["bench", "monitor", "gate", "exam", "audit"]
 OF_NO_ANSWER: tuple[RunKind, ...] = ("exam", "audit")
@@ -236,6 +239,7 @@ class Standing(Struct, frozen=True, kw_only=True):
         examined_at: the latest exam that counts; None without one.
         older: the latest exam of another version of the model, a criterion or the template; None without one.
         drifted_at: when its scores were found to have moved, the first criterion of those that drifted; None without one.
+        otherwise: on how many criteria it was examined one by one and is asked jointly, or the reverse.
     """
 
     judge: str
@@ -249,6 +253,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     examined_at: datetime | None = None
     older: datetime | None = None
     drifted_at: datetime | None = None
+    otherwise: int = 0
 
 
 class PanelResult(Struct, frozen=True, kw_only=True):

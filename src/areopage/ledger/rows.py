@@ -84,6 +84,8 @@ def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
         "criterion": verdict.criterion,
         "outcome": outcome_name(outcome),
         "score": outcome.score if isinstance(outcome, Scored) else None,
+        "mass": outcome.mass if isinstance(outcome, Scored) else None,
+        "written": outcome.written if isinstance(outcome, Scored) else None,
         "explanation": storable(outcome.explanation) if isinstance(outcome, Given) else "",
         "evidence": json_text(evidence),
         "reason": "" if isinstance(outcome, Given) else storable(outcome.reason),
@@ -105,7 +107,13 @@ def outcome_of(row: Row[Any]) -> Outcome:
         StorageError: it is none.
     """
     if row.outcome == "scored":
-        return Scored(score=row.score, explanation=row.explanation, evidence=TEXTS.decode(row.evidence))
+        return Scored(
+            score=row.score,
+            explanation=row.explanation,
+            evidence=TEXTS.decode(row.evidence),
+            mass=row.mass,
+            written=row.written,
+        )
     if row.outcome == "not_applicable":
         return NotApplicable(explanation=row.explanation)
     if row.outcome not in FAILURES:

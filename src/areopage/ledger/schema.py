@@ -11,6 +11,7 @@ from sqlalchemy import (
     Date,
     DateTime,
     Float,
+    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -306,6 +307,85 @@ workers = Table(
     Column("started_at", DateTime, nullable=False),
     Column("seen_at", DateTime, nullable=False),
     Column("state", String(16), nullable=False),
+)
+
+# Calls of a run that were sent to a provider's batch service. `token` is ours, and the provider stores it with the batch. A batch
+# is noted before it is created: `asked_at` is when its creation was asked for, and `batch_id` is "" until the provider's id is
+# known. `keys` are the digests (32 bytes each) that the results of its calls are stored under, empty once they are. No prompt is
+# stored.
+batches = Table(
+    "batches",
+    metadata,
+    Column("token", String(32), primary_key=True),
+    Column("run_id", String(128), nullable=False, index=True),
+    Column("phase", String(256), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("keys", LargeBinary, nullable=False),
+    Column("file_id", String(256), nullable=False),
+    Column("batch_id", String(256), nullable=False),
+    # the provider's word and counts when they were last seen
+    Column("status", String(32), nullable=False),
+    Column("completed", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("asked_at", DateTime),
+    Column("seen_at", DateTime),
+    # when all that it brought was stored
+    Column("ended_at", DateTime),
+)
+
+# Benchmark runs that workers carry out. `state` is "open" (workers take part), "stopped" (by the user) or "ended" (nothing is
+# left, or what is left needs another try).
+fleet_runs = Table(
+    "fleet_runs",
+    metadata,
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("asked_at", DateTime, nullable=False),
+    Column("ended_at", DateTime),
+)
+
+# The calls to the target or to one judge of such a run: how many there are (an estimate until a worker begins), how many the
+# ledger had already, and whether workers have done what they can. `left_open` tells whether calls are left that another try
+# could bring.
+fleet_phases = Table(
+    "fleet_phases",
+    metadata,
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("name", String(256), primary_key=True),
+    Column("total", Integer, nullable=False),
+    Column("kept", Integer, nullable=False),
+    Column("began_at", DateTime),
+    Column("ended_at", DateTime),
+    Column("left_open", Boolean, nullable=False),
+)
+
+# What workers say of such a run, once each: servers that one of them leaves to others, and faults.
+fleet_notes = Table(
+    "fleet_notes",
+    metadata,
+    Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
+    Column("worker", String(160), primary_key=True),
+    Column("server", String(256), primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("at", DateTime, nullable=False),
+)
+
+# Which part of a server's limits each process has, so that all of them together stay within the limits. `slots` is how many calls
+# the process may have open, `rate` its part of the requests and tokens a minute, in [0, 1]; both are 0 without demand. Times are
+# those of the database's clock, in seconds.
+endpoint_shares = Table(
+    "endpoint_shares",
+    metadata,
+    Column("server", String(64), primary_key=True),
+    Column("holder", String(160), primary_key=True),
+    Column("slots", Integer, nullable=False),
+    Column("rate", Float, nullable=False),
+    Column("wanted", Integer, nullable=False),
+    Column("seen_at", Float, nullable=False),
 )
 
 # which answer a question of a round has, noted before it is asked

@@ -142,8 +142,8 @@ def _find(whole: str, part: str, near: int) -> int | None:
 def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:
     """An outcome with what stays of its texts; why there is no score may quote the judge."""
     if isinstance(outcome, Scored):
-        return Scored(
-            score=outcome.score,
+        return structs.replace(
+            outcome,
             explanation=stored_text(outcome.explanation, policy, max_chars),
             evidence=() if policy == "none" else tuple(stored_text(extract, policy, max_chars) for extract in outcome.evidence),
         )

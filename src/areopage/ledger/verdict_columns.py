@@ -14,12 +14,13 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from areopage.errors import StorageError
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import TEXTS, chunks
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -34,13 +35,17 @@ _KIND = (
     "length(v.criterion) || ' ' || j.judge || v.criterion || j.steps"
 )
 _VERDICTS = (
-    f"SELECT j.key, j.id, {_KIND}, v.score, j.seconds, j.prompt_tokens, j.completion_tokens "  # noqa: S608 - no input in it
+    f"SELECT j.key, j.id, {_KIND}, v.score, j.seconds, j.prompt_tokens, j.completion_tokens, j.cost, v.mass, v.written "  # noqa: S608 - no input in it
     "FROM judgments j JOIN verdicts v ON v.judgment_id = j.id WHERE"
 )
 _LINKS = (
     "SELECT c.position, l.key FROM run_cases c JOIN answer_judgments l ON l.answer = c.answer AND l.run_id = c.run_id "
     "WHERE c.run_id ="
 )
+
+
+_NUMBERS = ("score", "seconds", "prompt_tokens", "completion_tokens", "cost", "mass", "written")
+"""The columns of numbers, in the order in which they are read."""
 
 
 class VerdictKind(Struct, frozen=True):
@@ -63,7 +68,8 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
         judgment: the number of the judgment that the verdict is of.
         kind: the place of its kind in `kinds`.
         score: as the judge gave it; NaN unless scored.
-        seconds, prompt_tokens, completion_tokens: of the whole judgment; NaN where tokens are not known.
+        seconds, prompt_tokens, completion_tokens, cost: of the whole judgment; NaN where tokens or the price are not known.
+        mass, written: of log-probabilities, as in `Scored`; NaN where they were not used.
         elsewhere: the numbers of judgments of other runs that were looked up.
     """
 
@@ -75,11 +81,14 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
     seconds: Column
     prompt_tokens: Column
     completion_tokens: Column
+    cost: Column
+    mass: Column
+    written: Column
     elsewhere: Numbers
 
     def rows(self, kept: Numbers | Flags) -> "VerdictColumns":
         """Some rows, in this order."""
-        names = ("position", "judgment", "kind", "score", "seconds", "prompt_tokens", "completion_tokens")
+        names = ("position", "judgment", "kind", *_NUMBERS)
         return structs.replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     @cached_property
@@ -102,14 +111,17 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         readings: by number.
     """
     kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind, score = verdicts.kind.copy(), verdicts.score.copy()
+    kind, score, mass, written = (some.copy() for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
-        outcome = next(said.outcome for said in judgment.verdicts if said.criterion == before.criterion)
+        outcome = next(one.outcome for one in judgment.verdicts if one.criterion == before.criterion)
         now = structs.replace(before, outcome=outcome_name(outcome), repair=judgment.repair, steps=judgment.steps)
         kind[row] = kinds.setdefault(now, len(kinds))
-        score[row] = outcome.score if isinstance(outcome, Scored) else np.nan
-    return structs.replace(verdicts, kind=kind, score=score, kinds=tuple(kinds))
+        said = outcome if isinstance(outcome, Scored) else None
+        score[row] = np.nan if said is None else said.score
+        mass[row] = np.nan if said is None or said.mass is None else said.mass
+        written[row] = np.nan if said is None or said.written is None else said.written
+    return structs.replace(verdicts, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
 
 
 class _Rows(Struct, frozen=True, kw_only=True):
@@ -139,6 +151,8 @@ class _Kinds:
 
 def _kind_of(text: str) -> VerdictKind:
     number, turn, outcome, repair, judge, criterion, rest = text.split(" ", 6)
+    if outcome not in OUTCOME_NAMES:
+        raise StorageError(f"the ledger is damaged: a verdict has the unknown outcome {outcome!r}")
     end = int(judge) + int(criterion)
     steps: tuple[str, ...] = TEXTS.decode(rest[end:])
     return VerdictKind(int(number), int(turn), outcome, repair, rest[: int(judge)], rest[int(judge) : end], steps)
@@ -206,16 +220,12 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: CaseKeys) -> VerdictColum
     at, position, _ = found
     order = np.argsort(position, kind="stable")
     at, position = at[order], position[order]
-    score, seconds, prompt_tokens, completion_tokens = rows.numbers[at].T
     return VerdictColumns(
         position=position,
         judgment=rows.judgment[at],
         kind=rows.kind[at],
         kinds=kinds.all(),
-        score=score,
-        seconds=seconds,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
+        **dict(zip(_NUMBERS, rows.numbers[at].T, strict=True)),
         elsewhere=np.unique(rows.judgment[own:]),
     )
 
@@ -247,7 +257,7 @@ def _joined(parts: Sequence[_Rows]) -> _Rows:
         key=np.zeros(0, dtype=f"S{_KEY}"),
         judgment=np.zeros(0, dtype=np.int64),
         kind=np.zeros(0, dtype=np.int64),
-        numbers=np.zeros((0, 4)),
+        numbers=np.zeros((0, len(_NUMBERS))),
     )
     every = [empty, *parts]
     return _Rows(**{name: np.concatenate([getattr(one, name) for one in every]) for name in _Rows.__struct_fields__})

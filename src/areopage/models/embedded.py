@@ -1,31 +1,36 @@
 """A model inside this process, by llama.cpp: `embedded:smollm2`, or `embedded:PATH` of a GGUF file.
 
-The weights are loaded at the first call, and again when a call asks for another
-`n_ctx` or `n_threads`. One call runs at a time, in a thread
-of its own; a call that is cancelled stops at the next token. The prompt's part that equals the last prompt is not computed again;
-that moves the last digits of the probabilities, so that even at temperature 0 an answer may depend on the call before it. With
-`cache_prompt: false` it does not.
+The weights are loaded at the first call, and again when a call asks for another `n_ctx` or `n_threads`. One call runs at a time,
+in a thread of its own; a call that is cancelled stops at the next token. The beginning that prompts share is computed once, in a
+way that no answer depends on the calls before it; see `areopage.models.embedded_prefix`. With `cache_prompt: false` each
+prompt is computed whole.
 """
 
 import asyncio
-import secrets
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from areopage.cases.records import Case
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing
-from areopage.models.embedded_chat import DEFAULT_N_CTX, Loading, chat_request, read_chunks, terse_schema
+from areopage.models.embedded_chat import (
+    Loading,
+    chat_request,
+    read_chunks,
+    terse_schema,
+    usual_context,
+)
 from areopage.models.embedded_files import SMOLLM2, file_digest, find_weights
+from areopage.models.embedded_loaded import LoadedModel
+from areopage.models.embedded_prefix import Prompt
+from areopage.models.embedded_threads import idle_cores
+from areopage.models.gguf import read_header
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-
-GGUF_MAGIC = b"GGUF"
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedModel":
@@ -39,7 +44,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> "EmbeddedM
         raise MissingExtra("the embedded model", "embedded")
     if reference.model == SMOLLM2.name:
         return EmbeddedModel(reference, None, settings)
-    if "/" not in reference.model and "\\" not in reference.model and not reference.model.endswith(".gguf"):
+    if not reference.names_file:
         raise ModelError(f"{str(reference)!r}: write embedded:{SMOLLM2.name}, or embedded: and the path of a .gguf file")
     return EmbeddedModel(reference, settings.base_dir / Path(reference.model).expanduser(), settings)
 
@@ -57,20 +62,21 @@ class EmbeddedModel:
         self._closed = threading.Event()
         # One thread: the model is loaded, asked and dropped in it, one thing after another.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedded-model")
-        self._server: Any = None
-        self._loading: Loading | None = None
+        self._loaded: LoadedModel | None = None
+        self._trained: int | None = None
+        self._threads: int | None = None
 
     async def check(self) -> ModelStatus:
         """Make sure that the file is there; the digest is its SHA-256, the context what a call gets that asks for none.
 
         Raises:
             ModelMissing: there is no such file, the bundled model was not pulled, or its file is damaged.
-            ModelError: the file is no GGUF file, or cannot be read.
+            ModelError: the file is no GGUF file, is cut, holds no model for chats, or cannot be read.
         """
         path = await asyncio.to_thread(self._file)
         digest = await asyncio.to_thread(file_digest, path, self._settings.environment)
         unfit = SMOLLM2.unfit if self._path is None else ""
-        return ModelStatus(digest=digest, context_length=DEFAULT_N_CTX, unfit=unfit)
+        return ModelStatus(digest=digest, context_length=usual_context(self._trained), unfit=unfit)
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
@@ -78,19 +84,19 @@ class EmbeddedModel:
         """Ask once; see `LanguageModel.generate`.
 
         Options are llama.cpp's: temperature, top_p, top_k, min_p, seed, max_tokens (512 unless given), stop, logprobs and
-        top_logprobs, penalties, n_ctx (4096 unless given), n_threads (half of the processors unless given);
-        Ollama's num_ctx, num_predict and num_thread are understood.
+        top_logprobs, penalties, n_ctx (4096 unless given, or what the model was trained with), n_threads (the idle cores unless
+        given, see `areopage.models.embedded_threads`), cache_prompt (true unless given). Ollama's num_ctx, num_predict and
+        num_thread are understood.
 
         Raises:
             CallRejected: the prompt is longer than the context, or llama.cpp refuses an option or the schema (status 400).
             CallTimedOut: the answer took longer than the total time-out.
             ModelError: an option is unknown, or the file cannot be loaded.
         """
-        loading, request = chat_request(messages, options)
         abandoned = threading.Event()
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._worker, self._answer, loading, request, schema, abandoned
+                self._worker, self._answer, tuple(messages), options, schema, abandoned
             )
         finally:
             # The thread cannot be cancelled; it looks at this after each token.
@@ -108,37 +114,30 @@ class EmbeddedModel:
         """The path of the weights, once they are known to be there."""
         if self._path is None:
             return find_weights(self._settings.environment)
-        try:
-            with self._path.open("rb") as file:
-                magic = file.read(len(GGUF_MAGIC))
-        except FileNotFoundError as error:
-            raise ModelMissing(f"{self.reference}: no such file: {self._path}") from error
-        except OSError as error:
-            raise ModelError(f"{self.reference}: {self._path} cannot be read: {error.strerror}") from error
-        if magic != GGUF_MAGIC:
-            raise ModelError(f"{self.reference}: {self._path} is not a GGUF file")
+        if not self._path.is_file():
+            raise ModelMissing(f"{self.reference}: no such file: {self._path}")
+        if self._trained is None:
+            self._trained = read_header(self._path).context_length
         return self._path
 
-    def _answer(self, loading: Loading, request: dict[str, Any], schema: Schema | None, abandoned: threading.Event) -> Completion:
+    def _answer(self, messages: Prompt, options: Options, schema: Schema | None, abandoned: threading.Event) -> Completion:
         """Load if need be and run one request; in the worker thread."""
         if self._closed.is_set():
             raise CallRejected(f"{self.reference}: closed before the call began")
-        if self._server is None or loading != self._loading:
-            self._drop()
-            self._server, self._loading = load_server(self._file(), loading), loading
+        path = self._file() if self._loaded is None else self._loaded.path
+        loading, request = chat_request(messages, options, self._trained)
+        loaded = self._load(path, loading)
         started = time.monotonic()
         limit = self._settings.timeouts.total
-        chunks: list[dict[str, Any]] = []
 
-        def take(chunk: dict[str, Any]) -> bool:
-            """Keep a piece; true stops the answer."""
-            chunks.append(chunk)
+        def ends() -> bool:
+            """Whether the call must end."""
             return abandoned.is_set() or self._closed.is_set() or time.monotonic() - started > limit
 
         try:
             # A grammar and not `response_format`: that one lets a code fence pass, and hides its tokens from the text.
             demanded = {} if schema is None else {"grammar": _schema_grammar(schema)}
-            self._server.handle_chat_completions(request | demanded, take)
+            chunks, prepared = loaded.answer(messages, request | demanded, ends)
         except (TypeError, ValueError, RuntimeError) as error:  # TypeError: text that is no UTF-8, where orjson is installed
             raise CallRejected(f"{self.reference}: {error}", status=400) from error
         seconds = time.monotonic() - started
@@ -146,11 +145,23 @@ class EmbeddedModel:
             raise CallTimedOut(f"{self.reference}: no complete answer within {limit:g} s")
         if self._closed.is_set():
             raise CallRejected(f"{self.reference}: closed before the answer was complete")
-        return read_chunks(chunks, seconds, str(self.reference))
+        if loading.n_threads is None:
+            self._threads = loaded.threads_granted()
+        return read_chunks(chunks, seconds, str(self.reference), prepared)
+
+    def _load(self, path: Path, loading: Loading) -> LoadedModel:
+        """The model as a call wants it; in the worker thread."""
+        if self._threads is None:
+            self._threads = idle_cores()
+        threads = loading.n_threads or self._threads
+        if self._loaded is None or (loading.n_ctx, threads) != (self._loaded.n_ctx, self._loaded.threads):
+            self._drop()
+            self._loaded = LoadedModel(path, loading.n_ctx, threads)
+        return self._loaded
 
     def _drop(self) -> None:
         """Let go of the loaded model; its destructor ends llama.cpp's threads. In the worker thread."""
-        self._server = None
+        self._loaded = None
 
 
 def _schema_grammar(schema: Schema) -> str:
@@ -158,40 +169,3 @@ def _schema_grammar(schema: Schema) -> str:
     import xllamacpp
 
     return str(xllamacpp.json_schema_to_grammar(terse_schema(schema)))
-
-
-def load_server(path: Path, loading: Loading) -> Any:
-    """Load a model file for one call at a time.
-
-    llama.cpp's wrapper also opens a port on loopback. A random secret key protects it.
-
-    Raises:
-        ModelError: llama.cpp cannot load the file.
-    """
-    import xllamacpp
-
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(path)
-    parameters.n_ctx = loading.n_ctx
-    parameters.cpuparams.n_threads = loading.n_threads
-    parameters.cpuparams_batch.n_threads = loading.n_threads
-    parameters.n_parallel = 1
-    # Below every level: llama.cpp would write to the user's stderr.
-    parameters.verbosity = -1
-    parameters.warmup = False
-    # No second store of prompts in memory (8 GB by default): the last prompt's prefix is kept in the context itself.
-    parameters.cache_ram_mib = 0
-    parameters.api_keys = [secrets.token_hex(32)]
-    parameters.ui = False
-    parameters.n_threads_http = 1
-    parameters.endpoint_metrics = True
-    try:
-        server = xllamacpp.Server(parameters)
-    except RuntimeError as error:
-        raise ModelError(
-            f"llama.cpp cannot load {path} with n_ctx {loading.n_ctx}: check that it is a complete GGUF file of a chat model"
-        ) from error
-    # The constructor does not wait for the thread that serves: a server that is dropped before that thread has begun waits for
-    # its end for ever. The thread itself answers this question, so that it has begun by then.
-    server.handle_metrics()
-    return server

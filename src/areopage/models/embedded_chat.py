@@ -1,6 +1,5 @@
 """What goes to llama.cpp's chat and what comes back: plain data in, a `Completion` out."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob
+from areopage.models.embedded_prefix import Evaluated
+from areopage.models.port import Completion, Message, Options, Schema, TokenLogprob, sent, token_bytes
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -40,10 +40,10 @@ _SAMPLING = frozenset(
 
 
 class Loading(Struct, frozen=True, kw_only=True):
-    """How a model is loaded: the length of its context in tokens, and how many threads compute."""
+    """How a model is loaded: the length of its context in tokens, and how many threads compute; None: the load decides."""
 
     n_ctx: int
-    n_threads: int
+    n_threads: int | None = None
 
 
 class _Alternative(Struct, frozen=True):
@@ -59,6 +59,7 @@ class _Token(Struct, frozen=True):
     token: str
     logprob: float
     top_logprobs: tuple[_Alternative, ...] = ()
+    bytes: tuple[int, ...] = ()
 
 
 class _Tokens(Struct, frozen=True):
@@ -88,6 +89,13 @@ class _Usage(Struct, frozen=True):
     completion_tokens: int
 
 
+class _Timings(Struct, frozen=True):
+    """How many tokens of the prompt were computed and how many were kept, in the last chunk."""
+
+    prompt_n: int = 0
+    cache_n: int = 0
+
+
 class _Fault(Struct, frozen=True):
     """What llama.cpp says when it will not answer; the last two only where the prompt is too long."""
 
@@ -102,41 +110,48 @@ class _Chunk(Struct, frozen=True):
 
     choices: tuple[_Choice, ...] = ()
     usage: _Usage | None = None
+    timings: _Timings | None = None
     error: _Fault | None = None
 
 
-def chat_request(messages: Sequence[Message], options: Options) -> tuple[Loading, dict[str, Any]]:
+def chat_request(messages: Sequence[Message], options: Options, trained: int | None = None) -> tuple[Loading, dict[str, Any]]:
     """How the model must be loaded for a call, and the request to make of it, but for what its schema demands.
 
+    Args:
+        messages: the chat.
+        options: see `areopage.models.embedded`.
+        trained: the longest context that the model knows, in tokens, where that is known.
+
     Raises:
-        ModelError: an option is unknown, or one of loading is not a whole number above 0.
+        ModelError: an option is unknown, one of loading is not a whole number above 0, or the context is too long for the model.
     """
     named = {_ALIASES.get(name, name): value for name, value in options.items() if name not in _MACHINE_OPTIONS}
-    loading = Loading(
-        n_ctx=_whole("n_ctx", named.pop("n_ctx", DEFAULT_N_CTX)),
-        n_threads=_whole("n_threads", named.pop("n_threads", _default_threads())),
-    )
+    n_ctx = _whole("n_ctx", named.pop("n_ctx", usual_context(trained)))
+    if trained is not None and n_ctx > trained:
+        raise ModelError(f"option n_ctx of an embedded model is {n_ctx}: this model was trained with {trained} tokens at most")
+    threads = named.pop("n_threads", None)
+    loading = Loading(n_ctx=n_ctx, n_threads=None if threads is None else _whole("n_threads", threads))
     unknown = sorted(set(named) - _SAMPLING)
     if unknown:
         raise ModelError(
             f"unknown option {unknown[0]!r} of an embedded model: use n_ctx, n_threads, {', '.join(sorted(_SAMPLING))}"
         )
-    return loading, {
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "max_tokens": DEFAULT_MAX_TOKENS,
+    return loading, prompt_request(messages) | {"max_tokens": DEFAULT_MAX_TOKENS} | named
+
+
+def prompt_request(messages: Sequence[Message]) -> dict[str, Any]:
+    """The request to compute a prompt and to write nothing."""
+    return {
+        "messages": sent(messages),
+        "max_tokens": 0,
         "stream": True,
         "stream_options": {"include_usage": True},
-        **named,
     }
 
 
-def _default_threads() -> int:
-    """Half of the processors: about one thread per core where a core counts twice.
-
-    A thread that has to wait for a busy processor holds all the others up at every token: with as many threads as processors,
-    one other busy process makes llama.cpp ten to twenty times slower, where a thread less costs a fraction.
-    """
-    return max(1, (os.cpu_count() or 2) // 2)
+def usual_context(trained: int | None) -> int:
+    """The context of a call that asks for none, in tokens."""
+    return min(DEFAULT_N_CTX, trained or DEFAULT_N_CTX)
 
 
 def _whole(name: str, value: object) -> int:
@@ -168,13 +183,23 @@ def _bounded(schema: Schema, length: int) -> dict[str, Any]:
     return dict(schema)
 
 
-def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:
+def read_evaluated(chunks: Sequence[Mapping[str, Any]]) -> Evaluated | None:
+    """How many tokens of a prompt were computed; None where llama.cpp refused it."""
+    read = msgspec.convert(chunks, list[_Chunk])
+    timings = next((chunk.timings for chunk in reversed(read) if chunk.timings), None)
+    if timings is None or any(chunk.error for chunk in read):
+        return None
+    return Evaluated(computed=timings.prompt_n, kept=timings.cache_n)
+
+
+def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str, prepared: int = 0) -> Completion:
     """Put the pieces of a streamed answer together.
 
     Args:
         chunks: the chunks from llama.cpp, in order.
         seconds: how long the call took.
         asked: the model's reference, for messages.
+        prepared: how many tokens of prompts were computed for this call beforehand.
 
     Raises:
         CallRejected: llama.cpp refused the call.
@@ -185,6 +210,7 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
             raise CallRejected(f"{asked}: {_fault_text(chunk.error)}", status=chunk.error.code)
     choices = [choice for chunk in read for choice in chunk.choices]
     tokens = [token for choice in choices if choice.logprobs for token in choice.logprobs.content or ()]
+    evaluated = read_evaluated(chunks)
     usage = next((chunk.usage for chunk in reversed(read) if chunk.usage), None)
     return Completion(
         text="".join(choice.delta.content or "" for choice in choices),
@@ -193,12 +219,14 @@ def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str)
         completion_tokens=usage.completion_tokens if usage else None,
         seconds=seconds,
         logprobs=tuple(map(_logprob, tokens)) or None,
+        evaluated_tokens=None if evaluated is None else prepared + evaluated.computed,
     )
 
 
 def _logprob(token: _Token) -> TokenLogprob:
     """A token in the port's own record."""
-    return TokenLogprob(token.token, token.logprob, tuple((other.token, other.logprob) for other in token.top_logprobs))
+    top = tuple((other.token, other.logprob) for other in token.top_logprobs)
+    return TokenLogprob(token.token, token.logprob, top, token_bytes(token.token, token.bytes))
 
 
 def _fault_text(fault: _Fault) -> str:

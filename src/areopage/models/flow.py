@@ -32,8 +32,13 @@ class Window:
 
     @property
     def allowed(self) -> float:
-        """How many calls may be open, at least 1; without `most` infinite until the server was asked too much."""
+        """How many calls may be open, at least 1 unless `most` is less; without `most` infinite until the server was asked too
+        much."""
         return self._most if self._limit == math.inf else min(self._most, math.floor(self._limit))
+
+    def limit_to(self, most: float) -> None:
+        """Change how many calls may be open in any case; 0: none begins."""
+        self._most = most
 
     def answered(self, open_calls: int, seconds: float) -> None:
         """Note an answer.
@@ -62,13 +67,15 @@ class Window:
 class Flow:
     """The calls to one server: those beyond the window wait for their turn, and calls that are made again go first."""
 
-    def __init__(self, most: int | None = None) -> None:
+    def __init__(self, most: int | None = None, at_once: int | None = None) -> None:
         """Begin.
 
         Args:
             most: see `Window`.
+            at_once: how many calls the caller wants open at most; None: any number.
         """
         self.window = Window(most)
+        self._at_once = math.inf if at_once is None else at_once
         self.shut_until = -math.inf
         """The moment until which the server asked for a pause."""
         self._open = 0
@@ -80,6 +87,20 @@ class Flow:
         """How many calls are open."""
         return self._open
 
+    @property
+    def wanted(self) -> int:
+        """How many calls are open or wait for their turn."""
+        return self._open + sum(not turn.done() for turn in self._waiting)
+
+    def limit_to(self, most: float) -> None:
+        """Change how many calls may be open; those that are open stay."""
+        self.window.limit_to(most)
+        self._admit()
+
+    @property
+    def _has_room(self) -> bool:
+        return self._open < min(self._at_once, self.window.allowed)
+
     async def enter(self, *, first: bool = False) -> None:
         """Wait for a turn; `leave` ends it.
 
@@ -89,7 +110,7 @@ class Flow:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # the calls of an event loop that has ended are gone
             self._loop, self._open, self._waiting = loop, 0, deque()
-        if self._open < self.window.allowed:
+        if self._has_room:
             self._open += 1
             return
         turn = loop.create_future()
@@ -109,7 +130,10 @@ class Flow:
         if self._loop is None or self._loop.is_closed():
             return
         self._open -= 1
-        while self._waiting and self._open < self.window.allowed:
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and self._has_room:
             turn = self._waiting.popleft()
             if not turn.done():
                 self._open += 1

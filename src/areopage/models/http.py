@@ -7,12 +7,13 @@ A `JsonServer` turns every transport error into one of the three `CallError`s. I
 import asyncio
 import errno
 import math
+import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, NoReturn, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -79,6 +80,7 @@ class JsonServer:
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
         self._timeouts = timeouts or Timeouts()
+        self._made_limits: dict[float, aiohttp.ClientTimeout] = {}
         self._connections = connections
         self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
@@ -100,6 +102,51 @@ class JsonServer:
         except (TypeError, ValueError) as error:  # a lone surrogate in a text, an option that is no JSON
             raise CallRejected(f"{self.address}{path}: the request cannot be written as JSON: {_one_line(str(error))}") from error
         return await self._call("POST", path, data, into, self._timeouts.total, query)
+
+    async def upload(self, path: str, fields: Query, name: str, file: BinaryIO, into: type[T]) -> T:
+        """Send a form with one file, read from its begin, under the field `file`; faults as for `post`.
+
+        Args:
+            fields: the other fields.
+            name: the file's name.
+        """
+        with os.fdopen(os.dup(file.fileno()), "rb") as content, aiohttp.MultipartWriter("form-data") as form:
+            content.seek(0)
+            for field, value in fields:
+                form.append(value).set_content_disposition("form-data", name=field)
+            part = form.append(content, {"Content-Type": "application/jsonl"})
+            part.set_content_disposition("form-data", name="file", filename=name)
+            return await self._call("POST", path, form, into, self._timeouts.total)
+
+    async def download(self, path: str, file: BinaryIO, limit: int) -> None:
+        """Write what a path holds into a file, in place of what it held; faults as for `post`.
+
+        Args:
+            limit: the most bytes that are written; more are a `CallRejected`.
+        """
+        where = self.address + path
+        file.seek(0)
+        file.truncate()
+        total = self._timeouts.total
+        try:
+            session = await self._open_session()
+            async with session.get(where, timeout=self._limits_of(total), proxy=self._proxy, allow_redirects=False) as response:
+                if response.status != HTTPStatus.OK:
+                    content = await _read_bounded(response)
+                    self._raise_status(path, _Reply(response.status, response.headers, response.content_type, content))
+                size = 0
+                async for chunk in response.content.iter_any():
+                    size += len(chunk)
+                    if size > limit:
+                        response.close()
+                        raise CallRejected(f"{where}: the file is larger than {limit >> 20} MB", status=response.status)
+                    file.write(chunk)
+        except (TimeoutError, aiohttp.ClientError) as error:
+            raise self._transport_fault(path, error, total) from error
+
+    async def delete(self, path: str, into: type[T]) -> T:
+        """Delete what a path holds; faults as for `post`."""
+        return await self._call("DELETE", path, None, into, min(self._timeouts.total, LOOKUP_SECONDS))
 
     async def get(self, path: str, into: type[T]) -> T:
         """Look something up, within half a minute; faults as for `post`."""
@@ -142,55 +189,87 @@ class JsonServer:
         return CallRejected(text, status=status)
 
     async def _call(
-        self, method: str, path: str, data: bytes | None, into: type[T], total: float, query: Query | None = None
+        self,
+        method: str,
+        path: str,
+        data: bytes | aiohttp.MultipartWriter | None,
+        into: type[T],
+        total: float,
+        query: Query | None = None,
     ) -> T:
         where = self.address + path
         reply = await self._exchange(method, path, data, total, query)
         if reply.content is None:
             raise CallRejected(f"{where}: the answer is larger than {MAX_RESPONSE_BYTES >> 20} MB", status=reply.status)
         if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
-            message = _message(reply.content, reply.content_type)
-            if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
-                # without its query, which may repeat ours
-                location = reply.headers.get("location", "another place").partition("?")[0]
-                message = f"it redirects to {location}: give that address"
-            raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)))
+            self._raise_status(path, reply)
         try:
             return msgspec.json.decode(reply.content, type=into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
 
-    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> _Reply:
+    def _raise_status(self, path: str, reply: _Reply) -> NoReturn:
+        """Raise the fault that a reply without success reports."""
+        message = _message(reply.content or b"", reply.content_type)
+        if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+            # without its query, which may repeat ours
+            location = reply.headers.get("location", "another place").partition("?")[0]
+            message = f"it redirects to {location}: give that address"
+        raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)))
+
+    async def _exchange(
+        self, method: str, path: str, data: bytes | aiohttp.MultipartWriter | None, total: float, query: Query | None
+    ) -> _Reply:
         """Send a request and return the reply with any status.
 
         Raises:
             CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
         """
-        where = self.address + path
-        limits = self._timeouts
-        timeout = aiohttp.ClientTimeout(
-            total=total,
-            connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
-            sock_connect=limits.connect,
-            sock_read=limits.read,
-        )
+        # A redirect is not followed: it would carry the prompts to a server that is not configured.
+        headers = None if data is None or isinstance(data, bytes) else {"Content-Type": data.content_type}
         try:
             session = await self._open_session()
-            # A redirect is not followed: it would carry the prompts to a server that is not configured.
             async with session.request(
-                method, where, params=query, data=data, timeout=timeout, proxy=self._proxy, allow_redirects=False
+                method,
+                self.address + path,
+                params=query,
+                data=data,
+                headers=headers,
+                timeout=self._limits_of(total),
+                proxy=self._proxy,
+                allow_redirects=False,
             ) as response:
                 self._allowances = allowances(response.headers, datetime.now(UTC))
                 content = await _read_bounded(response)
                 return _Reply(response.status, response.headers, response.content_type, content)
-        except aiohttp.ConnectionTimeoutError as error:
-            raise CallTimedOut(f"{where}: no connection within {limits.connect:g} s", silent=True) from error
-        except TimeoutError as error:
-            raise CallTimedOut(f"{where}: no answer within {min(limits.read, total):g} s") from error
-        except aiohttp.ClientConnectorError as error:
-            raise _unconnected(where, error) from error
-        except aiohttp.ClientError as error:
-            raise CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True) from error
+        except (TimeoutError, aiohttp.ClientError) as error:
+            raise self._transport_fault(path, error, total) from error
+
+    def _transport_fault(
+        self, path: str, error: TimeoutError | aiohttp.ClientError, total: float
+    ) -> CallTimedOut | CallUnreachable:
+        """The exception for a request that brought nothing, or whose answer broke off."""
+        where, limits = self.address + path, self._timeouts
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return CallTimedOut(f"{where}: no connection within {limits.connect:g} s", silent=True)
+        if isinstance(error, TimeoutError):
+            return CallTimedOut(f"{where}: no answer within {min(limits.read, total):g} s")
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return _unconnected(where, error)
+        return CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True)
+
+    def _limits_of(self, total: float) -> aiohttp.ClientTimeout:
+        """The limits as aiohttp wants them, made once for each total."""
+        found = self._made_limits.get(total)
+        if found is None:
+            limits = self._timeouts
+            found = self._made_limits[total] = aiohttp.ClientTimeout(
+                total=total,
+                connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
+                sock_connect=limits.connect,
+                sock_read=limits.read,
+            )
+        return found
 
     async def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
@@ -238,6 +317,8 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
 
 async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
     """The whole body, unpacked; None where it is larger than `MAX_RESPONSE_BYTES`."""
+    if "Content-Encoding" not in response.headers and (response.content_length or MAX_RESPONSE_BYTES) < MAX_RESPONSE_BYTES:
+        return await response.read()
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():

@@ -19,7 +19,7 @@ from areopage.errors import (
     name_list,
 )
 from areopage.models.http import JsonServer, error_text
-from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
@@ -230,7 +230,7 @@ def chat_body(model: str, messages: Sequence[Message], options: Options, schema:
 
     The server is told to refuse a prompt that does not fit, unless the options say otherwise.
     """
-    body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False, "truncate": False}
+    body: dict[str, Any] = {"model": model, "messages": sent(messages), "stream": False, "truncate": False}
     body |= {name: value for name, value in options.items() if name in TOP_LEVEL_OPTIONS}
     inner = {name: value for name, value in options.items() if name not in TOP_LEVEL_OPTIONS}
     if inner:

@@ -19,7 +19,7 @@ from areopage.errors import (
     name_list,
 )
 from areopage.models.http import JsonServer, error_text
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
@@ -152,9 +152,37 @@ class OpenAIModel:
         The option num_ctx is not sent, since no server of this protocol takes it. A count that equals it is a sign of a cut all
         the same: some servers cut a longer prompt to a window of their own.
         """
+        self._refuse_too_long(messages)
+        return self._marked(await self._answer(messages, options, schema), messages, options)
+
+    def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
+        """The body of a call, for a service that makes it later.
+
+        Raises:
+            PromptTooLong: see `generate`.
+        """
+        self._refuse_too_long(messages)
+        plain = chat_body(self._reference.model, messages, options)
+        return plain if schema is None else {**plain, "response_format": response_format(schema)}
+
+    def read(self, reply: bytes, messages: Sequence[Message], options: Options) -> Completion:
+        """Read the body of an answer that a service brought; its time is not known and is 0.
+
+        Raises:
+            CallError: it is an error, or not an answer.
+        """
+        try:
+            found = msgspec.json.decode(reply, type=_Reply)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
+        return self._marked(self._completion(found, 0.0), messages, options)
+
+    def _refuse_too_long(self, messages: Sequence[Message]) -> None:
         if refusal := self._meter.refusal(messages, self._context_length, "the server's context length"):
             raise PromptTooLong(f"{self._reference}: {refusal}")
-        completion = await self._answer(messages, options, schema)
+
+    def _marked(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
+        """A completion that says whether the server cut the prompt."""
         counted = completion.prompt_tokens
         window = self._context_length or window_of(options.get("num_ctx"))
         unknown = self._context_length is None and self._connection.may_cut
@@ -183,6 +211,9 @@ class OpenAIModel:
     async def _ask(self, body: Mapping[str, Any]) -> Completion:
         started = time.perf_counter()
         reply = await self._server.post("/chat/completions", dict(body), _Reply)
+        return self._completion(reply, time.perf_counter() - started)
+
+    def _completion(self, reply: _Reply, seconds: float) -> Completion:
         if reply.error is not None:
             raise self._server.fault("/chat/completions", _error_status(reply.error), error_text({"error": reply.error}))
         if not reply.choices:
@@ -198,7 +229,7 @@ class OpenAIModel:
             finish_reason=finish_reason,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             logprobs=read_logprobs(tokens),
         )
 
@@ -330,7 +361,7 @@ def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict
     limit = body.pop("num_predict", None)
     if isinstance(limit, int) and limit > 0:
         body.setdefault("max_tokens", limit)
-    return {**body, "model": model, "messages": list(messages), "stream": False}
+    return {**body, "model": model, "messages": sent(messages), "stream": False}
 
 
 def response_format(schema: Schema) -> dict[str, Any]:

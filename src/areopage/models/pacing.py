@@ -32,6 +32,7 @@ class Pacer:
     def __init__(self, requests_per_minute: float | None = None, tokens_per_minute: float | None = None) -> None:
         """Set the limits that the user states; None: none."""
         stated = {"requests": requests_per_minute, "tokens": tokens_per_minute}
+        self._whole = {kind: limit / 60.0 for kind, limit in stated.items() if limit is not None}
         self._stated = {kind: _Line(limit / 60.0) for kind, limit in stated.items() if limit is not None}
         self._told: dict[str, tuple[_Line, float]] = {}
         self._guard = threading.Lock()
@@ -54,6 +55,16 @@ class Pacer:
             for kind, line in lines:
                 line.take(units[kind], begins)
         return begins
+
+    def limit_to(self, share: float) -> None:
+        """Keep calls within a part of the stated limits: other processes have the rest. Calls that wait keep their moments.
+
+        Args:
+            share: greater than 0, at most 1.
+        """
+        with self._guard:
+            for kind, line in self._stated.items():
+                line.per_second = self._whole[kind] * share
 
     def correct(self, difference: float) -> None:
         """Count tokens that a call used beyond those it had reserved; fewer where negative."""

@@ -18,18 +18,42 @@ Schema = Mapping[str, Any]
 
 
 class Message(Struct, frozen=True):
-    """One message of a chat."""
+    """One message of a chat.
+
+    `constant`: how many characters at its beginning many calls share; a model in this process computes them once.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    constant: int = 0
+
+
+def sent(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Messages as servers take them: strict ones refuse a field that they do not know."""
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 class TokenLogprob(Struct, frozen=True):
-    """A generated token with its natural-log probability, and the likeliest others at its place."""
+    """A generated token with its natural-log probability, and the likeliest others at its place.
+
+    `raw` are its bytes, where the server states others than those of its text: a token may be a part of a character.
+    """
 
     token: str
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
+    raw: bytes = b""
+
+    @property
+    def written(self) -> bytes:
+        """What the token adds to the answer in UTF-8."""
+        return self.raw or self.token.encode("utf-8", "replace")
+
+
+def token_bytes(token: str, stated: Sequence[int] | None) -> bytes:
+    """The bytes of a token as servers list them; nothing where they state none but those of its text, or what cannot be bytes."""
+    raw = bytes(stated) if stated and all(0 <= one < 256 for one in stated) else b""
+    return b"" if raw == token.encode("utf-8", "replace") else raw
 
 
 MAX_TOKENS = 2**31 - 1
@@ -44,6 +68,8 @@ class Completion(Struct, frozen=True, kw_only=True):
     `finish_reason` is the server's word: "stop", "length" (cut), "content_filter", ...
     `prompt_cut` is true where the server shows signs of having dropped part of the prompt.
     `documents` are what a bot says that its answer rests on; other models name none.
+    `evaluated_tokens` is how many tokens of prompts the model computed for the call, where that is known: fewer than the prompt
+    has where its beginning was kept from an earlier call.
     """
 
     text: str
@@ -54,6 +80,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_cut: bool = False
     documents: tuple[Document, ...] = ()
+    evaluated_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Drop token counts that cannot be."""

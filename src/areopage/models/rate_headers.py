@@ -26,6 +26,11 @@ _ANTHROPIC: dict[str, Kind] = {
     "input-tokens": "tokens",
     "output-tokens": "tokens",
 }
+_PATTERNS: list[tuple[Kind, str]] = [
+    *((kind, f"x-ratelimit-{{}}-{kind}") for kind in _OPENAI),
+    *((kind, f"anthropic-ratelimit-{name}-{{}}") for name, kind in _ANTHROPIC.items()),
+]
+_NAMES = [(kind, name.format("remaining"), name.format("reset"), name.format("limit")) for kind, name in _PATTERNS]
 LONGEST_HEADER = 64
 
 
@@ -72,13 +77,10 @@ def seconds_of(duration: str) -> float | None:
 
 def _named(headers: Mapping[str, str]) -> list[tuple[Kind, str, str, str]]:
     """Kind, remaining, reset and limit of each limit that the headers name, as they stand there."""
-    names = [(kind, f"x-ratelimit-{{}}-{kind}") for kind in _OPENAI]
-    names += [(kind, f"anthropic-ratelimit-{name}-{{}}") for name, kind in _ANTHROPIC.items()]
     found: list[tuple[Kind, str, str, str]] = []
-    for kind, name in names:
-        remaining, reset, limit = (headers.get(name.format(part), "") for part in ("remaining", "reset", "limit"))
-        if remaining and reset:
-            found.append((kind, remaining, reset, limit))
+    for kind, remaining, reset, limit in _NAMES:
+        if (left := headers.get(remaining)) and (moment := headers.get(reset)):
+            found.append((kind, left, moment, headers.get(limit, "")))
     return found
 
 

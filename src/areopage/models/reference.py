@@ -20,6 +20,12 @@ class ModelReference(Struct, frozen=True):
         """`provider[@endpoint]`."""
         return f"{self.provider}@{self.endpoint}" if self.endpoint else self.provider
 
+    @property
+    def names_file(self) -> bool:
+        """Whether the model is a file: a recording, or the weights of an embedded model."""
+        a_path = "/" in self.model or "\\" in self.model or self.model.lower().endswith(".gguf")
+        return self.provider == "replay" or (self.provider == "embedded" and a_path)
+
     @classmethod
     def parse(cls, text: str, *, default_provider: str | None = None) -> "ModelReference":
         """Read `provider[@endpoint]:model`; everything after the first colon is the model's name.

@@ -5,7 +5,8 @@ Each line holds `text`, the answer, and names the calls it answers; a field that
     {"case_id": "12", "asked": "judge_a", "criterion": "safety.hate.discriminatory_language", "pass_index": 1, "text": "..."}
     {"prompt": "Why is the sky blue?", "asked": "target", "criterion": "", "text": "Because ..."}
 
-`case_id` or `prompt` is required. `turn` is the number of the reply that was judged, where each reply of a conversation is.
+`case_id` or `prompt` is required. `response` is the answer that was judged: where it is given, the line says nothing of another
+answer. `turn` is the number of the reply that was judged, where each reply of a conversation is.
 `asked` is a judge's name, or "target" for the model that answers. `criterion` is an id, a path without version, or "" where a
 target answers. Of a judge that is code, a line holds `score`, `explanation` and `evidence_extracts` in place of `text`, or
 `"applicable": false` and `explanation`. `model` is the model that answered, and `unfit` why it is unfit to judge: a judge that
@@ -47,6 +48,7 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     criterion: str | None = None
     pass_index: int | None = None
     turn: int | None = None
+    response: str | None = None
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -78,6 +80,7 @@ class _Key(NamedTuple):
     criterion: str | None
     pass_index: int | None
     turn: int | None = None
+    response: str | None = None
 
 
 class Recording(Struct, frozen=True, kw_only=True):
@@ -124,7 +127,8 @@ class Recording(Struct, frozen=True, kw_only=True):
         Args:
             turn: the number of the reply that is judged; None: the case is judged as a whole.
         """
-        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index, turn)
+        response = None if case.response is None else case.response.strip()
+        wanted = _Key(case.id, case.prompt_text.strip(), asked, criterion, pass_index, turn, response)
         return next((self.lines[key] for key in _keys(wanted) if key in self.lines), None)
 
 
@@ -169,8 +173,8 @@ def read_recording(path: Path) -> Recording:
             line = decoder.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ModelError(f"{path}:{number}: not a line of a recording: {error}") from error
-        prompt = None if line.prompt is None else line.prompt.strip()
-        key = _Key(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn)
+        prompt, response = (None if text is None else text.strip() for text in (line.prompt, line.response))
+        key = _Key(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn, response)
         duplicates += key in lines
         lines.setdefault(key, line)
     return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())
@@ -182,9 +186,14 @@ def _keys(wanted: _Key) -> Iterator[_Key]:
     cases = [(wanted.case_id, wanted.prompt), (wanted.case_id, None), (None, wanted.prompt)]
     criteria = [*dict.fromkeys((criterion, criterion.partition("__v")[0])), None]
     keys = [
-        _Key(case_id, prompt, asked, named, pass_index, turn)
-        for (case_id, prompt), asked, named, pass_index, turn in product(
-            cases, (wanted.asked, None), criteria, (wanted.pass_index, None), dict.fromkeys((wanted.turn, None))
+        _Key(case_id, prompt, asked, named, pass_index, turn, response)
+        for (case_id, prompt), asked, named, pass_index, turn, response in product(
+            cases,
+            (wanted.asked, None),
+            criteria,
+            (wanted.pass_index, None),
+            dict.fromkeys((wanted.turn, None)),
+            dict.fromkeys((wanted.response, None)),
         )
     ]
     # The sort is stable: among keys with as many fields, the order above decides.

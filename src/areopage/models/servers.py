@@ -9,7 +9,7 @@ import msgspec
 from areopage.errors import ModelError, name_list
 from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
-from areopage.models.port import TokenLogprob
+from areopage.models.port import TokenLogprob, token_bytes
 from areopage.models.settings import Endpoint, ModelSettings
 
 
@@ -41,6 +41,7 @@ class _Token(msgspec.Struct):
     token: str
     logprob: float
     top_logprobs: tuple[_AlternativeToken, ...] | None = None
+    bytes: tuple[int, ...] | None = None
 
 
 def named_endpoint(provider: str, name: str, settings: ModelSettings) -> Endpoint | None:
@@ -127,6 +128,11 @@ def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
     except msgspec.ValidationError:
         return None
     return tuple(
-        TokenLogprob(item.token, item.logprob, tuple((other.token, other.logprob) for other in item.top_logprobs or ()))
+        TokenLogprob(
+            item.token,
+            item.logprob,
+            tuple((other.token, other.logprob) for other in item.top_logprobs or ()),
+            token_bytes(item.token, item.bytes),
+        )
         for item in read
     )

@@ -27,6 +27,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
     `foreign`: a suite or a stored run names the server, not the user; see `areopage.models.contacts`.
     `concurrency` is how many calls may be open at once; None of the limits: none.
+    `resident` is how many models the server holds in memory at once; None: one for Ollama, any number for others.
     """
 
     provider: str
@@ -36,6 +37,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     concurrency: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+    resident: int | None = None
     foreign: bool = False
 
 

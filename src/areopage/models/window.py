@@ -5,6 +5,9 @@ number of tokens that they count.
 
 No tokenizer makes one token of two words, but for a few that join short ones. The words of a prompt are therefore the fewest
 tokens that it can have; earlier replies of the same model tell how many more there are.
+
+`Gauge` says before a run what will not fit, and before each call whether it is sent, by the bytes for each token that were
+measured with the model. `PromptMeter` looks at the replies of one connection.
 """
 
 import re
@@ -12,7 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from areopage.models.port import Message
+from msgspec import Struct
+
+from areopage.models.port import CHARACTERS_PER_TOKEN, Message, Options
 
 ANSWER_ROOM = 16
 """No answer fits into fewer tokens, so a count so near to the window is that of a prompt that was cut."""
@@ -27,6 +32,73 @@ _FEWEST_PER_WORD = 0.6
 _TOLERANCE = 0.7  # one text has more tokens for each word than another
 _MIN_WORDS = 50
 _MARGIN = 1.1
+
+
+MOST_BYTES_PER_TOKEN = 6.0
+"""Of running text: no model known makes so few tokens of it."""
+FEWEST_BYTES_PER_TOKEN = 3.0
+"""Of languages that take many tokens, so that a warning comes too early rather than too late."""
+WINDOW_OPTIONS = ("num_ctx", "n_ctx")
+"""The options that set the window of a call."""
+
+
+class Gauge(Struct, frozen=True, kw_only=True):
+    """How many tokens texts are for one model, and how many its window holds.
+
+    Args:
+        stated: the largest window by the server, in tokens; None where it does not tell.
+        default: the window of a call whose options name none; None where it is the largest, or not known.
+        bytes_per_token: measured over earlier calls; None where there are none.
+        calls: of which it was measured.
+    """
+
+    stated: int | None = None
+    default: int | None = None
+    bytes_per_token: float | None = None
+    calls: int = 0
+
+    def window(self, options: Options) -> int | None:
+        """The window of a call, in tokens: the smaller one of its option and the server's; None where neither is known."""
+        named = [window_of(options.get(name)) for name in WINDOW_OPTIONS]
+        asked = named if any(named) else [self.default]
+        return min((window for window in (*asked, self.stated) if window), default=None)
+
+    def tokens(self, size: int) -> int:
+        """About how many tokens a text of so many bytes has; at the usual four bytes each where nothing was measured."""
+        return round(size / (self.bytes_per_token or CHARACTERS_PER_TOKEN))
+
+    def most_tokens(self, size: int) -> int:
+        """The most tokens that a text of so many bytes may have, as far as that is known."""
+        return round(size / (self.bytes_per_token or FEWEST_BYTES_PER_TOKEN))
+
+    def holds(self, options: Options, room: int) -> float | None:
+        """The bytes of a prompt that fit into the window of a call; None where it is not known.
+
+        Args:
+            room: tokens left for the answer.
+        """
+        window = self.window(options)
+        return None if window is None else max(0, window - room) * (self.bytes_per_token or CHARACTERS_PER_TOKEN)
+
+    def refusal(self, size: int, options: Options) -> str:
+        """Why a prompt of so many bytes is not sent, or "".
+
+        Where nothing was measured, only what is too long for every model is refused here: the server refuses the rest.
+        """
+        window = self.window(options)
+        fewest = size / (self.bytes_per_token or MOST_BYTES_PER_TOKEN)
+        if window is None or fewest + ANSWER_ROOM <= window:
+            return ""
+        named = next((name for name in WINDOW_OPTIONS if window_of(options.get(name)) == window), "")
+        told = f"the prompt has {'about' if self.bytes_per_token else 'more than'} {fewest:.0f} tokens"
+        if named:
+            return f"{told}, {too_small(window, named)}"
+        return f"{told}, and the model's window holds {window}: shorten the case, or choose a model with a larger window"
+
+    def may_not_fit(self, size: int, options: Options, room: int) -> bool:
+        """Whether a prompt that is sent may still be too long, with an answer of `room` tokens."""
+        window = self.window(options)
+        return window is not None and self.most_tokens(size) + room > window and not self.refusal(size, options)
 
 
 @dataclass(slots=True)

@@ -270,7 +270,7 @@ class Evaluator:
         """Write the score and the alert, and log the alert."""
         evaluation = self._stored_evaluation(answer, found, now)
         panel = self._judge.panel
-        known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria))
+        known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria, joint=panel.joint))
         alert = due_answer_alert(self._alerting, structs.replace(evaluation, **told_of(known)), now)
         finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
         self._has_reduced = True

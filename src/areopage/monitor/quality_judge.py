@@ -20,6 +20,7 @@ from areopage.criteria.registry import select_criteria
 from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury.options import choose_judges, model_settings
 from areopage.jury.panel import ContextBudget, Panel, planned_calls
+from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.jury.plan import JudgedCase
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
@@ -61,7 +62,9 @@ class QualityJudge:
         self.calls = contact_lines([judge.reference for judge in panel.judges], settings)
         """Where the judges' calls go; see `contact_lines`."""
         self._remarks = tuple(remarks)
-        self._session = Session(panel, settings, NoJudgments(), traffic=Traffic(outage_seconds))
+        self.traffic = Traffic(outage_seconds)
+        """The calls to the judges' servers."""
+        self._session = Session(panel, settings, NoJudgments(), traffic=self.traffic)
 
     @classmethod
     def from_suite(
@@ -278,12 +281,14 @@ def _panel_of(
     remarks = list(suite.warnings)
     if loaded.untranslated:
         remarks.append(f"no text in {chosen!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
+    chosen_judges, repeat = choose_judges(suite, judges, passes), suite.config.judge_system.evaluation.repeat_identical
+    remarks += [] if repeat else [str(copies_note(one)) for judge in chosen_judges for one in copied_passes(judge)]
     panel = Panel(
         suite=suite.name,
         suite_version=suite.config.project.version,
         language=chosen,
         criteria=loaded.criteria,
-        judges=choose_judges(suite, judges, passes),
+        judges=chosen_judges if repeat else tuple(map(asked_once, chosen_judges)),
         personas=suite.personas(chosen),
         weights=suite.weights,
         scale=suite.scale,

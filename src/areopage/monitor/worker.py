@@ -22,6 +22,7 @@ from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, clashing
 from areopage.work.database import queue_url
 from areopage.work.handlers import Handler, Outcome, ScheduledJob
+from areopage.work.shared_limits import SharedLimits
 from areopage.work.worker import USUAL_PACE, Pace, Worker
 
 LOG = logging.getLogger(__name__)
@@ -128,6 +129,7 @@ class MonitorWork:
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
         self._evaluations, self._outages = Evaluations(ledger), Outages(check_pause)
+        self._limits = SharedLimits(ledger, judge.traffic)
         self._evaluator: Evaluator
         self._probe: asyncio.Task[None] | None = None
         self._ready = False
@@ -140,6 +142,7 @@ class MonitorWork:
 
     async def open(self) -> None:
         """Check the judges; evaluations begin once their servers respond."""
+        await self._limits.__aenter__()
         # SQLite takes one writer at a time: they queue here rather than at its lock
         count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="areopage-ledger")
@@ -182,6 +185,7 @@ class MonitorWork:
             self._probe.cancel()
             await asyncio.gather(self._probe, return_exceptions=True)
         await self._judge.aclose()
+        await self._limits.__aexit__(None, None, None)
         if self._threads is not None:
             await asyncio.to_thread(self._threads.shutdown)
 

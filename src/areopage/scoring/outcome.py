@@ -7,11 +7,20 @@ from msgspec import Struct
 
 
 class Scored(Struct, frozen=True, tag="scored", kw_only=True):
-    """The judge gave a score that lies on the criterion's scale (in that scale's own units)."""
+    """The judge gave a score that lies on the criterion's scale (in that scale's own units).
+
+    Args:
+        mass: the probability that the judge writes any score of the scale, by its log-probabilities, in [0, 1]; None where they
+            were not asked for, or could not be used.
+        written: the score that the judge wrote, where `score` is the expectation from its log-probabilities; None where `score`
+            is what it wrote.
+    """
 
     score: float
     explanation: str = ""
     evidence: tuple[str, ...] = ()
+    mass: float | None = None
+    written: float | None = None
 
 
 class NotApplicable(Struct, frozen=True, tag="not_applicable", kw_only=True):

@@ -37,11 +37,12 @@ class ProjectSection(Section):
 
 
 class PriceSection(Section):
-    """What a model costs, in any currency, per million tokens."""
+    """What a model costs, in any currency, per million tokens; calls of a batch cost `batch_factor` of it."""
 
     input_per_million: Share = 0.0
     output_per_million: Share = 0.0
     currency: str = "USD"
+    batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 class ModelSection(Section):
@@ -67,11 +68,16 @@ class ModelSection(Section):
 
 
 class JudgeSection(ModelSection):
-    """One judge; `criteria` limits what it may judge (selections)."""
+    """One judge; `criteria` limits what it may judge (selections). `scoring_method` goes before that of `evaluation`.
+
+    `batch` says whether its calls in runs of the benchmark go through its provider's batch service; None: as --batch says.
+    """
 
     options: OptionValues = {}
     criteria: list[str] = []
     price: PriceSection | None = None
+    batch: bool | None = None
+    scoring_method: Literal["sampled", "expected"] | None = None
 
 
 class PassBudgetSection(Section):
@@ -100,11 +106,16 @@ class PassesSection(Section):
 class EvaluationSection(Section):
     """Passes of each judge; `hyperparameters.pass_N` are options of pass N, laid over the judge's own.
 
-    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`.
+    `passes` makes the runs of the benchmark adaptive; without it every judge makes `n_passes`. `joint`: one call of the benchmark
+    asks a model about all criteria of a scope. `repeat_identical`: passes with equal options at temperature 0 are asked each;
+    else once. `scoring_method` is how models' answers become scores: what they write, or its expectation from log-probabilities.
     """
 
     n_passes: Annotated[int, Field(ge=1, le=100)] = 1
     passes: PassesSection | None = None
+    joint: bool = False
+    repeat_identical: bool = False
+    scoring_method: Literal["sampled", "expected"] = "sampled"
     hyperparameters: dict[str, OptionValues] = {}
     quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
 
@@ -142,7 +153,11 @@ class OllamaSection(Section):
 
 
 class EndpointSection(Section):
-    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together."""
+    """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together.
+
+    `resident` is how many models the server holds in memory at once: a benchmark asks no more models there at the same time. By
+    default it is one for Ollama, and any number for other servers.
+    """
 
     provider: str = "openai"
     base_url: str
@@ -151,6 +166,7 @@ class EndpointSection(Section):
     concurrency: Annotated[int, Field(ge=1, le=1024)] | None = None
     requests_per_minute: Annotated[float, Field(gt=0)] | None = None
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
+    resident: Annotated[int, Field(ge=1, le=1024)] | None = None
 
 
 class BotSection(Section):
@@ -229,17 +245,21 @@ class TestModesSection(Section):
 class ExecutionSection(Section):
     """How a run is carried out. `test_prompts_limit` −1 means all; times are in seconds.
 
-    Scores with a lower coverage than `min_coverage` are inconclusive.
+    A call may wait `pool_timeout` for a free connection, `connect_timeout` for the server to accept it, `read_timeout` for the
+    next bytes (None: as long as for all of it), and `call_timeout` for all of it. Scores with a coverage below `min_coverage` are
+    inconclusive.
     """
 
     test_prompts_limit: Literal[-1] | Annotated[int, Field(ge=1)] = -1
     mode: str = "phased"
     test_mode: Literal["attack", "defensive"] = "attack"
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
+    pool_timeout: Annotated[float, Field(gt=0)] = 60.0
     connect_timeout: Annotated[float, Field(gt=0)] = 5.0
+    read_timeout: Annotated[float, Field(gt=0)] | None = None
     call_timeout: Annotated[float, Field(gt=0)] = 300.0
     outage_seconds: Annotated[float, Field(ge=0)] = 600.0
-    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.95
 
 
 class ChildModelSection(ModelSection):

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from areopage.errors import ConfigError, name_list
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
-from areopage.suites.config import BotSection, EndpointSection, JudgeSection
+from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
 from areopage.text.personal import Policy
 from areopage.yaml_document import YamlDocument
 
@@ -69,10 +69,30 @@ class OwnJudge(JudgeSection, extra="forbid"):
     """A judge of `areopage.yml`."""
 
 
+class OwnPrice(PriceSection, extra="forbid"):
+    """A price of `areopage.yml`."""
+
+
+class TimeoutsSection(Section):
+    """The four limits of a call to a model, in seconds; None: those of the suite, or of the section that makes the call."""
+
+    pool: Seconds | None = None
+    connect: Seconds | None = None
+    read: Seconds | None = None
+    total: Seconds | None = None
+
+    def over(self, timeouts: Timeouts) -> Timeouts:
+        """Limits with those that are named here; a total is that of the next bytes, too, unless they have their own."""
+        named = {name: value for name, value in self.model_dump().items() if value is not None}
+        return structs.replace(timeouts, **({"read": self.total} if self.total is not None else {}) | named)
+
+
 class SharedSections(Section):
     """What every part of the program reads. `ledger` is a file or a database's URL; "" is the default.
 
-    `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent.
+    `allowed_variables` are environment variables whose values the endpoints and bots of suites may be sent. `prices` are those of
+    models by reference, such as `openai@lab:mistral-small`; the price of a judge or a target goes before.
+    `timeouts` go before those of a suite.
     """
 
     ledger: str = ""
@@ -80,6 +100,8 @@ class SharedSections(Section):
     endpoints: dict[str, OwnEndpoint] = {}
     bots: dict[str, BotSection] = {}
     judges: dict[str, OwnJudge] = {}
+    prices: dict[str, OwnPrice] = {}
+    timeouts: TimeoutsSection = TimeoutsSection()
     allowed_variables: list[str] = []
 
 
@@ -140,7 +162,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
             endpoints={name: Endpoint(**section.model_dump()) for name, section in self.shared.endpoints.items()},
             environment=environment,
             base_dir=self.folder,
-            timeouts=Timeouts(read=seconds, total=seconds),
+            timeouts=structs.replace(self.shared.timeouts.over(Timeouts()), read=seconds, total=seconds),
         )
 
 

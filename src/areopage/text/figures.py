@@ -151,6 +151,11 @@ _MULTIPLES = {"k": 10**3, "thousand": 10**3, "mille": 10**3, "m": 10**6, "millio
 _MULTIPLES["billion"] = 10**9
 _DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
 _DAY_KINDS |= {"calendaire": "calendar", "calendar": "calendar", "franc": "calendar", "clear": "calendar"}
+# between a number and its unit: five additional days, les 2 premiers mois
+_QUALIFIED = (
+    r"additional|extra|more|further|full|whole|complete|consecutive|other|supplementary|remaining"
+    r"|autres?|premi[eè]re?s?|derni[eè]re?s?|proch(?:ain|aine)s?|bons?|longs?|longues?|nouveaux|nouvelles|pleins?|pleines?"
+)
 _COUNTED_ALONE = frozenset(["an", "mois", "semaine", "annee", "year", "month"])
 _PERCENTAGE = re.compile(
     rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
@@ -163,7 +168,7 @@ _AMOUNT = re.compile(
 )
 _DURATION = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"
-    rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
+    rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?:{_QUALIFIED}){_S}{{1,2}})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"

@@ -92,6 +92,7 @@ def asking_of(
     *,
     passes: int = 1,
     salt: str = "",
+    joint: bool = False,
 ) -> Asking:
     """Judges of a suite, or references, with some of its criteria; nothing is opened yet.
 
@@ -99,6 +100,7 @@ def asking_of(
         judges: names of the suite's judges, model references, or NAME=REF; none: all of the suite.
         ids: of criteria.
         salt: "" or a text that sets the keys of the judgments apart from all others.
+        joint: models are asked about all criteria of a scope in one call.
 
     Raises:
         CriteriaError: a criterion cannot be loaded, or there is none.
@@ -121,6 +123,7 @@ def asking_of(
         personas=suite.personas(language),
         scale=suite.scale,
         profile=profile_named(config.scoring.profile),
+        joint=joint,
         salt=salt,
     )
     return Asking(

@@ -14,6 +14,7 @@ from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Scale
 from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
+from areopage.jury.judges import ScoringMethod
 from areopage.jury.panel import Panel
 from areopage.ledger.calibrations import StoredCalibration
 from areopage.scoring.correction.maps import ScaleMap
@@ -31,12 +32,13 @@ ID_LENGTH = 12
 
 
 class FittedJudge(Struct, frozen=True, kw_only=True):
-    """A judge that a calibration is for."""
+    """A judge that a calibration is for; `method` is how its answers become scores."""
 
     name: str
     model: str
     digest: str
     passes: int
+    method: ScoringMethod = "sampled"
 
 
 class LabelsUsed(Struct, frozen=True, kw_only=True):
@@ -228,7 +230,13 @@ def labels_digest(ratings: Sequence[Rating]) -> str:
 
 def _judges(panel: Panel) -> tuple[FittedJudge, ...]:
     return tuple(
-        FittedJudge(name=judge.name, model=str(judge.reference), digest=judge.digest, passes=len(judge.passes))
+        FittedJudge(
+            name=judge.name,
+            model=str(judge.reference),
+            digest=judge.digest,
+            passes=len(judge.passes),
+            method=judge.method,
+        )
         for judge in panel.judges
     )
 
@@ -279,6 +287,8 @@ def _faults(calibration: Calibration, panel: Panel) -> list[str]:
             found.append(f"judge {name} ({after.model}) had the model digest {shown[0]}, and has {shown[1]}")
         elif before.passes != after.passes:
             found.append(f"judge {name} was asked {before.passes} times, and is asked {after.passes} times")
+        elif before.method != after.method:
+            found.append(f"the scores of judge {name} were {before.method}, and are {after.method} (scoring_method)")
     if calibration.template != TEMPLATE_VERSION:
         found.append(f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}")
     if (calibration.language, calibration.scale, calibration.joint) != (panel.language, panel.scale, panel.joint):

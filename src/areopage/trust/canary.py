@@ -114,7 +114,7 @@ def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
     places: dict[str, list[int]] = {}
     for place in range(len(exam.judges)):
         own = [_alone(part, place) for part in exam.parts]
-        keys = {standing_key(part.panel.judges[0], one) for part in own for one in part.panel.criteria}
+        keys = {standing_key(part.panel.judges[0], one, joint=part.panel.joint) for part in own for one in part.panel.criteria}
         latest = next((one.round for one in reversed(found) if keys & set(one.keys)), "")
         places.setdefault(latest, []).append(place)
     return tuple(_with_judges(exam, own, f"after {round}" if round else "") for round, own in places.items())
@@ -256,7 +256,11 @@ def _criteria(exam: Exam) -> Iterator[Criterion]:
 def _keys(exam: Exam, criterion: Criterion) -> dict[str, str]:
     """What an exam of this judge on a criterion holds for, by language."""
     texts = {part.language: part.panel.criteria_by_id().get(criterion.id) for part in exam.parts}
-    return {part.language: standing_key(part.panel.judges[0], one) for part in exam.parts if (one := texts[part.language])}
+    return {
+        part.language: standing_key(part.panel.judges[0], one, joint=part.panel.joint)
+        for part in exam.parts
+        if (one := texts[part.language])
+    }
 
 
 def _latest(exam: Exam, criterion: Criterion, exams: Sequence[Qualification]) -> Qualification | None:
@@ -342,7 +346,7 @@ def _said(exam: Exam, held: Mapping[str, Judgment]) -> dict[str, dict[str, tuple
     for part in exam.parts:
         for one in exam_calls(exam, part, part.panel.judges[0]):
             if one.call.key in held:
-                for criterion in one.call.criteria:
+                for criterion in one.asked:
                     passes = found.setdefault(criterion.id, {}).setdefault(one.row, {})
                     passes[one.call.pass_index] = said_of(held[one.call.key], criterion.id)
     return {id: {row: told for row, passes in rows.items() if (told := _in_order(passes))} for id, rows in found.items()}

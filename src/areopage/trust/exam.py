@@ -88,7 +88,9 @@ def qualifications_of(exam: Exam, held: Mapping[str, Judgment], at: datetime) ->
             criteria |= part.panel.criteria_by_id()
             for item_of, item in _items(exam, part, own, held):
                 items.setdefault(item_of, []).append(item)
-                keys.setdefault(item_of, {})[part.language] = standing_key(own, part.panel.criteria_by_id()[item_of])
+                keys.setdefault(item_of, {})[part.language] = standing_key(
+                    own, part.panel.criteria_by_id()[item_of], joint=part.panel.joint
+                )
         found += [
             Qualification(
                 exam=exam.id,
@@ -117,7 +119,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
     passes: dict[tuple[str, str], dict[int, Said]] = {}
     variants: dict[tuple[str, str], dict[str, Said]] = {}
     for one in exam_calls(exam, part, judge):
-        for criterion in one.call.criteria:
+        for criterion in one.asked:
             said, place = said_of(held[one.call.key], criterion.id), (one.row, criterion.id)
             if one.variant:
                 variants.setdefault(place, {})[one.variant] = said

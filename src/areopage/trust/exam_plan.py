@@ -33,6 +33,7 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
         passes: how often a judge is asked about a row.
         rows: ids of gold rows, for an exam on a part of the set; none: all. Such an exam gives no standing.
         limit: the number of rows of each language, evenly spaced; such an exam gives no standing, either. 0: all.
+        joint: models are asked about each row on all criteria of its scope in one call, as a run with joint judging asks.
         salt: sets the keys of this exam apart from all others; "" to share what the ledger holds.
     """
 
@@ -42,6 +43,7 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
     passes: int | None = None
     rows: tuple[str, ...] = ()
     limit: int = 0
+    joint: bool = False
     salt: str = ""
 
 
@@ -90,10 +92,11 @@ class Exam(Struct, frozen=True, kw_only=True):
 
 
 class ExamCall(Struct, frozen=True, kw_only=True):
-    """A call of an exam; `variant` is "" for the row as it is."""
+    """A call of an exam; `variant` is "" for the row as it is. `asked` are those of its criteria that the row is about."""
 
     call: PlannedCall
     row: str
+    asked: tuple[Criterion, ...]
     variant: str = ""
 
 
@@ -135,8 +138,10 @@ def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
 
 def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:
     asked = {key for row in rows for key in row.criteria if wanted is None or key in wanted}
+    if wishes.joint:
+        asked |= set(select_criteria(wishes.criteria or suite.config.criteria.default_selection, suite.registry))
     passes = wishes.passes or suite.config.exam.passes
-    asking = asking_of(suite, wishes.judges, asked, language, wishes, passes=passes, salt=wishes.salt)
+    asking = asking_of(suite, wishes.judges, asked, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
     _refuse_bands(rows, asking.panel.criteria_by_id())
     return ExamPart(asking=asking, rows=rows)
 
@@ -174,10 +179,14 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     by_id = part.panel.criteria_by_id()
     once = structs.replace(judge, passes=judge.passes[:1])
     told: dict[str, tuple[str, str]] = {}
+    about: dict[str, tuple[Criterion, ...]] = {}
     plain: list[JudgedCase] = []
     changed: list[JudgedCase] = []
     for row in part.rows:
-        criteria = tuple(by_id[key] for key in row.criteria if key in by_id)
+        criteria = about[row.id] = tuple(by_id[key] for key in row.criteria if key in by_id)
+        if part.panel.joint and judge.is_model:
+            scopes = {one.scope for one in criteria}
+            criteria = tuple(one for one in part.panel.criteria if one.scope in scopes)
         for variant, case in {"": row.case(), **variants_of(row.case(), part.language, exam.variants)}.items():
             named = structs.replace(case, id=row.id)
             (changed if variant else plain).append(JudgedCase(case=named, criteria=criteria))
@@ -186,7 +195,8 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
         for call in planned_calls(part.panel, cases, [one]):
             if call.turn in (WHOLE, given_replies(call.case) + 1) and _shown(call.case) in told:
                 id, variant = told[_shown(call.case)]
-                yield ExamCall(call=call, row=id, variant=variant)
+                asked = tuple(one for one in call.criteria if one in about[id])
+                yield ExamCall(call=call, row=id, asked=asked, variant=variant)
 
 
 def _shown(case: Case) -> str:

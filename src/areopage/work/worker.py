@@ -6,15 +6,12 @@ it ends, goes on at the next start, here or elsewhere.
 
 import asyncio
 import logging
-import signal
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent import futures
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -129,34 +126,9 @@ class Worker:
         finally:
             own.stop(_nothing)
 
-    def run(self, tell: Callable[[], None] | None = None, every: float = 2.0, grace: float = GRACE) -> None:
-        """Work until SIGTERM or Ctrl-C, then stop; a second signal does not wait for what is begun. For the main thread.
-
-        Args:
-            tell: called regularly, to show the progress.
-            every: how often, in seconds.
-            grace: for `stop`.
-
-        Raises:
-            AreopageError: see `start` and `stop`.
-        """
-        stop = threading.Event()
-
-        def hear(number: int, frame: FrameType | None) -> None:
-            if stop.is_set():
-                self._grace = 0.0
-            stop.set()
-
-        before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            self.start()
-            while not stop.wait(every) and self.alive:
-                if tell is not None:
-                    tell()
-            self.stop(grace)
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def hurry(self) -> None:
+        """Do not wait for what is begun, once `stop` is called."""
+        self._grace = 0.0
 
     @property
     def alive(self) -> bool:

@@ -1,23 +1,30 @@
 """Blocks of a run's calls, shared between processes by the work engine.
 
 A phase is cut into blocks of calls. The ledger says which calls are left; the engine gives each block to one process at a time.
+Several phases are carried out at once: `Place` (see `areopage.bench.execution.phases`) says on which server each is, and which
+others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
+A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from math import ceil
-from typing import Protocol
 
+from areopage.bench.execution.phases import Phase, Place
+from areopage.errors import ModelError
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 from areopage.work.worker import OpenWorker
 
 HANDLER = "bench_block"
 _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
-_AT_ONCE = 2  # so that no connection is idle between two blocks
+_AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
+_LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
+_WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
 _LOOK_EVERY = 0.2
-_PHASES_APART = 1_000_000
+_LOOK_ALONE = 1.0
 
 
 def block_calls(concurrency: int) -> int:
@@ -38,66 +45,86 @@ def blocks_of(calls: int, size: int) -> int:
     return max(1, ceil(calls / size))
 
 
-class Phase(Protocol):
-    """All calls to the target or to one judge, in blocks."""
+class _Course:
+    """A phase as this process carries it out."""
+
+    def __init__(self, place: Place, phase: Phase) -> None:
+        self.place, self.phase = place, phase
+        self.open: set[int] = set()
+        self.queued: set[int] = set()
+        self.asking: set[int] = set()
+        self.asks: set[asyncio.Task[None]] = set()
+        self.unseen: set[int] = set()
+        """Blocks that have ended, and of which the phase was not told yet."""
+        self.begun = self.over = self.stopped = False
 
     @property
-    def name(self) -> str:
-        """The name, unique in the run."""
-        ...
+    def near_its_end(self) -> bool:
+        """Whether there are only few blocks left to do for now."""
+        return self.over or self.stopped or (self.begun and len(self.open) <= _LAST_BLOCKS)
 
     @property
-    def blocks(self) -> Sequence[int]:
-        """The numbers of the blocks with open calls, from 0."""
-        ...
+    def past(self) -> bool:
+        """Whether nothing is waited for any more: no block is left, or this process has stopped the phase."""
+        return self.over or self.stopped
 
-    def has_left(self, number: int) -> bool:
-        """Whether a block has calls without a final result or an attempt in this phase."""
-        ...
+    def end(self, numbers: Iterable[int]) -> None:
+        ended = self.open.intersection(numbers)
+        self.open -= ended
+        self.unseen |= ended
 
-    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
-        """Make a block's open calls; on return they are in the ledger.
 
-        Args:
-            all_begun: called when the last call begins.
-        """
-        ...
+class _Line:
+    """The blocks on one server, in the order in which they can be done."""
 
-    def give_up(self, number: int, reason: str) -> None:
-        """Record a block's open calls as failed."""
-        ...
+    def __init__(self) -> None:
+        self.blocks: list[tuple[_Course, int]] = []
+        self.beginning = asyncio.Lock()
+        """Held by the block whose calls begin."""
 
 
 class RunBlocks:
     """The work of one worker pool for a run."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        servers: Sequence[str],
+        only: Collection[str] | None = None,
+        on_stop: Callable[[Sequence[str], str], None] = lambda names, reason: None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            servers: the names of the servers of the run, in the same order in all its processes.
+            only: the servers whose blocks this process does; None: all.
+            on_stop: is told the names of phases that stop while others go on, and why.
+        """
+        self._on_stop = on_stop
         self._run_id = run_id
-        self._phase: Phase | None = None
-        self._begun = 0
-        self._open: set[int] = set()
-        self._queued: set[int] = set()
-        self._asking: set[int] = set()
-        self._asks: set[asyncio.Task[None]] = set()
-        self._ends = False
+        self._lines = {server: _Line() for server in servers if only is None or server in only}
+        self._courses: dict[str, _Course] = {}
         self._changed = asyncio.Event()
-        self._beginning = asyncio.Lock()
         self._fault: Exception | None = None
-        self._handler = Handler(
-            name=HANDLER,
-            run=self._run,
-            gave_up=self._gave_up,
-            pending=self._pending,
-            queue=f"{HANDLER}:{run_id}",
-            concurrency=_AT_ONCE,
-            ahead=_AT_ONCE,
-            backoff=Backoff(first=0.5, longest=5.0),
-        )
+        self._handlers = {
+            server: Handler(
+                name=f"{HANDLER}_{number}",
+                run=self._run,
+                gave_up=self._gave_up,
+                pending=partial(self._pending, self._lines[server]),
+                queue=f"{HANDLER}_{number}:{run_id}",
+                concurrency=_AT_ONCE,
+                ahead=1,
+                backoff=Backoff(first=0.5, longest=5.0),
+            )
+            for number, server in enumerate(servers)
+            if server in self._lines
+        }
 
     @property
     def handlers(self) -> Sequence[Handler]:
-        """The handler of blocks."""
-        return (self._handler,)
+        """The handlers of blocks, one for each server."""
+        return tuple(self._handlers.values())
 
     @property
     def jobs(self) -> Sequence[ScheduledJob] | None:
@@ -114,122 +141,216 @@ class RunBlocks:
     async def close(self) -> None:
         """Do nothing."""
 
-    async def carry_out(self, phase: Phase, worker: OpenWorker) -> None:
-        """Process a phase's blocks together with all processes of the run.
+    async def carry_out(self, phases: Sequence[tuple[Place, Phase]], worker: OpenWorker) -> None:
+        """Process the blocks of phases together with all processes of the run.
 
-        However it ends, this process has no call in flight then: the caller closes the models, and a call would open them again.
+        Where a server cannot be asked any more, its phases stop; the others are carried out as far as they can be. However it
+        ends, this process has no call in flight then, and all phases are closed.
 
         Raises:
-            ServerDown, ModelError, StorageError: a block of this process cannot be done; others may do it.
+            ServerDown, ModelError: blocks of this process cannot be done; others may do them.
+            StorageError: the ledger cannot be written.
         """
+        courses = [_Course(place, phase) for place, phase in phases]
+        self._courses |= {course.place.name: course for course in courses}
+        tasks = [asyncio.create_task(work) for work in (self._looking(worker), *map(self._carry, courses))]
         try:
-            await self._carry_out(phase, worker)
+            while not all(task.done() for task in tasks[1:]):
+                done, _ = await asyncio.wait([task for task in tasks if not task.done()], return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if self._fault is not None:
+            raise self._fault
+
+    async def _carry(self, course: _Course) -> None:
+        """Carry out one phase, and close it."""
+        try:
+            await self._follow(course)
         except BaseException:
-            await self._stop_asking()
+            course.stopped = True
             raise
+        finally:
+            await self._stop_asking(course)
+            await course.phase.close()
+            course.over = not course.stopped
+            self._tell()
 
-    async def _carry_out(self, phase: Phase, worker: OpenWorker) -> None:
-        self._open, self._phase = set(phase.blocks), phase
-        self._begun += 1
-        self._queued = await asyncio.to_thread(self._in_queue, worker)
-        while self._open:
+    async def _follow(self, course: _Course) -> None:
+        """Prepare and begin a phase when its time has come, and wait until no block is left or it is stopped."""
+        place, phase = course.place, course.phase
+        before, after = self._courses.get(place.behind), [self._courses[name] for name in place.after if name in self._courses]
+        await self._until(lambda: before is None or before.near_its_end)
+        if not course.stopped:
+            await phase.prepare()
+        await self._until(lambda: all(one.past for one in after))
+        if course.stopped or any(one.stopped for one in after):
+            course.stopped = True
+            return
+        await phase.begin()
+        while not course.stopped:
+            changed = self._changed
+            if course.unseen:
+                ended, course.unseen = course.unseen, set()
+                await phase.ended(ended)
+                self._tell()
+                continue
+            found = await phase.more()
+            self._add(course, found)
+            if phase.complete and not course.open and not course.unseen:
+                return
+            if not found:
+                await changed.wait()
+
+    def _add(self, course: _Course, numbers: Sequence[int]) -> None:
+        first = not course.begun
+        course.begun = True
+        course.open.update(numbers)
+        line = self._lines.get(course.place.server)
+        if line is not None:
+            line.blocks.extend((course, number) for number in numbers)
+        if numbers or first:
+            self._tell()
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        while not is_so():
+            await self._changed.wait()
+
+    def _tell(self) -> None:
+        """Wake all that wait for a change."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    # --- what other processes do
+
+    async def _looking(self, worker: OpenWorker) -> None:
+        """Enqueue blocks as they come, and notice those that other processes have finished."""
+        clock = asyncio.get_running_loop().time
+        looked_at = -_LOOK_ALONE
+        while True:
+            changed = self._changed
             await worker.dispatch()
-            await self._change()
-            if self._fault is not None:
-                raise self._fault
-            self._queued = await asyncio.to_thread(self._in_queue, worker)
-            self._open -= await asyncio.to_thread(self._done, self._open - self._queued - self._asking, phase)
+            pause = _LOOK_EVERY if len(worker.presence.live) > 1 else _LOOK_ALONE
+            if clock() - looked_at >= pause:
+                await self._look(worker)
+                looked_at = clock()
+            try:
+                async with asyncio.timeout(max(0.0, looked_at + pause - clock())):
+                    await changed.wait()
+            except TimeoutError:
+                pass
 
-    async def _stop_asking(self) -> None:
-        """Cancel the calls of this process's blocks and wait for their end; what arrived is stored then."""
-        self._ends = True
-        for asking in self._asks:
-            asking.cancel()
-        await asyncio.gather(*self._asks, return_exceptions=True)
-
-    def _in_queue(self, worker: OpenWorker) -> set[int]:
-        held = worker.engine.open_items(HANDLER)
-        return {number for number in list(self._open) if self._item(number) in held}
-
-    def _done(self, numbers: set[int], phase: Phase) -> set[int]:
-        """The blocks that other processes have finished."""
-        return {number for number in numbers if not phase.has_left(number)}
+    async def _look(self, worker: OpenWorker) -> None:
+        for server, handler in self._handlers.items():
+            courses = [course for course in self._courses.values() if course.place.server == server and course.open]
+            if not courses:
+                continue
+            held = await asyncio.to_thread(worker.engine.open_items, handler.name)
+            for course in courses:
+                course.queued = {number for number in course.open if self._item(course, number) in held}
+        for course in list(self._courses.values()):
+            numbers = course.open - course.queued - course.asking
+            if course.place.server not in self._lines:  # all are done elsewhere, about in their order
+                numbers = set(sorted(numbers)[:_WATCHED])
+            if numbers:
+                course.end(await asyncio.to_thread(_without_calls, course.phase, numbers))
+                if course.unseen:
+                    self._tell()
 
     async def finish(self, worker: OpenWorker) -> None:
-        """Remove the run's queue, unless another process still carries the run out."""
+        """Remove the run's queues, unless another process still carries the run out."""
         if len(worker.presence.live) == 1:
-            await asyncio.to_thread(worker.engine.remove_queue, HANDLER)
-
-    async def _change(self) -> None:
-        """Wait a bounded time for one of this process's blocks to end."""
-        self._changed.clear()
-        try:
-            async with asyncio.timeout(_LOOK_EVERY):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
+            for handler in self._handlers.values():
+                await asyncio.to_thread(worker.engine.remove_queue, handler.name)
 
     # --- called by the engine
 
-    def _pending(self, after: int, limit: int) -> list[Pending]:
-        base = self._begun * _PHASES_APART
-        numbers = sorted(number for number in self._open - self._queued if base + number + 1 > after)
-        return [Pending(base + number + 1, self._item(number)) for number in numbers[:limit]]
+    def _pending(self, line: _Line, after: int, limit: int) -> list[Pending]:
+        found: list[Pending] = []
+        for place in range(after, len(line.blocks)):
+            course, number = line.blocks[place]
+            if number in course.open and number not in course.queued and not course.stopped:
+                found.append(Pending(place + 1, self._item(course, number)))
+                if len(found) == limit:
+                    break
+        return found
 
     async def _run(self, item: str, attempt: int) -> Outcome:
-        number = self._number(item)
-        if number is None or self._phase is None:
+        course, number = self._found(item)
+        if course is None or not (course.begun or course.past):
             return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)
-        if number not in self._open:
-            return Finished()
-        if number in self._asking:
+        if number in course.asking:
             return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
-        if not self._stopped:
-            self._asking.add(number)
-            try:
-                async with self._turn() as pass_on:
-                    if not self._stopped:  # nothing begins any more: the models are being closed
-                        await self._ask(self._phase, number, pass_on)
-            except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
-                self._fault = self._fault or fault
-            finally:
-                self._asking.discard(number)
-        if self._stopped:
-            self._changed.set()
+        if not course.stopped:
+            if number not in course.open:
+                if course.over or course.phase.complete:
+                    return Finished()
+                return Retry(reason="this process cannot do it yet", after=_LOOK_EVERY, counted=False)
+            await self._do(course, number)
+        if course.stopped:
+            self._tell()
             await asyncio.Event().wait()  # this process stops: the block is put back for others
-        self._open.discard(number)
-        self._changed.set()
+        course.end([number])
+        self._tell()
         return Finished()
 
-    @property
-    def _stopped(self) -> bool:
-        """Whether this process does no block any more."""
-        return self._fault is not None or self._ends
+    async def _do(self, course: _Course, number: int) -> None:
+        course.asking.add(number)
+        try:
+            async with self._turn(course.place.server) as pass_on:
+                if not course.stopped:  # nothing begins any more: the models are being closed
+                    await self._ask(course, number, pass_on)
+        except Exception as fault:  # noqa: BLE001 - it ends `carry_out`, which raises it
+            self._stop(course, fault)
+        finally:
+            course.asking.discard(number)
 
-    async def _ask(self, phase: Phase, number: int, all_begun: Callable[[], None]) -> None:
-        """Make a block's calls; returns early where `_stop_asking` cancels them."""
-        asking = asyncio.create_task(phase.ask(number, all_begun))
-        self._asks.add(asking)
+    def _stop(self, course: _Course, fault: Exception) -> None:
+        """Stop the phases on a server that cannot be asked; by another fault, all."""
+        self._fault = self._fault or fault
+        going = [one for one in self._courses.values() if not one.past]
+        stopped = [one for one in going if one.place.server == course.place.server or not isinstance(fault, ModelError)]
+        for one in stopped:
+            one.stopped = True
+        if stopped and len(stopped) < len(going):
+            self._on_stop([one.place.name for one in stopped if one.begun], str(fault))
+        self._tell()
+
+    async def _stop_asking(self, course: _Course) -> None:
+        """Cancel the calls of a phase's blocks and wait for their end; what arrived is stored then."""
+        asks = list(course.asks)
+        for asking in asks:
+            asking.cancel()
+        await asyncio.gather(*asks, return_exceptions=True)
+
+    async def _ask(self, course: _Course, number: int, all_begun: Callable[[], None]) -> None:
+        """Make a block's calls; returns early where they are cancelled because the phase is stopped."""
+        asking = asyncio.create_task(course.phase.ask(number, all_begun))
+        course.asks.add(asking)
         try:
             await asyncio.wait([asking])
         finally:
             asking.cancel()  # without effect where it has ended
             await asyncio.gather(asking, return_exceptions=True)
-            self._asks.discard(asking)
+            course.asks.discard(asking)
         if not asking.cancelled():
             asking.result()
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[Callable[[], None]]:
+    async def _turn(self, server: str) -> AsyncIterator[Callable[[], None]]:
         """Wait until the block before has begun all its calls, so that calls stay in order; yields what passes the turn on."""
-        await self._beginning.acquire()
+        beginning = self._lines[server].beginning
+        await beginning.acquire()
         mine = True
 
         def pass_on() -> None:
             nonlocal mine
             if mine:
                 mine = False
-                self._beginning.release()
+                beginning.release()
 
         try:
             yield pass_on
@@ -237,14 +358,19 @@ class RunBlocks:
             pass_on()
 
     def _gave_up(self, item: str, reason: str) -> None:
-        number = self._number(item)
-        if number is not None and self._phase is not None:
-            self._phase.give_up(number, reason)
+        course, number = self._found(item)
+        if course is not None and number in course.open:
+            course.phase.give_up(number, reason)
 
-    def _item(self, number: int) -> str:
-        return f"{self._run_id}/{self._phase.name if self._phase else ''}/{number}"
+    def _item(self, course: _Course, number: int) -> str:
+        return f"{self._run_id}/{course.place.name}/{number}"
 
-    def _number(self, item: str) -> int | None:
-        """The number of a block of the phase that this process is in."""
-        begin, _, number = item.rpartition("/")
-        return int(number) if number.isdecimal() and self._item(int(number)).rpartition("/")[0] == begin else None
+    def _found(self, item: str) -> tuple[_Course | None, int]:
+        """The phase and the number of a block; None where this process knows of no such phase."""
+        begin, _, number = item.removeprefix(f"{self._run_id}/").rpartition("/")
+        return (self._courses.get(begin), int(number)) if number.isdecimal() else (None, -1)
+
+
+def _without_calls(phase: Phase, numbers: Collection[int]) -> set[int]:
+    """The blocks that have no calls left."""
+    return {number for number in numbers if not phase.has_left(number)}

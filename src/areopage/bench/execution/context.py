@@ -6,8 +6,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from areopage.bench.spec import RunSpec, Target
+from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.sent_batches import SentBatch
 from areopage.ledger.store import Ledger
 from areopage.models.breaker import OutageObserver
 from areopage.models.settings import ModelSettings
@@ -42,7 +44,15 @@ class Observer(OutageObserver, Protocol):
     """Receives progress of a run."""
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Report the start of a phase with `total` calls, `kept` of them in the ledger already."""
+        """Report the start of a phase with `total` calls, `kept` of them in the ledger already.
+
+        Several phases may be carried out at once. A phase is reported again where the numbers change: calls about cases that are
+        not answered yet are counted in advance, and calls are looked up in the ledger as the phase goes on.
+        """
+        ...
+
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Report that phases cannot go on while others do."""
         ...
 
     def answered(self, answer: Answer) -> None:
@@ -53,6 +63,10 @@ class Observer(OutageObserver, Protocol):
         """Report a call to a judge about cases, by their ids; cases that are alike share a call."""
         ...
 
+    def batch(self, batch: SentBatch) -> None:
+        """Report a new state of a batch."""
+        ...
+
 
 class Silent:
     """An observer that ignores all events."""
@@ -60,10 +74,16 @@ class Silent:
     def phase(self, name: str, total: int, kept: int) -> None:
         """Ignore it."""
 
+    def phases_stopped(self, names: Sequence[str], reason: str) -> None:
+        """Ignore it."""
+
     def answered(self, answer: Answer) -> None:
         """Ignore it."""
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Ignore it."""
+
+    def batch(self, batch: SentBatch) -> None:
         """Ignore it."""
 
     def server_gone(self, address: str, seconds: float) -> None:
@@ -78,6 +98,8 @@ class RunContext(Struct, frozen=True, kw_only=True):
 
     Args:
         traffic: the calls to all servers.
+        budget: of the run in money, which `traffic` consults for each call; None: no limit.
+        stored: the settings that the run was stored with; None: those of this process.
         block_calls: about how many calls a block has, the same in every process that carries out the run.
     """
 
@@ -88,3 +110,10 @@ class RunContext(Struct, frozen=True, kw_only=True):
     ledger: Ledger
     block_calls: int
     observer: Observer
+    budget: Budget | None = None
+    stored: ModelSettings | None = None
+
+    @property
+    def named_by(self) -> ModelSettings:
+        """The settings that servers are named by, so that they have the same names in all processes of the run."""
+        return self.stored or self.settings

@@ -1,25 +1,37 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.phases import ROUND
+from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
-from areopage.bench.spec import RunSpec
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import concerns, is_conversation, turns_to_judge
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
-from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
-from areopage.jury.session import Session, is_open
+from areopage.jury.panel import call_plan
+from areopage.jury.plan import CallPlan, Shared, no_passes
+from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.answers import Link, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import WITHHELD, Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import marked_as
+
+_LOOKED_UP_AT_ONCE = 4
+"""Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
 
 
 class PhasePasses(Struct, frozen=True, kw_only=True):
@@ -33,10 +45,22 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
         """The number of the round, from 1."""
         return self.passes.plan.rounds if self.passes.plan is not None else 1
 
+    def phase_of(self, judge: Judge) -> str:
+        """The name of a judge's phase, unique in the run."""
+        return judge.name if self.round == 1 else f"{judge.name}{ROUND}{self.round})"
+
+
+class _Portion(Struct, frozen=True):
+    """Cases that were answered at the same time, by their positions in the run, and the calls about them."""
+
+    positions: Sequence[int]
+    plan: CallPlan
+
 
 class JudgePhase:
-    """The calls to one judge, in blocks.
+    """The calls to one judge, in blocks: of a criterion, and of cases that follow each other in the run.
 
+    A block can be done once all its cases are answered. It plans its calls when they are made: no phase holds all of them.
     Identical cases share their calls: the block of the first such case makes them.
     """
 
@@ -46,69 +70,175 @@ class JudgePhase:
         judge: Judge,
         session: Session,
         store: "RunJudgments",
-        cases: Sequence[JudgedCase],
-        positions: Mapping[str, int],
-        numbers: Mapping[str, int],
-        planned: "PhasePasses",
+        answered: AnsweredCases,
+        planned: PhasePasses,
+        release: Callable[[Judge], Awaitable[None]],
     ) -> None:
-        """Plan the calls, criterion by criterion, so that a server keeps the constant part of the prompt.
+        """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt.
 
         Args:
-            store: where the session keeps its judgments.
-            cases: those that have an answer.
-            positions: of all cases in the run, by their ids: a call is in the same block in every process.
-            numbers: of the cases' answers, by the case's id.
+            store: where the session keeps the judgments of this phase, and of no other.
+            answered: the cases, as they are answered.
             planned: which passes the phase makes.
+            release: closes the judge where no other phase asks it.
         """
-        self.name = judge.name if planned.round == 1 else f"{judge.name} (round {planned.round})"
+        self.judge, self.name, self._release = judge, planned.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
-        self._calls: dict[int, dict[str, PlannedCall]] = {}
-        store.links = {}
-        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
-        blocks = blocks_of(len(positions) * len(judge.passes), context.block_calls)  # of a criterion
-        for call in planned_calls(context.spec, cases, [judge], planned.passes.of):
-            if planned.after is not None and call.pass_index <= planned.after.of_call(call):
-                continue
-            number = criteria[call.criteria[0].id] * blocks + positions[call.case.id] * blocks // len(positions)
-            if call.key not in store.links:
-                self._calls.setdefault(number, {})[call.key] = call
-            store.links.setdefault(call.key, []).append(Link(numbers[call.case.id], context.run_id, call.key))
-        self._cases: dict[int, list[str]] = {}  # by the number of their answer
-        for one in cases:
-            self._cases.setdefault(numbers[one.case.id], []).append(one.case.id)
-        first = context.spec.failures.categories(context.spec.criteria)
-        self._fails_first = {one.case.id: any(own.category in first for own in one.criteria) for one in cases}
-        self._held: dict[str, Judgment] = {}
-        self._before = context.ledger.last_judgment()
-        self.blocks: list[int] = []
+        self._answered, self._planned = answered, planned
+        self._of_criterion = blocks_of(len(answered.positions) * len(judge.passes), context.block_calls)
+        self._places = _case_blocks(answered, self._of_criterion)
+        self._unanswered = dict(enumerate(_needed(self._places, answered)))
+        self._twins = _with_twins(answered)
+        self._portion_of: dict[int, _Portion] = {}
+        self._made_before: dict[int, set[str]] = {}  # by block of cases: keys of identical cases that earlier portions made
+        self._twin_keys: set[str] = set()
+        self._to_look_up: deque[int] = deque()
+        self._first = context.spec.failures.categories(context.spec.criteria)
+        self._expected: Counter[int] = Counter()
+        self._kept: dict[int, int] = {}
+        self._open: dict[int, int] = {}
+        self._counts = (-1, -1)
+        self._found: list[int] = []
+        self._before = self._total = self._looked_up = 0
 
     @property
-    def total(self) -> int:
-        """The number of calls."""
-        return len(self._store.links)
+    def open_calls(self) -> int:
+        """The number of calls that timed out, were unreachable or were not made, of the blocks that have ended."""
+        return sum(self._open.values())
 
-    async def look_up(self) -> int:
-        """Look up open calls in the ledger; return the number of final judgments.
+    # --- what is to be done
+
+    async def prepare(self) -> None:
+        """Plan the calls about the cases that are answered, and look the first ones up in the ledger."""
+        self._before = await asyncio.to_thread(self._context.ledger.last_judgment)
+        self._expected = await asyncio.to_thread(self._count_expected)
+        self._found = await self._next_blocks()
+
+    async def begin(self) -> None:
+        """Do nothing: the session opens the judge at its first call."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks were given out."""
+        return not (self._unanswered or self._to_look_up or self._found)
+
+    async def more(self) -> list[int]:
+        """Look up blocks whose cases are answered; return some that have open calls."""
+        found, self._found = self._found or await self._next_blocks(), []
+        counts = (self._total + sum(self._expected.values()), self._looked_up)
+        if counts != self._counts and (counts[0] or self._planned.after is None):
+            self._counts = counts
+            self._context.observer.phase(self.name, *counts)
+        return found
+
+    async def _next_blocks(self) -> list[int]:
+        if self._unanswered:
+            await asyncio.to_thread(self._plan_answered)
+        found: list[int] = []
+        while self._to_look_up and len(found) < _LOOKED_UP_AT_ONCE:
+            number = self._to_look_up.popleft()
+            if await self._look_up(number):
+                found.append(number)
+        return found
+
+    def _plan_answered(self) -> None:
+        """Plan the calls about the blocks of cases that were answered since the last time."""
+        ready = [number for number, needed in self._unanswered.items() if all(map(self._answered.is_known, needed))]
+        if not ready:
+            return
+        judged, context, planned = self._answered.judged, self._context, self._planned
+        positions = [place for number in ready for place in self._places[number] if place in judged]
+        before = planned.after.of if planned.after is not None else no_passes
+        plan = call_plan(context.spec, [judged[place] for place in positions], self.judge, planned.passes.of, before)
+        portion = _Portion(positions, plan)
+        for number in ready:
+            self._portion_of[number] = portion
+        if self._twins:
+            self._note_twins(ready)
+        criteria = {criterion.id: place for place, criterion in enumerate(context.spec.criteria)}
+        places = sorted({criteria[group[0].id] for group in plan.groups})
+        numbers = [place * self._of_criterion + number for place in places for number in ready]
+        for number in self._expected.keys() - set(numbers):
+            if number % self._of_criterion in ready:
+                del self._expected[number]
+        for number in ready:
+            del self._unanswered[number]
+        self._to_look_up.extend(numbers)
+
+    def _note_twins(self, ready: Sequence[int]) -> None:
+        """Leave out the calls about identical cases that blocks planned before make."""
+        made = frozenset(self._twin_keys)
+        criteria = range(len(self._context.spec.criteria))
+        for number in ready:
+            if not self._twins.isdisjoint(self._places[number]):
+                keys = {key for place in criteria for key in self._planned_in(place * self._of_criterion + number)}
+                self._made_before[number] = keys & made
+                self._twin_keys |= keys
+
+    async def _look_up(self, number: int) -> bool:
+        """Look a block's calls up in the ledger; returns whether any is open.
 
         Judgments of replies that are withheld are made here; no judge is asked.
         """
-        calls = [call for block in self._calls.values() for call in block.values()]
-        self._held = await self._session.known(calls)
-        withheld = [call for call in calls if call.key not in self._held and marked_as(call.case.response)]
-        for call in withheld:
-            judgment = judgment_of_withheld(call, self._context.run_id, self._context.spec, self._fails_first[call.case.id])
-            self._store.append(judgment)
-            self._held[call.key] = judgment
-        if withheld:
-            await asyncio.to_thread(self._store.flush)
-        self.blocks = [number for number, block in self._calls.items() if any(key not in self._held for key in block)]
-        return len(self._held)
+        calls = await asyncio.to_thread(self._calls, number)
+        held = set(await self._session.known((one.call for one in calls.values()), self._store))
+        held |= await asyncio.to_thread(self._withhold, [one for key, one in calls.items() if key not in held])
+        self._expected.pop(number, None)
+        self._total, self._looked_up = self._total + len(calls), self._looked_up + len(held)
+        self._kept[number] = len(held)
+        return len(held) < len(calls)
 
-    async def open_calls(self) -> int:
-        """The number of calls that timed out, were unreachable or were not made."""
-        missing = [call for block in self._calls.values() for call in block.values() if call.key not in self._held]
-        self._held |= await self._session.known(missing)
-        return sum(key not in self._held or is_open(self._held[key]) for key in self._store.links)
+    def _calls(self, number: int) -> dict[str, Shared]:
+        """The calls of a block, by their keys."""
+        made = self._made_before.get(number % self._of_criterion, ())
+        return {key: one for key, one in self._planned_in(number).items() if key not in made}
+
+    def _planned_in(self, number: int) -> dict[str, Shared]:
+        """The calls about the criterion and the cases of a block, by their keys."""
+        place, block = divmod(number, self._of_criterion)
+        first, cases, portion = self._context.spec.criteria[place].id, self._places[block], self._portion_of[block]
+        start, stop = (bisect_left(portion.positions, one) for one in (cases.start, cases.stop))
+        groups = [group for group in portion.plan.groups if group[0].id == first]
+        return {one.call.key: one for group in groups for one in portion.plan.shared(group, start, stop)}
+
+    def _withhold(self, calls: Sequence[Shared]) -> set[str]:
+        """Judge those calls whose reply is withheld; return their keys."""
+        withheld = [one for one in calls if marked_as(one.call.case.response)]
+        run_id, spec = self._context.run_id, self._context.spec
+        if withheld:
+            with self._store.linked(self._links(withheld)):
+                for one in withheld:
+                    self._store.append(judgment_of_withheld(one.call, run_id, spec, self._fails_first(one.call)))
+                self._store.flush()
+        return {one.call.key for one in withheld}
+
+    def _fails_first(self, call: PlannedCall) -> bool:
+        """Whether a case has a criterion whose failures count first."""
+        judged = self._answered.judged[self._answered.positions[call.case.id]]
+        return any(own.category in self._first for own in judged.criteria)
+
+    def _count_expected(self) -> Counter[int]:
+        """About how many calls there are in each block, were all cases answered."""
+        spec, count = self._context.spec, Counter[int]()
+        criteria = {criterion.id: (place, criterion) for place, criterion in enumerate(spec.criteria)}
+        for block, places in enumerate(self._places):
+            alike: Counter[tuple[str, ...]] = Counter()
+            for item in map(self._answered.case_at, places):
+                if item is None:
+                    continue
+                if is_conversation(item.case) or spec.adaptive is not None:
+                    own = [criteria[id][1] for id in item.criteria]
+                    for criterion, calls in _calls_about(self.judge, spec, self._planned, item, own):
+                        count[criteria[criterion][0] * self._of_criterion + block] += calls
+                else:
+                    alike[item.criteria] += 1
+            for ids, cases in alike.items():
+                own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope == "response"]
+                for one in own[:1] if spec.joint and self.judge.is_model else own:
+                    count[criteria[one.id][0] * self._of_criterion + block] += cases * len(self.judge.passes)
+        return count
+
+    # --- a block
 
     def has_left(self, number: int) -> bool:
         """Whether calls of a block have no final judgment and were not tried since the phase began."""
@@ -117,27 +247,90 @@ class JudgePhase:
     async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
         """Make the calls of a block that are left; on return the judgments are in the ledger."""
         left, tried = await asyncio.to_thread(self._untried, number)
-        if tried:
-            self._held |= await self._session.known(tried)
-        await self._session.ask(left, self._held, self._report, all_begun=all_begun)
-        await asyncio.to_thread(self._store.flush)
+        held = await self._session.known((one.call for one in tried), self._store) if tried else {}
+        shared = {one.call.key: one for one in left}
 
-    def _report(self, judgment: Judgment) -> None:
-        answers = dict.fromkeys(link.answer for link in self._store.links[judgment.key])
-        self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
+        def report(judgment: Judgment) -> None:
+            self._context.observer.judged(judgment, shared[judgment.key].cases)
+
+        with self._store.linked(self._links(left)):
+            await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
+            await asyncio.to_thread(self._store.flush)
+        self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
-        for call in self._untried(number)[0]:
-            self._store.append(judgment_of(call, run_id, without_answer(call, outcome)))
-        self._store.flush()
+        left = self._untried(number)[0]
+        with self._store.linked(self._links(left)):
+            for one in left:
+                self._store.append(judgment_of(one.call, run_id, without_answer(one.call, outcome)))
+            self._store.flush()
 
-    def _untried(self, number: int) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    async def ended(self, numbers: Collection[int]) -> None:
+        """Count the open calls of blocks that other processes have done."""
+        for number in [number for number in numbers if number not in self._open]:
+            calls = await asyncio.to_thread(self._calls, number)
+            self._open[number] = len(calls) - len(await self._session.known((one.call for one in calls.values()), self._store))
+
+    async def close(self) -> None:
+        """Close the judge, unless another phase asks it."""
+        await self._release(self.judge)
+
+    def _links(self, calls: Sequence[Shared]) -> dict[str, list[Link]]:
+        """The links of judgments to the answers that they are about, by the judgments' keys."""
+        run_id, numbers = self._context.run_id, self._answered.numbers
+        return {
+            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(numbers[case] for case in one.cases)]
+            for one in calls
+        }
+
+    def _untried(self, number: int) -> tuple[list[Shared], list[Shared]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
-        missing = [call for key, call in self._calls[number].items() if key not in self._held]
-        tried = self._context.ledger.judged_after([call.key for call in missing], self._before)
-        return [call for call in missing if call.key not in tried], [call for call in missing if call.key in tried]
+        calls = self._calls(number)
+        if self._kept.get(number, 1):
+            known = final_of([one.call for one in calls.values()], self._context.ledger.judgments(list(calls)))
+            calls = {key: one for key, one in calls.items() if key not in known}
+        tried = self._context.ledger.judged_after(list(calls), self._before)
+        return [one for key, one in calls.items() if key not in tried], [calls[key] for key in tried]
+
+
+def _case_blocks(answered: AnsweredCases, blocks: int) -> list[range]:
+    """The positions of the cases in each block."""
+    cases = len(answered.positions)
+    firsts = [-(-number * cases // blocks) for number in range(blocks + 1)]
+    return [range(first, end) for first, end in pairwise(firsts)]
+
+
+def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[int]]:
+    """The positions of the cases whose answers must be known before a block of cases is planned.
+
+    They are its own, and those of an earlier block that has identical cases: that block is planned first, so that the calls that
+    both share belong to the same block in every process.
+    """
+    found: list[list[int]] = []
+    for number, own in enumerate(places):
+        first_of = {answered.firsts.get(place, place) for place in own}
+        earlier = sorted({place * len(places) // len(answered.positions) for place in first_of} - {number})
+        found.append([*own, *dict.fromkeys(place for block in earlier for place in found[block])])
+    return found
+
+
+def _with_twins(answered: AnsweredCases) -> frozenset[int]:
+    """The positions of cases that share their call to the target with others."""
+    later = {place: first for place, first in answered.firsts.items() if first != place}
+    return frozenset({*later, *later.values()})
+
+
+def _calls_about(
+    judge: Judge, spec: RunSpec, planned: PhasePasses, item: RunCase, criteria: Sequence[Criterion]
+) -> Iterator[tuple[str, int]]:
+    """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
+    own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, item.case)]
+    for one in {one.scope: one for one in reversed(own)}.values() if spec.joint and judge.is_model else own:
+        for turn in turns_to_judge(one.scope, item.case, given_in(item)):
+            after = planned.after.of(item.case.id, one.id, judge, turn) if planned.after is not None else 0
+            yield one.id, max(0, planned.passes.of(item.case.id, one.id, judge, turn) - after)
 
 
 def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
@@ -166,15 +359,25 @@ class RunJudgments:
 
     def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
-        self.links: dict[str, list[Link]] = {}
+        self._links: dict[str, list[Link]] = {}
+
+    @contextmanager
+    def linked(self, links: Mapping[str, list[Link]]) -> Iterator[None]:
+        """Write judgments with these links, by their keys, while the block runs."""
+        self._links.update(links)
+        try:
+            yield
+        finally:
+            for key in links:
+                self._links.pop(key, None)
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Return the judgments that the ledger has."""
-        return self._ledger.judgments(keys)
+        return await asyncio.to_thread(self._ledger.judgments, keys)
 
     def append(self, judgment: Judgment) -> None:
         """Queue a judgment and its links to be written soon."""
-        self._writer.write_soon([judgment, *self.links[judgment.key]])
+        self._writer.write_soon([judgment, *self._links[judgment.key]])
 
     def flush(self) -> None:
         """Wait until all judgments so far are on disk."""

@@ -1,38 +1,58 @@
-"""Execute a run in phases: all answers, then judge by judge. Calls stored in the ledger are not repeated."""
+"""Execute a run in phases: the answers of the target, and the judgments of each judge. Calls in the ledger are not repeated.
+
+Phases on different servers are carried out at the same time, see `areopage.bench.execution.phases`. Adaptive passes are planned
+in rounds: all judges end a round before the next one is planned from their judgments.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
 
-from areopage.bench.conversations.turns import replies
+from areopage.bench.execution.answered import AnsweredCases
+from areopage.bench.execution.batch_judges import batched, carry_out_batches
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
-from areopage.bench.execution.target_phase import TARGET_PHASE, TargetPhase
-from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, judged_cases, open_cases, recorded_answers
+from areopage.bench.execution.phases import Phase, Place, places, server_of, servers
+from areopage.bench.execution.target_phase import TargetPhase
+from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase
+from areopage.digest import digest_of
 from areopage.jury.judges import Judge
-from areopage.jury.plan import JudgedCase
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
-from areopage.ledger.records import SETTLED
+from areopage.models.reference import ModelReference
 from areopage.work.worker import OpenWorker, Pace, working
 
-PACE = Pace(heartbeat=2.0)
+PACE = Pace(dispatch=1.0, heartbeat=2.0)
+"""Blocks are enqueued as they come: the regular look is for what was lost."""
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
 
 class RunPart(Struct, frozen=True, kw_only=True):
-    """A part of a run's calls: the target's answers, and the judgments of some judges by name; None: of all."""
+    """A part of a run's calls.
+
+    Args:
+        answers: whether the target is asked.
+        judges: the judges that are asked, by name; None: all.
+        servers: the servers that are asked, as `areopage.bench.execution.phases.servers` names them; None: all. Other processes
+            ask the others meanwhile. Processes with equal parts share their work; other parts have no server in common.
+    """
 
     answers: bool = True
     judges: tuple[str, ...] | None = None
+    servers: tuple[str, ...] | None = None
+
+    def pool(self, run_id: str) -> str:
+        """The worker pool of the processes that do this part of a run."""
+        return f"bench:{run_id}" if self.servers is None else f"bench:{run_id}:{digest_of(self.servers)[:8]}"
 
 
 WHOLE = RunPart()
@@ -51,93 +71,127 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
         part: what is done of it.
 
     Raises:
-        ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
+        ServerDown, ModelError, StorageError: the run stops once the phases on other servers have ended; what arrived is kept.
     """
+    names = servers(context.spec, context.named_by)
+    blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
+    pool = part.pool(context.run_id)
+    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        return await make_calls(context, cases, part, blocks, worker)
+
+
+async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: OpenWorker) -> int:
+    """As `carry_out`, by a worker that is open."""
     stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
     recorded = [CaseAnswer(context.run_id, positions[case], id) for case, id in answer_ids(cases, [], {}).items()]
     stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
-    every, cases = cases, open_cases(cases, stored.erased_in(context.run_id))
-    calls = answer_calls(context.spec, cases)
-    blocks = RunBlocks(context.run_id)
-    pool = f"bench:{context.run_id}"
-    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
-        if part.answers:
-            await _ask_target(context, calls, positions, blocks, worker)
-        answers = replies(stored, context.run_id, calls, positions)
-        judged = judged_cases(context.spec, cases, calls, answers)
-        ids = answer_ids(cases, calls, answers)
-        by_id = stored.numbers(list(ids.values()))
-        numbers = {case: by_id[id] for case, id in ids.items()}
-        unanswered = [call.key not in answers or answers[call.key].state not in SETTLED for call in calls]
-        open_ends = sum(unanswered) if part.answers else 0
-        work = _JudgeWork(
-            judges=[judge for judge in context.spec.judges if part.judges is None or judge.name in part.judges],
-            cases=judged,
-            positions=positions,
-            numbers=numbers,
-        )
-        planned = PhasePasses(passes=await _passes(context, every, work))
-        open_calls = await _ask_judges(context, work, planned, blocks, worker)
+    left = open_cases(cases, stored.erased_in(context.run_id))
+    calls = answer_calls(context.spec, left)
+    answered = AnsweredCases(context.spec, context.run_id, stored, left, calls, positions, context.block_calls)
+    if not part.answers or context.spec.target is None:
+        await answered.read_all()
+    async with Batch[Record, None](stored.append_judged, what="judgments") as writer:
+        work = _RunWork(context, cases, part, answered, writer)
+        target = work.target(calls)
+        if target and (context.spec.adaptive is not None or batched(context)):  # what is planned next is planned from all answers
+            await blocks.carry_out(target, worker)
+            target = []
+        planned = PhasePasses(passes=await work.passes())
+        open_calls = await work.judge(planned, target, blocks, worker)
+        open_ends = answered.unanswered if part.answers else 0
         while context.spec.adaptive is not None and not open_ends + open_calls:
-            found = await _passes(context, every, work)
+            found = await work.passes()
             if found.items == planned.passes.items:
                 break
             planned = PhasePasses(passes=found, after=planned.passes)
-            open_calls = await _ask_judges(context, work, planned, blocks, worker)
-        open_ends += open_calls
-        await blocks.finish(worker)
-    return open_ends
+            open_calls = await work.judge(planned, [], blocks, worker)
+    await blocks.finish(worker)
+    return open_ends + open_calls
 
 
-async def _ask_target(
-    context: RunContext, calls: Sequence[AnswerCall], positions: Mapping[str, int], blocks: RunBlocks, worker: OpenWorker
-) -> None:
-    if context.spec.target is None:
-        return
-    async with TargetPhase(context, context.spec.target, calls, positions) as phase:
-        context.observer.phase(TARGET_PHASE, phase.total, phase.kept)
-        await blocks.carry_out(phase, worker)
+class _RunWork:
+    """The phases of a run."""
 
-
-class _JudgeWork(Struct, frozen=True, kw_only=True):
-    """Which judges are asked about which cases; positions are those of all cases in the run, numbers those of their answers."""
-
-    judges: Sequence[Judge]
-    cases: Sequence[JudgedCase]
-    positions: Mapping[str, int]
-    numbers: Mapping[str, int]
-
-
-async def _passes(context: RunContext, cases: Sequence[RunCase], work: _JudgeWork) -> RunPasses:
-    return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, cases, work.cases, work.numbers)
-
-
-async def _ask_judges(context: RunContext, work: _JudgeWork, planned: PhasePasses, blocks: RunBlocks, worker: OpenWorker) -> int:
-    """Call judge by judge, so that a server keeps one model in memory.
-
-    Returns the number of open calls.
-    """
-    spec, open_calls = context.spec, 0
-    async with Batch[Record, None](Answers(context.ledger).append_judged, what="judgments") as writer:
-        store = RunJudgments(context.ledger, writer)
-        session = Session(
-            spec,
+    def __init__(
+        self, context: RunContext, cases: Sequence[RunCase], part: RunPart, answered: AnsweredCases, writer: Batch[Record, None]
+    ) -> None:
+        """Prepare; `writer` commits judgments."""
+        self._context, self._cases, self._part, self._answered, self._writer = context, cases, part, answered, writer
+        self._session = Session(
+            context.spec,
             context.settings,
-            store,
+            RunJudgments(context.ledger, writer),
             kind="bench",
             run_id=context.run_id,
             traffic=context.traffic,
             stops_at_outage=True,
-            concurrency=spec.concurrency,
+            concurrency=context.spec.concurrency,
         )
-        for judge in work.judges:
-            phase = JudgePhase(context, judge, session, store, work.cases, work.positions, work.numbers, planned)
-            if planned.after is not None and not phase.total:
-                continue
-            context.observer.phase(judge.name, phase.total, await phase.look_up())
-            try:
-                await blocks.carry_out(phase, worker)
-            finally:
-                await session.release(judge)
-            open_calls += await phase.open_calls()
-    return open_calls
+        self._in_use: Counter[ModelReference] = Counter()
+
+    def target(self, calls: Sequence[AnswerCall]) -> list[tuple[Place, Phase]]:
+        """The phase of the target, if it is asked."""
+        context = self._context
+        if context.spec.target is None or not self._part.answers:
+            return []
+        place = places(context.spec, context.named_by, [""] * len(context.spec.judges), answers=True)[0]
+        return [(place, TargetPhase(context, context.spec.target, calls, self._answered))]
+
+    async def passes(self) -> RunPasses:
+        """The passes that are planned by what the ledger holds."""
+        context, judged = self._context, [one for _, one in sorted(self._answered.judged.items())]
+        numbers = self._answered.numbers
+        return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, self._cases, judged, numbers)
+
+    async def judge(
+        self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: OpenWorker
+    ) -> int:
+        """Carry out a phase of each judge, together with other phases; return the number of open calls."""
+        part, names = self._part, batched(self._context)
+        wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
+        direct, later = ([judge for judge in wanted if (judge.name in names) == there] for there in (False, True))
+        batches = asyncio.create_task(self._batches(later, planned))
+        try:
+            open_calls = await self._phases(direct, planned, others, blocks, worker)
+            await batches
+        finally:
+            batches.cancel()  # without effect where it has ended; what is out stays out
+            await asyncio.gather(batches, return_exceptions=True)
+        return open_calls + await self._phases(later, planned, [], blocks, worker)
+
+    async def _batches(self, judges: Sequence[Judge], planned: PhasePasses) -> None:
+        """Send the calls of judges through batch services, and store what comes back."""
+        context, only = self._context, self._part.servers
+        asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
+        if asked:
+            await carry_out_batches(context, asked, self._answered, planned, self._writer)
+
+    async def _phases(
+        self,
+        judges: Sequence[Judge],
+        planned: PhasePasses,
+        others: Sequence[tuple[Place, Phase]],
+        blocks: RunBlocks,
+        worker: OpenWorker,
+    ) -> int:
+        """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
+        spec, part, context = self._context.spec, self._part, self._context
+        if not judges and not others:
+            return 0
+        phases = {planned.phase_of(judge): self._phase(judge, planned) for judge in judges}
+        names = [planned.phase_of(judge) if judge in judges else "" for judge in spec.judges]
+        there = places(spec, context.named_by, names, answers=bool(others))
+        mine = [one for one in there if one.name in phases and (part.servers is None or one.server in part.servers)]
+        self._in_use = Counter(phases[one.name].judge.reference for one in mine)
+        await blocks.carry_out([*others, *((one, phases[one.name]) for one in mine)], worker)
+        return sum(phases[one.name].open_calls for one in mine)
+
+    def _phase(self, judge: Judge, planned: PhasePasses) -> JudgePhase:
+        store = RunJudgments(self._context.ledger, self._writer)
+        return JudgePhase(self._context, judge, self._session, store, self._answered, planned, self._release)
+
+    async def _release(self, judge: Judge) -> None:
+        """Close a judge's model, unless another phase asks it."""
+        self._in_use[judge.reference] -= 1
+        if not self._in_use[judge.reference]:
+            await self._session.release(judge)

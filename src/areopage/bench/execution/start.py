@@ -12,9 +12,12 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from areopage.bench.execution.batch_judges import check_batches
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
+from areopage.bench.planning.budget import budget_of
+from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results.evaluations import store_evaluations
@@ -23,6 +26,7 @@ from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
+from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
 from areopage.jury.options import reached_by
@@ -39,6 +43,7 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
+from areopage.work.shared_limits import SharedLimits
 
 
 def run_benchmark(
@@ -50,6 +55,7 @@ def run_benchmark(
     fresh: bool = False,
     only_qualified: bool = False,
     observer: Observer | None = None,
+    budget: float | None = None,
 ) -> RunView:
     """Run a benchmark, or resume the unfinished run with the same specification.
 
@@ -59,15 +65,19 @@ def run_benchmark(
         fresh: ask every question again, even where the ledger has the answer.
         only_qualified: refuse judges that have not passed the exam on every criterion that they judge.
         observer: is told about each call.
+        budget: what the run may cost, in the currency of its models' prices; None: no limit.
 
     Raises:
         UserError: the suite, the dataset or a model cannot be used; paid calls are kept.
+        BudgetSpent: the next call might cost more than is left; the run is resumed with a higher budget.
     """
     prepared = prepare_benchmark(suite, wishes or RunWishes(), fresh=fresh)
     if only_qualified:
-        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+        require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
+    prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out)
-    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out))
+    limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
+    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
@@ -139,16 +149,26 @@ def reopen_run(
     return spec, load_run_cases(ledger, run.id)
 
 
-def carry_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, observer: Observer, folder: Path) -> RunView:
+def carry_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    observer: Observer,
+    folder: Path,
+    budget: Budget | None = None,
+) -> RunView:
     """Make a run's open calls, together with other processes, and compute results.
 
     Args:
         folder: see `run_folder`.
+        budget: see `budget_of`; None: calls may cost what they cost.
 
     Raises:
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
+        BudgetSpent: the run stops in the same way.
     """
-    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder), ledger)
+    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder, budget=budget), ledger)
 
 
 def carry_on_part(
@@ -159,22 +179,41 @@ def carry_on_part(
     observer: Observer,
     folder: Path,
     part: RunPart = WHOLE,
+    budget: Budget | None = None,
 ) -> int:
     """Make a part of a run's open calls; return how many are left that another try could bring.
 
     Raises:
+        ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
+    """
+    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), cases, folder, part))
+
+
+async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
+    """Make a part of a run's open calls within the servers' limits, which all processes of the ledger keep together.
+
+    Raises:
         ServerDown, ModelError, StorageError: see `carry_on`.
     """
-    context = RunContext(
+    async with SharedLimits(context.ledger, context.traffic):
+        return await carry_out(context, cases, folder, part)
+
+
+def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:
+    """What the phases of a stored run share."""
+    stored = spec_of(run)
+    spec = structs.replace(spec, gauges=stored.gauges)  # what a case is cut to decides the key of its judgments
+    return RunContext(
         run_id=run.id,
+        stored=stored.settings,
         spec=spec,
         settings=spec.settings.with_environment(),
-        traffic=Traffic(spec.outage_seconds, observer),
+        traffic=Traffic(spec.outage_seconds, observer, budget, gauges=spec.gauges, at_once=spec.concurrency),
         ledger=ledger,
-        block_calls=block_calls(spec_of(run).concurrency),
+        block_calls=block_calls(stored.concurrency),
         observer=observer,
+        budget=budget,
     )
-    return asyncio.run(carry_out(context, cases, folder, part))
 
 
 def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
@@ -242,6 +281,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
+    await check_batches(spec, settings)
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
     statuses = await judge_statuses(spec, settings)
@@ -252,7 +292,8 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
-    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks)
+    gauges = {str(reference): gauge_of(reference, found) for reference, found in (*asked.items(), *statuses.items())}
+    return msgspec.structs.replace(checked, target=target, child=child, remarks=remarks, gauges=gauges)
 
 
 def _checked(target: Target | None, statuses: Mapping[ModelReference, ModelStatus]) -> Target | None:

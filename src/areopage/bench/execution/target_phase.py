@@ -1,43 +1,44 @@
 """The calls to the target that have no answer in the ledger, conversations with simulated children among them."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Self
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.conversations.turns import Conversations, most_turns, replies
+from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
 from areopage.bench.execution.target_calls import answered, record_of
 from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
+from areopage.jury.session import BEGUN_FOR_EACH
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import REPLIED, Answer
 from areopage.models.port import LanguageModel
 
-TARGET_PHASE = "target"
-CHILD_PHASE = "child"
-
 
 class TargetPhase:
-    """The calls to the target, in blocks; use as `async with`.
+    """The calls to the target, in blocks.
 
     Identical cases share one call.
     """
 
     name = TARGET_PHASE
 
-    def __init__(self, context: RunContext, target: Target, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> None:
-        """Look up the open calls in the ledger.
+    def __init__(self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases) -> None:
+        """Divide the calls into blocks.
 
         Args:
-            positions: of the cases in the run, by their ids: a call is in the same block in every process.
+            answered: the cases of the run, which is told of the blocks that have ended.
         """
-        self._context, self._target, self._stored, self._positions = context, target, Answers(context.ledger), positions
+        # by their positions in the run, so that a call is in the same block in every process
+        self._positions = positions = answered.positions
+        self._context, self._target, self._stored = context, target, Answers(context.ledger)
+        self._answered_cases = answered
         self._cases: dict[str, list[AnswerCall]] = {}
         for call in calls:
             self._cases.setdefault(call.key, []).append(call)
@@ -45,34 +46,58 @@ class TargetPhase:
         blocks = blocks_of(len(positions), context.block_calls)
         for first, *_ in self._cases.values():
             self._calls.setdefault(positions[first.case.id] * blocks // len(positions), []).append(first)
-        firsts = [first for first, *_ in self._cases.values()]
-        held = self._held(firsts)
-        self._stored.append_judged([one for key, answer in held.items() for one in self._assigned(key, answer)])
-        talks = any(call.case.child is not None for call in firsts)
-        self._before = self._stored.last_number() if talks else max((answer.number for answer in held.values()), default=0)
-        self.total = sum(most_turns(call.case, context.spec) for call in firsts)
-        self.kept = sum(most_turns(call.case, context.spec) for call in firsts if _is_final(held.get(call.key)))
-        self.blocks = [
-            number for number, block in self._calls.items() if any(not _is_final(held.get(call.key)) for call in block)
-        ]
+        self._before = 0
+        self._blocks: list[int] = []
         self._models: list[_Asked] = []
         self._writer = Batch[Record, None](self._stored.append_judged, what="answers")
         self._limit = 1
-        self._has_talks = talks
+        self._has_talks = any(call.case.child is not None for call in calls)
+        self.complete = False
 
-    async def __aenter__(self) -> Self:
+    async def prepare(self) -> None:
+        """Look up the open calls in the ledger."""
+        total, kept = await asyncio.to_thread(self._look_up)
+        self._context.observer.phase(TARGET_PHASE, total, kept)
+
+    def _look_up(self) -> tuple[int, int]:
+        """Find the blocks with open calls; returns how many calls there are, and how many have their final answer."""
+        firsts = [first for first, *_ in self._cases.values()]
+        held = self._held(firsts)
+        self._stored.append_judged([one for key, answer in held.items() for one in self._assigned(key, answer)])
+        numbers = (answer.number for answer in held.values())
+        self._before = self._stored.last_number() if self._has_talks else max(numbers, default=0)
+        self._blocks = [
+            number for number, block in self._calls.items() if any(not _is_final(held.get(call.key)) for call in block)
+        ]
+        turns = {call.key: most_turns(call.case, self._context.spec) for call in firsts}
+        return sum(turns.values()), sum(turns[key] for key, answer in held.items() if _is_final(answer))
+
+    async def begin(self) -> None:
         """Open the target, and the model that plays children, if there are open calls."""
-        if self.blocks:
+        if self._blocks:
             self._models.append(self._opened(self._target))
             self._limit = self._models[0].limit
             if self._has_talks and self._context.spec.child is not None:
                 self._models.append(self._opened(self._context.spec.child))
-        return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def more(self) -> list[int]:
+        """Return all blocks with open calls, the first time."""
+        if self.complete:
+            return []
+        self.complete = True
+        await self._answered_cases.read_given()
+        await self._answered_cases.read_blocks(self._calls.keys() - set(self._blocks))
+        return self._blocks
+
+    async def ended(self, numbers: Collection[int]) -> None:
+        """Read the answers of blocks that have ended, so that judges are asked about them."""
+        await self._answered_cases.read_blocks(numbers)
+
+    async def close(self) -> None:
         """Commit received answers and close the models."""
+        self._answered_cases.closed = True
         try:
-            await self._writer.__aexit__(kind, error, trace)
+            await asyncio.to_thread(self._writer.close, None)
         finally:
             for asked in self._models:
                 await asked.model.aclose()
@@ -98,7 +123,7 @@ class TargetPhase:
     def _opened(self, target: Target) -> "_Asked":
         spec = self._context.spec
         model = self._context.traffic.open(target.reference, self._context.settings)
-        return _Asked(model, concurrency_of(model, spec.concurrency), spec.concurrency)
+        return _Asked(model, concurrency_of(model, BEGUN_FOR_EACH * spec.concurrency), spec.concurrency)
 
     def _conversations(self) -> Conversations:
         target, *children = self._models

@@ -7,23 +7,23 @@ from msgspec import Struct, structs
 
 from areopage.bench.conversations.turns import most_child_calls, most_turns
 from areopage.bench.execution.context import AskedModels
+from areopage.bench.planning.joint_calls import calls_of_a_pass
 from areopage.bench.results.coverage import JudgedTurns, selected_judgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
-from areopage.criteria.prompts import case_content, judge_prompt
+from areopage.criteria.prompts import judge_prompt
 from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
 from areopage.jury.judges import Price
+from areopage.jury.plan import by_scope
 from areopage.models.contacts import contacts_of
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.models.window import window_of
 
 ASSUMED_RESPONSE_CHARACTERS = 800
 ASSUMED_TURN_CHARACTERS = 200
 ASSUMED_CHILD_PROMPT = 4_000
 ASSUMED_SYSTEM_CHARACTERS = 400
-BYTES_PER_TOKEN = 3.0  # of languages that take many tokens, so that a warning comes too early rather than too late
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -37,9 +37,11 @@ class Estimate(Struct, frozen=True, kw_only=True):
     Of conversations every turn counts, and each text of the child's model twice, as if none could be used: a run makes fewer
     calls where conversations end early.
 
-    `loads` is how many times a server has to bring a model into memory when the phases run one after another. `warnings` name the
-    judges whose context window may be too small. `ruled_out` are the pairs of case and criterion that rules take from the judges,
-    which saves `saved_calls`.
+    `loads` is how many times a server has to bring a model into memory when the phases run one after another.
+    `child_prompt_tokens` are those of the model that plays children. `ruled_out` are the pairs of case and criterion that rules
+    take from the judges, which saves `saved_calls`.
+
+    `joint_saved` is how many calls joint judging saves, against one call for each criterion.
 
     `judge_costs` are the judges' part of `costs`. Where passes are adaptive all of this is what the run takes at most; `least` is
     what it takes if no pass is added to the first ones.
@@ -54,10 +56,11 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     loads: int
+    child_prompt_tokens: int = 0
     costs: dict[str, float] = {}
-    warnings: tuple[str, ...] = ()
     ruled_out: int = 0
     saved_calls: int = 0
+    joint_saved: int = 0
     judge_costs: dict[str, float] = {}
     least: "Estimate | None" = None
 
@@ -82,17 +85,25 @@ def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
 def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Estimate:
     """Estimate a run in which every judge makes all of its passes, as far as a bound of judge calls allows."""
     criteria = spec.criteria_by_id()
-    selected = selected_judgments(spec, cases, JudgedTurns(cases))
+    turns = JudgedTurns(cases)
+    selected = selected_judgments(spec, cases, turns)
     put = [item.case for item in cases if item.case.response is None] if spec.target else []
     answer_calls = sum(most_turns(case, spec) for case in put)
     child_calls = sum(most_child_calls(case, spec) for case in put)
-    judge_calls = {
+    verdicts = {
         judge.name: len(judge.passes) * sum(count for key, count in selected.items() if judge.may_judge(criteria[key]))
         for judge in spec.judges
     }
+    judge_calls = dict(verdicts)
+    if spec.joint:
+        a_pass = calls_of_a_pass(spec, cases, turns)
+        judge_calls = {judge.name: len(judge.passes) * a_pass[judge.name] for judge in spec.judges}
+    joint_saved = sum(verdicts.values()) - sum(judge_calls.values())
     share = min(1.0, bound / max(1, sum(judge_calls.values()))) if bound is not None else 1.0
-    judge_calls = {name: round(calls * share) for name, calls in judge_calls.items()}
-    model_calls = sum(judge_calls[judge.name] for judge in spec.judges if judge.is_model)
+    judge_calls, verdicts = ({name: round(n * share) for name, n in one.items()} for one in (judge_calls, verdicts))
+    model_calls, model_verdicts = (
+        sum(one[judge.name] for judge in spec.judges if judge.is_model) for one in (judge_calls, verdicts)
+    )
     asked = sum(_asked_characters(case, most_turns(case, spec)) for case in put)
     told = sum(most_child_calls(case, spec) * (len(case.prompt_text) + ASSUMED_CHILD_PROMPT) for case in put)
     prompts = _prompts(spec, sampled(cases))
@@ -100,8 +111,6 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
     characters = asked + told + model_calls * mean
     answered = answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN
     written = child_calls * ASSUMED_TURN_CHARACTERS / CHARACTERS_PER_TOKEN
-    longest = max(cases, key=lambda item: len(str(case_content(item.case))), default=None)
-    sizes = [len(prompt.encode("utf-8", "replace")) for prompt in (*prompts, *_prompts(spec, [longest] if longest else []))]
     loaded = [judge.reference for judge in spec.judges if judge.is_model]
     if answer_calls and spec.target is not None:
         loaded = [spec.target.reference, *([spec.child.reference] if child_calls and spec.child else []), *loaded]
@@ -113,28 +122,32 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
         conversations=sum(case.child is not None for case in put),
         judge_calls=judge_calls,
         prompt_tokens=int(characters / CHARACTERS_PER_TOKEN),
-        completion_tokens=int(answered + written + model_calls * VERDICT_TOKENS),
+        completion_tokens=int(answered + written + model_verdicts * VERDICT_TOKENS),
+        child_prompt_tokens=int(told / CHARACTERS_PER_TOKEN),
         costs=_costs(
             spec,
             (asked / CHARACTERS_PER_TOKEN, answered),
             (told / CHARACTERS_PER_TOKEN, written),
             judge_calls,
+            verdicts,
             mean / CHARACTERS_PER_TOKEN,
         ),
-        judge_costs=_judge_costs(spec, judge_calls, mean / CHARACTERS_PER_TOKEN),
+        judge_costs=_judge_costs(spec, judge_calls, verdicts, mean / CHARACTERS_PER_TOKEN),
         loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
-        warnings=_narrow_windows(spec, max(sizes, default=0)),
         ruled_out=sum(len(item.ruled_out) for item in cases),
         saved_calls=sum(
             len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.ruled_out)
             for judge in spec.judges
         ),
+        joint_saved=joint_saved,
     )
 
 
-def _judge_costs(spec: RunSpec, judge_calls: Mapping[str, int], prompt_tokens: float) -> dict[str, float]:
+def _judge_costs(
+    spec: RunSpec, judge_calls: Mapping[str, int], verdicts: Mapping[str, int], prompt_tokens: float
+) -> dict[str, float]:
     """What the judges with a price cost, by currency."""
-    return _costs(structs.replace(spec, target=None, child=None), (0.0, 0.0), (0.0, 0.0), judge_calls, prompt_tokens)
+    return _costs(structs.replace(spec, target=None, child=None), (0.0, 0.0), (0.0, 0.0), judge_calls, verdicts, prompt_tokens)
 
 
 def _costs(
@@ -142,31 +155,22 @@ def _costs(
     of_target: tuple[float, float],
     of_child: tuple[float, float],
     judge_calls: Mapping[str, int],
+    verdicts: Mapping[str, int],
     prompt_tokens: float,
 ) -> dict[str, float]:
     """What the models with a price cost, by currency.
 
     Args:
         of_target, of_child: their tokens of prompts and of answers.
+        verdicts: which the calls of each judge give.
         prompt_tokens: of one call to a judge, on average.
     """
     spent = [(one.price, *tokens) for one, tokens in ((spec.target, of_target), (spec.child, of_child)) if one is not None]
     for judge in spec.judges:
         calls = judge_calls[judge.name]
-        spent.append((judge.price, calls * prompt_tokens, calls * float(VERDICT_TOKENS)))
+        price = judge.price.in_batch() if judge.price is not None and judge.name in spec.batch else judge.price
+        spent.append((price, calls * prompt_tokens, verdicts[judge.name] * float(VERDICT_TOKENS)))
     return costs_of(spent)
-
-
-def _narrow_windows(spec: RunSpec, longest: int) -> tuple[str, ...]:
-    """A warning for each judge whose window may be too small for the longest prompt, in bytes, and an answer."""
-    tokens = int(longest / BYTES_PER_TOKEN)
-    warnings: list[str] = []
-    for judge in spec.judges:
-        windows = [window for options in judge.passes if (window := window_of(options.get("num_ctx") or options.get("n_ctx")))]
-        if judge.is_model and windows and tokens + VERDICT_TOKENS > min(windows):
-            needed = f"prompts of up to about {tokens:,} tokens and answers of {VERDICT_TOKENS}"
-            warnings.append(f"judge {judge.name}: {needed} may not fit into num_ctx {min(windows)}: raise num_ctx")
-    return tuple(warnings)
 
 
 def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
@@ -174,21 +178,22 @@ def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
     criteria = spec.criteria_by_id()
     prompts: list[str] = []
     for item in cases:
-        for key in item.criteria:
-            prompt = judge_prompt((criteria[key],), item.case, spec.personas.get(item.case.maturity), b"")
-            missing = "x" * (_told_characters(most_turns(item.case, spec)) if item.case.response is None else 0)
+        asked = [criteria[key] for key in item.criteria]
+        for group in by_scope(asked) if spec.joint else [(one,) for one in asked]:
+            prompt = judge_prompt(group, item.case, spec.personas.get(item.case.maturity), b"")
+            missing = "x" * (told_characters(most_turns(item.case, spec)) if item.case.response is None else 0)
             prompts.append(prompt.system + prompt.user + missing)
     return prompts
 
 
-def _told_characters(turns: int) -> int:
+def told_characters(turns: int) -> int:
     """What the turns of a conversation add to its first prompt, the last reply included."""
     return turns * ASSUMED_RESPONSE_CHARACTERS + (turns - 1) * ASSUMED_TURN_CHARACTERS
 
 
 def _asked_characters(case: Case, turns: int) -> int:
     """What the target reads in all turns: each call repeats the conversation so far."""
-    before = sum(_told_characters(turn) + ASSUMED_TURN_CHARACTERS for turn in range(1, turns))
+    before = sum(told_characters(turn) + ASSUMED_TURN_CHARACTERS for turn in range(1, turns))
     return turns * (len(case.prompt_text) + ASSUMED_SYSTEM_CHARACTERS) + before
 
 
@@ -201,7 +206,7 @@ def paid_models(spec: AskedModels, environment: Mapping[str, str]) -> tuple[str,
 
 
 def _has_price(price: Price | None) -> bool:
-    return price is not None and (price.input_per_million > 0 or price.output_per_million > 0)
+    return price is not None and not price.is_free and not price.listed  # a list price is that of a server that needs a key
 
 
 def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:

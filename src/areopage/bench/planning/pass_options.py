@@ -6,6 +6,7 @@ from areopage.bench.planning.estimate import Estimate, estimate
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury.judges import Judge
+from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.locales import Note
 from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.config import PassesSection
@@ -15,21 +16,21 @@ PRECISION_SHARE = 0.05
 """Of the scale's width: the precision where the suite names none."""
 
 
-def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, budget: int | None) -> PassSettings | None:
+def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, most_calls: int | None) -> PassSettings | None:
     """How passes are added; None where every judge makes all of its passes.
 
     Args:
         passes: the number that the user gives; it goes before the suite's settings.
         adaptive: the user asks for adaptive passes, by the suite's settings or the usual ones.
-        budget: judge calls at most, in place of the suite's.
+        most_calls: judge calls at most, in place of the suite's.
 
     Raises:
-        UserError: a budget is given, and passes are not adaptive.
+        UserError: such a limit is given, and passes are not adaptive.
     """
     section = suite.config.judge_system.evaluation.passes
     if passes is not None or (section is None and not adaptive):
-        if budget is not None:
-            raise UserError("--budget bounds adaptive passes: give --passes auto, or `passes` in the suite")
+        if most_calls is not None:
+            raise UserError("--max-calls bounds adaptive passes: give --passes auto, or `passes` in the suite")
         return None
     section = section or PassesSection()
     return PassSettings(
@@ -38,7 +39,7 @@ def choose_passes(suite: Suite, *, passes: int | None, adaptive: bool, budget: i
         precision=section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min),
         reliability=section.reliability,
         risk=section.risk,
-        calls=budget or section.budget.calls,
+        calls=most_calls or section.budget.calls,
         cost=section.budget.cost,
         seed=section.seed,
     )
@@ -53,19 +54,27 @@ def copying_judges(judges: Sequence[Judge]) -> tuple[str, ...]:
     )
 
 
-def pass_remarks(suite: Suite, judges: Sequence[Judge], settings: PassSettings | None) -> tuple[Note, ...]:
-    """A remark on judges whose passes are copies.
+def asked_passes(
+    suite: Suite, judges: Sequence[Judge], settings: PassSettings | None, *, repeat_identical: bool
+) -> tuple[tuple[Judge, ...], tuple[Note, ...]]:
+    """The judges without passes that repeat another one, and remarks on passes that are copies.
+
+    Args:
+        repeat_identical: passes with equal options at temperature 0 are asked all the same.
 
     Raises:
         ConfigError: passes are adaptive: copies would look like certainty.
     """
     copying = copying_judges(judges)
-    if not copying:
-        return ()
-    if settings is not None:
+    if copying and settings is not None:
         message = "at temperature 0 every further pass is a copy of the first: set a temperature, or give --passes 1"
         raise ConfigError(f"{name_list(copying)}: {message}", path=suite.document.path, key="judge_system.evaluation.passes")
-    return (Note("passes_are_copies", {"judges": copying}),)
+    if repeat_identical:
+        return tuple(judges), ((Note("passes_are_copies", {"judges": copying}),) if copying else ())
+    kept = tuple(map(asked_once, judges))
+    still = copying_judges(kept)
+    notes = [copies_note(one) for judge in judges for one in copied_passes(judge)]
+    return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
 
 
 def check_budget(spec: RunSpec, cases: Sequence[RunCase]) -> None:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
 from areopage.bench.panels import case_clusters
-from areopage.bench.planning.pass_options import choose_passes, pass_remarks
+from areopage.bench.planning.joint_calls import joint_remarks
+from areopage.bench.planning.pass_options import asked_passes, choose_passes
 from areopage.bench.planning.reassess import GivenAnswers
 from areopage.bench.planning.rules import with_rules
 from areopage.bench.planning.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
@@ -23,17 +24,21 @@ from areopage.cases.records import Dataset, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
+from areopage.jury.judges import Judge
 from areopage.jury.opening import judge_provider_names
-from areopage.jury.options import choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
+from areopage.jury.price_list import known_price
 from areopage.locales import Note
 from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
-from areopage.scoring.reduce import profile_named
+from areopage.scoring.reduce import V1_1, profile_named
 from areopage.suites.config_keys import is_unknown_key
 from areopage.suites.loader import Suite, choose_language
 from areopage.suites.validation import misspelt_weights
 
 AnswersFrom = Literal["target", "dataset"]
+
+_Priced = TypeVar("_Priced", Judge, Target)
 
 
 class RunWishes(Struct, frozen=True, kw_only=True):
@@ -47,8 +52,11 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         criteria: a selection.
         passes: how often each judge is asked; it switches the suite's adaptive passes off.
         adaptive: passes are adaptive, by the suite's settings or the usual ones.
-        budget: judge calls at most, where passes are adaptive.
+        most_calls: judge calls at most, where passes are adaptive.
+        joint: one call asks a model about all criteria of a scope.
+        repeat_identical: passes with equal options at temperature 0 are asked each.
         limit: how many cases; −1 for all.
+        min_coverage: the share of planned judgments, 0 to 1, under which the run is inconclusive.
         language: of judges' prompts, personas and the suite's own datasets.
         timeout: seconds for one call.
         child: reference of the model that plays simulated children.
@@ -67,6 +75,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     passes: int | None = None
     limit: int | None = None
+    min_coverage: float | None = None
     language: str | None = None
     profile: str | None = None
     concurrency: int | None = None
@@ -75,10 +84,13 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     turns: int | None = None
     allowed_variables: tuple[str, ...] = ()
     adaptive: bool = False
-    budget: int | None = None
+    most_calls: int | None = None
+    joint: bool | None = None
+    repeat_identical: bool | None = None
     salt: str = ""
     given: GivenAnswers | None = None
     responses_only: bool = False
+    batch: bool = False
 
 
 class PreparedRun(Struct, frozen=True, kw_only=True):
@@ -129,9 +141,9 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
-    spec = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    spec, asked = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
     remarks += [
-        *pass_remarks(suite, spec.judges, spec.adaptive),
+        *asked,
         *notes,
         *ruled_out,
         *_dataset_remarks(dataset, all_rejected, config.validation.default_maturity),
@@ -147,7 +159,24 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         dataset_digest=digest_of(cases),
         reassessed=given.source if given is not None else None,
     )
-    return PreparedRun(spec=spec, cases=cases, rejected=all_rejected)
+    return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=all_rejected)
+
+
+def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
+    """The specification with the price of every model whose price is known; see `known_price`."""
+    settings = spec.settings.with_environment()
+    configured = {name: price_of(section) for name, section in suite.shared.prices.items()}
+    stated = {name: price for name, price in configured.items() if price is not None}
+
+    def with_price(one: _Priced) -> _Priced:
+        return msgspec.structs.replace(one, price=known_price(one.price, one.reference, stated, settings))
+
+    return msgspec.structs.replace(
+        spec,
+        judges=tuple(with_price(judge) if judge.is_model else judge for judge in spec.judges),
+        target=with_price(spec.target) if spec.target is not None else None,
+        child=with_price(spec.child) if spec.child is not None else None,
+    )
 
 
 def _enabled_mode(suite: Suite, wishes: RunWishes) -> Mode:
@@ -173,21 +202,29 @@ def _target_remarks(wishes: RunWishes, target: Target | None, to_answer: int, ca
         yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
 
 
-def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]) -> RunSpec:
-    """The part of a specification that does not depend on cases."""
+def _run_spec(
+    suite: Suite, wishes: RunWishes, language: str, mode: Mode, criteria: tuple[Criterion, ...]
+) -> tuple[RunSpec, list[Note]]:
+    """The part of a specification that does not depend on cases, and remarks on how judges are asked."""
     config = suite.config
     evaluation = config.judge_system.evaluation
     profile = profile_named(wishes.profile or config.scoring.profile)
     concurrency = wishes.concurrency or config.execution.concurrency
-    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, budget=wishes.budget)
-    return RunSpec(
+    adaptive = choose_passes(suite, passes=wishes.passes, adaptive=wishes.adaptive, most_calls=wishes.most_calls)
+    wanted = choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes)
+    repeat = profile.name == V1_1.name or _either(wishes.repeat_identical, evaluation.repeat_identical)
+    judges, notes = asked_passes(suite, wanted, adaptive, repeat_identical=repeat)
+    joint = _either(wishes.joint, evaluation.joint)
+    spec = RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
         language=language,
         languages=tuple(config.languages),
         mode=mode,
         target=None,
-        judges=choose_judges(suite, wishes.judges, adaptive.most if adaptive is not None else wishes.passes),
+        judges=judges,
+        batch=batched_judges(suite, judges, wanted=wishes.batch),
+        joint=joint,
         adaptive=adaptive,
         criteria=criteria,
         personas=suite.personas(language),
@@ -204,7 +241,7 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         release=suite.release_floors(),
         cluster=config.scoring.cluster,
         twin_tag=config.scoring.over_refusal.tag,
-        min_coverage=config.execution.min_coverage,
+        min_coverage=config.execution.min_coverage if wishes.min_coverage is None else wishes.min_coverage,
         variance_threshold=config.judge_system.consistency.variance_threshold,
         agreement_threshold=config.judge_system.consistency.agreement_threshold,
         datasets=wishes.given.datasets
@@ -216,6 +253,12 @@ def _run_spec(suite: Suite, wishes: RunWishes, language: str, mode: Mode, criter
         remarks=(),
         log_level=config.logging.level,
     )
+    return spec, [*notes, *joint_remarks(suite, spec)]
+
+
+def _either(wish: bool | None, configured: bool) -> bool:
+    """The user's wish, else what the suite says."""
+    return configured if wish is None else wish
 
 
 def printable(path: Path) -> str:

@@ -176,14 +176,13 @@ def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) 
     planned = int(columns.passes.planned[:, place].sum())
     counts = np.bincount(columns.passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
     outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-    calls = columns.verdicts.rows((columns.judge == place) & columns.verdicts.is_first_of_judgment)
+    own = columns.verdicts.rows(columns.judge == place)
+    calls = own.rows(own.is_first_of_judgment)
+    masses = own.mass[~np.isnan(own.mass)].tolist()
+    expected = int(np.count_nonzero(~np.isnan(own.written)))
     repaired = [kind.repair for kind in calls.kinds]
     kinds = np.bincount(calls.kind, minlength=len(repaired)).tolist()
     prompt, completion = (np.nan_to_num(tokens) for tokens in (calls.prompt_tokens, calls.completion_tokens))
-    price, cost = judge.price, None
-    if price is not None:
-        spent = prompt * price.input_per_million + completion * price.output_per_million
-        cost = fsum((spent / 1_000_000).tolist())
     return JudgeHealth(
         judge=judge.name,
         model=str(judge.reference),
@@ -196,9 +195,12 @@ def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) 
         seconds=fsum(calls.seconds.tolist()) / len(calls.seconds) if len(calls.seconds) else 0.0,
         prompt_tokens=int(prompt.sum()),
         completion_tokens=int(completion.sum()),
-        cost=cost,
-        currency=price.currency if price else "",
+        cost=None if judge.price is None else fsum(np.nan_to_num(calls.cost).tolist()),
+        currency="" if judge.price is None else judge.price.currency,
         outliers=outliers,
+        expected=expected,
+        written=outcomes["scored"] - expected,
+        mass=fsum(masses) / len(masses) if masses else None,
     )
 
 

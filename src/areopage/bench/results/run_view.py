@@ -399,7 +399,7 @@ def _standings(ledger: Ledger, run: Run, spec: RunSpec, verdicts: VerdictColumns
     """What exams and canaries say of the judges at the time of their latest judgments."""
     exams = Qualifications(ledger)
     judged_at = ledger.last_judged(run.id, verdicts.elsewhere.tolist()) if exams.any_of(spec.criteria) else {}
-    return exams.standings(spec.judges, spec.criteria, judged_at)
+    return exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
 
 
 def _conversations(spec: RunSpec, cases: Sequence[RunCase], answers: RunAnswers) -> ConversationEnds | None:

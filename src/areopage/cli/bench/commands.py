@@ -22,6 +22,7 @@ from areopage.cli.run_options import (
     AUTO,
     AllowVariableOption,
     AnswersOption,
+    BatchOption,
     BudgetOption,
     ByOption,
     ChildOption,
@@ -29,14 +30,19 @@ from areopage.cli.run_options import (
     ConcurrencyOption,
     CriteriaOption,
     DatasetOption,
+    FleetOption,
     FreshOption,
+    JointOption,
     JudgeOption,
     LimitOption,
+    MinCoverageOption,
     ModeOption,
+    MostCallsOption,
     OnlyQualifiedOption,
     PageLanguageOption,
     PassesOrAutoOption,
     PromptLanguageOption,
+    RepeatIdenticalOption,
     RunArgument,
     SuiteOption,
     TargetsOption,
@@ -58,8 +64,12 @@ def run(
     criteria: CriteriaOption = None,
     mode: ModeOption = None,
     passes: PassesOrAutoOption = None,
+    max_calls: MostCallsOption = None,
     budget: BudgetOption = None,
+    joint: JointOption = None,
+    repeat_identical: RepeatIdenticalOption = None,
     limit: LimitOption = None,
+    min_coverage: MinCoverageOption = None,
     lang: PromptLanguageOption = None,
     profile: ProfileOption = None,
     concurrency: ConcurrencyOption = None,
@@ -68,8 +78,10 @@ def run(
     turns: TurnsOption = None,
     allow_variable: AllowVariableOption = None,
     by: ByOption = None,
+    batch: BatchOption = False,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -79,7 +91,6 @@ def run(
     """Run a benchmark, or resume an interrupted run with the same options."""
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
     from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.league import run_league
     from areopage.cli.bench.run import Places, run_new
 
     targets = target or []
@@ -96,8 +107,11 @@ def run(
         mode=one_of("--mode", mode, get_args(Mode)),
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
-        budget=budget,
+        most_calls=max_calls,
+        joint=joint,
+        repeat_identical=repeat_identical,
         limit=limit,
+        min_coverage=min_coverage,
         language=lang,
         profile=profile,
         concurrency=concurrency,
@@ -105,12 +119,20 @@ def run(
         child=child,
         turns=turns,
         allowed_variables=tuple(allow_variable or ()),
+        batch=batch,
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     if len(targets) > 1:
+        if fleet:
+            raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), **how))
-    raise typer.Exit(run_new(suite, wishes, places, fresh=fresh, yes=yes, verbose=verbose, only_qualified=only_qualified))
+        from areopage.cli.bench.league import run_league
+
+        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
+    how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))
 
 
 def league(
@@ -189,7 +211,9 @@ def compare(
 def resume(
     run: RunArgument = "latest",
     timeout: TimeoutOption = None,
+    budget: BudgetOption = None,
     allow_variable: AllowVariableOption = None,
+    fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -198,8 +222,10 @@ def resume(
     """Resume a run and retry calls that timed out or found no server."""
     from areopage.cli.bench.run import Places, resume_run
 
+    if fleet and budget is not None:
+        raise UserError("--budget is for runs in this process: leave out --fleet")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
-    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout))
+    raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -221,6 +247,7 @@ def show(
     """Show what a run measures, its scores and the health of its judges."""
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
+    from areopage.cli.bench.batches import print_batches
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.bench.run_list import print_facts
     from areopage.cli.bench.run_tables import print_view
@@ -230,7 +257,30 @@ def show(
         found = opened.run(run)
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)
+        print_batches(opened, found.id)
         print_view(view, Path(found.folder))
+
+
+def batches(
+    run: RunArgument = "latest",
+    cancel: Annotated[bool, typer.Option("--cancel", help="Ask the providers to cancel the batches that are out.")] = False,
+    allow_variable: AllowVariableOption = None,
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    yes: YesOption = False,
+) -> None:
+    """List the batches of a run as they were last seen, or cancel those that are out."""
+    from areopage.cli.bench.batches import cancel_run, print_batches
+    from areopage.cli.bench.run import Places, opened_ledger
+
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        if cancel:
+            cancel_run(found, opened, places, yes=yes)
+        if not print_batches(opened, found.id):
+            typer.echo(f"run {found.id} has no batches")
 
 
 def rescore(

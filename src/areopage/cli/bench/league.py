@@ -14,6 +14,8 @@ from areopage.bench.execution.start import begin_run, carry_on_part, prepare_ben
 from areopage.bench.league.table import Absent, Entry, League, Standing, entry_of, league_of
 from areopage.bench.league.trend import trend_of_target
 from areopage.bench.panels import case_column, part_differences
+from areopage.bench.planning.budget import budget_of, spent_by
+from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import load_run_cases, view_run
 from areopage.bench.spec import fingerprint_of
@@ -23,14 +25,15 @@ from areopage.cli.bench.run import (
     Places,
     configured,
     opened_ledger,
-    print_plan,
     write_files,
 )
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.bench.run_plan import print_plan
+from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import visible
 from areopage.cli.progress import Observers, RunLog
 from areopage.digest import digest_of
-from areopage.errors import ModelError, ServerDown, StorageError, UnknownRun, UserError
+from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError
+from areopage.jury.budget import Budget
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -76,14 +79,15 @@ def run_league(
     yes: bool,
     verbose: bool = False,
     only_qualified: bool = False,
+    budget: float | None = None,
 ) -> int:
     """Make or resume one run for each target, then the league table of all.
 
     All targets answer first; then one judge after the other reads all answers, so that a server loads each model once.
 
     Returns:
-        The worst exit code of the runs; 3 if a target could not be asked, or a judge's server or the disk gave out; 130
-        stopped.
+        The worst exit code of the runs; 3 if a target could not be asked, or a judge's server or the disk gave out; 4 if the
+        budget, which is that of all runs together, is spent; 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -98,19 +102,28 @@ def run_league(
         if only_qualified:
             spec = prepared[0].spec
             require_qualified(ledger, spec.suite, spec.judges, spec.criteria)
+        if budget is not None:
+            budget_of(budget, [one.spec for one in prepared], ledger)
+        prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]
         runs, are_known = _begun(prepared, ledger)
         if not are_known:
-            print_plan([(one.spec, one.cases) for one in prepared], verbose=verbose)
+            print_plan([(one.spec, one.cases) for one in prepared], ledger, verbose=verbose, budget=budget)
             confirm([one.spec for one in prepared], yes=yes)
         members = [_member(one, known, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
         hint = _hint(members, ledger, places)
+        specs, begun = [member.prepared.spec for member in members], [member.run for member in members]
+        limit = budget_of(budget, specs, ledger, begun) if budget is not None else None
         try:
             with ended_like_ctrl_c():
-                _carry_on(members, ledger)
+                _carry_on(members, ledger, limit)
             entries = [_entry(member, ledger, by) for member in members]
         except KeyboardInterrupt:
             typer.echo(f"\nstopped; what has arrived is kept. {hint}", err=True)
             return INTERRUPTED
+        except BudgetSpent as fault:
+            again = "Go on with the same command without --fresh and with a higher --budget."
+            typer.echo(f"areopage: {fault}; everything is kept. {again}", err=True)
+            return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept. {hint}", err=True)
             return INCONCLUSIVE
@@ -188,7 +201,7 @@ def _begun(prepared: Sequence[PreparedRun], ledger: Ledger) -> tuple[list[Run | 
     return runs, all(runs)
 
 
-def _carry_on(members: Sequence[Member], ledger: Ledger) -> None:
+def _carry_on(members: Sequence[Member], ledger: Ledger, budget: Budget | None) -> None:
     """Make all open calls: the answers of each target, then judge by judge those of all.
 
     A target that cannot be asked, or not to the end, is left out from then on.
@@ -196,7 +209,7 @@ def _carry_on(members: Sequence[Member], ledger: Ledger) -> None:
     going = [member for member in members if member.run.finished_at is None]
     for member in going:
         try:
-            _do(member, RunPart(judges=()), ledger)
+            _do(member, RunPart(judges=()), ledger, budget)
         except ModelError as fault:
             member.fault = " ".join(str(fault).split())
             member.log.write("ERROR", f"stopped: {member.fault}")
@@ -204,18 +217,18 @@ def _carry_on(members: Sequence[Member], ledger: Ledger) -> None:
     going = [member for member in going if not member.fault]
     for judge in members[0].prepared.spec.judges:
         for member in going:
-            _do(member, RunPart(answers=False, judges=(judge.name,)), ledger)
+            _do(member, RunPart(answers=False, judges=(judge.name,)), ledger, budget)
     for member in going:
         if member.prepared.spec.adaptive is not None and not member.open_calls:
-            _do(member, RunPart(answers=False), ledger)
+            _do(member, RunPart(answers=False), ledger, budget)
 
 
-def _do(member: Member, part: RunPart, ledger: Ledger) -> None:
+def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) -> None:
     typer.echo(f"{member.target}:", err=True)
     spec, cases = member.prepared.spec, member.prepared.cases
-    with progress(spec) as display:
+    with progress(spec, spent_by(member.run, spec, ledger)) as display:
         observer = Observers([display, member.log])
-        member.open_calls += carry_on_part(member.run, spec, cases, ledger, observer, member.folder, part)
+        member.open_calls += carry_on_part(member.run, spec, cases, ledger, observer, member.folder, part, budget)
 
 
 def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:

@@ -1,27 +1,60 @@
-"""`areopage bench plan`: how many cases and passes a wished precision takes, with calls and cost; no model is asked."""
+"""`areopage bench plan`: what a run takes before it is paid for, or how many cases and passes a wished precision takes."""
 
-from typing import Annotated
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from areopage.bench.planning.precision import PassesPlan, PrecisionPlan
 from areopage.bench.spec import RunSpec
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
-from areopage.cli.run_options import CriteriaOption, DatasetOption, JudgeOption, PassesOption, SuiteOption, TargetOption
-from areopage.errors import UserError, counted
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, ProfileOption, one_of
+from areopage.cli.run_options import (
+    AUTO,
+    AllowVariableOption,
+    AnswersOption,
+    BudgetOption,
+    ChildOption,
+    ConcurrencyOption,
+    CriteriaOption,
+    DatasetOption,
+    JudgeOption,
+    LimitOption,
+    MinCoverageOption,
+    ModeOption,
+    MostCallsOption,
+    PassesOrAutoOption,
+    PromptLanguageOption,
+    SuiteOption,
+    TargetsOption,
+    TimeoutOption,
+    TurnsOption,
+    VerboseOption,
+    passes_wanted,
+)
+from areopage.errors import UnknownRun, UserError, counted
 from areopage.report.elements import report_locale
 from areopage.scoring.tree import NodePath
 
+if TYPE_CHECKING:
+    from areopage.bench.planning.prepare import RunWishes
+    from areopage.cli.bench.run import Places
+
 
 def plan(
+    named: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="The suite, in place of --suite.")] = None,
     precision: Annotated[
-        float, typer.Option(metavar="POINTS", help="Wished half of the width of the final score's 95% interval, e.g. 0.2.")
-    ],
+        float | None,
+        typer.Option(
+            metavar="POINTS", help="Plan cases and passes for this half of the width of the final score's 95% interval, e.g. 0.2."
+        ),
+    ] = None,
     like: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Earlier run whose spread, cases and panel count: its id, or `latest`.")
+        str | None,
+        typer.Option(metavar="RUN", help="With --precision: run whose spread, cases and panel count: its id, or `latest`."),
     ] = None,
     spread: Annotated[
-        float | None, typer.Option(metavar="POINTS", min=0, help="Without --like: standard deviation of the cases' final scores.")
+        float | None,
+        typer.Option(metavar="POINTS", min=0, help="With --precision: standard deviation of the cases' final scores."),
     ] = None,
     mean: Annotated[
         float | None,
@@ -29,50 +62,133 @@ def plan(
     ] = None,
     suite: SuiteOption = "child_safety",
     dataset: DatasetOption = None,
-    target: TargetOption = None,
+    target: TargetsOption = None,
+    answers: AnswersOption = None,
     judge: JudgeOption = None,
     criteria: CriteriaOption = None,
-    passes: PassesOption = None,
-    lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Language of the judges' prompts.")] = None,
+    mode: ModeOption = None,
+    passes: PassesOrAutoOption = None,
+    max_calls: MostCallsOption = None,
+    budget: BudgetOption = None,
+    limit: LimitOption = None,
+    min_coverage: MinCoverageOption = None,
+    lang: PromptLanguageOption = None,
+    profile: ProfileOption = None,
+    concurrency: ConcurrencyOption = None,
+    timeout: TimeoutOption = None,
+    child: ChildOption = None,
+    turns: TurnsOption = None,
+    allow_variable: AllowVariableOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
-    """Plan how many cases and passes a wished precision takes, with calls and cost; no model is asked."""
+    """Plan a run before it is paid for: calls, tokens, time, cost, cases that are too long; it takes the options of `bench run`.
+
+    With --precision: how many cases and passes a wished precision takes. No model is asked.
+    """
+    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
+    from areopage.bench.target_prompts import Mode
+    from areopage.cli.bench.run import Places
+
+    targets = target or []
+    wishes = RunWishes(
+        datasets=tuple(dataset or ()),
+        target=targets[0] if targets else None,
+        answers=one_of("--answers", answers, get_args(AnswersFrom)),
+        judges=tuple(judge or ()),
+        criteria=criteria,
+        mode=one_of("--mode", mode, get_args(Mode)),
+        passes=passes_wanted(passes),
+        adaptive=passes == AUTO,
+        most_calls=max_calls,
+        limit=limit,
+        min_coverage=min_coverage,
+        language=lang,
+        profile=profile,
+        concurrency=concurrency,
+        timeout=timeout,
+        child=child,
+        turns=turns,
+        allowed_variables=tuple(allow_variable or ()),
+    )
+    places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
+    if precision is not None:
+        if len(targets) > 1:
+            raise UserError("--precision plans one run: give --target once")
+        _plan_precision(named or suite, wishes, places, precision, like=like, spread=spread, mean=mean)
+        return
+    if given := [name for name, one in (("--like", like), ("--spread", spread), ("--mean", mean)) if one is not None]:
+        raise UserError(f"{given[0]} tells how far scores spread: add --precision POINTS")
+    _plan_run(named or suite, wishes, targets, places, budget=budget, verbose=verbose)
+
+
+def _plan_run(
+    suite: str, wishes: "RunWishes", targets: list[str], places: "Places", *, budget: float | None, verbose: bool
+) -> None:
+    """Show the plan of a run, or of one run for each target; models are checked, and none is asked."""
+    from msgspec import structs
+
+    from areopage.bench.execution.start import prepare_benchmark
+    from areopage.bench.planning.budget import budget_of
+    from areopage.bench.planning.measures import with_measures
+    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.run_plan import print_plan
+    from areopage.suites.loader import load_suite
+
+    loaded = load_suite(suite).with_shared(configured(places).section)
+    wanted: list[str | None] = [*targets] or [None]
+    prepared = [prepare_benchmark(loaded, structs.replace(wishes, target=one)) for one in wanted]
+    with ExitStack() as stack:
+        known = None
+        with suppress(UnknownRun):
+            known = stack.enter_context(opened_ledger(places))
+        runs = [(with_measures(one.spec, known), one.cases) for one in prepared]
+        if budget is not None:
+            budget_of(budget, [spec for spec, _ in runs], known)
+        print_plan(runs, known, verbose=verbose, budget=budget, err=False)
+
+
+def _plan_precision(
+    suite: str,
+    wishes: "RunWishes",
+    places: "Places",
+    precision: float,
+    *,
+    like: str | None,
+    spread: float | None,
+    mean: float | None,
+) -> None:
+    """Plan how many cases and passes a wished precision takes."""
+    from msgspec import structs
+
     from areopage.bench.planning.precision import plan_assumed, plan_like
-    from areopage.bench.planning.prepare import RunWishes, prepare_run
+    from areopage.bench.planning.prepare import prepare_run
     from areopage.bench.results.run_view import load_run_cases, view_run
-    from areopage.cli.bench.run import Places, configured, opened_ledger
+    from areopage.cli.bench.run import configured, opened_ledger
     from areopage.suites.loader import load_suite
 
     if (like is None) == (spread is None):
         raise UserError(
             "give --like RUN, or --spread POINTS with a suite: the spread of scores decides how many cases are needed"
         )
-    places = Places(out=out, config=config, ledger=ledger)
     if like is not None:
-        if given := [name for name, one in (("--mean", mean), ("--target", target), ("--judge", judge)) if one is not None]:
+        told = (("--mean", mean), ("--target", wishes.target), ("--judge", wishes.judges or None))
+        if given := [name for name, one in told if one is not None]:
             raise UserError(f"{given[0]} goes with --spread: --like takes the panel and the cases of the run")
         with opened_ledger(places) as opened:
             run = opened.run(like)
             view = view_run(run, opened)
-            _print_plan(plan_like(view, load_run_cases(opened, run.id), precision), view.spec, f"run {run.id}")
+            _print_precision(plan_like(view, load_run_cases(opened, run.id), precision), view.spec, f"run {run.id}")
         return
-    wishes = RunWishes(
-        datasets=tuple(dataset or ()),
-        target=target,
-        judges=tuple(judge or ()),
-        criteria=criteria,
-        passes=passes,
-        limit=-1,
-        language=lang,
-    )
-    prepared = prepare_run(load_suite(suite).with_shared(configured(places).section), wishes)
+    whole = structs.replace(wishes, limit=-1 if wishes.limit is None else wishes.limit)
+    prepared = prepare_run(load_suite(suite).with_shared(configured(places).section), whole)
     found = plan_assumed(prepared.spec, prepared.cases, precision, spread=spread or 0.0, mean=mean)
-    _print_plan(found, prepared.spec, f"an assumed spread of {spread:g} points")
+    _print_precision(found, prepared.spec, f"an assumed spread of {spread:g} points")
 
 
-def _print_plan(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
+def _print_precision(found: PrecisionPlan, spec: RunSpec, source: str) -> None:
     """Show a plan on the console."""
     from rich.text import Text
 

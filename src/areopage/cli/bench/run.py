@@ -14,29 +14,29 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.execution.start import (
     begin_run,
-    calls_of,
     carry_on,
     prepare_benchmark,
     reopen_run,
     run_folder,
     unfinished_run,
 )
-from areopage.bench.planning.estimate import Estimate, estimate
-from areopage.bench.planning.pass_options import first_passes
+from areopage.bench.planning.budget import budget_of, spent_by
+from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
-from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunCase, RunSpec
-from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress, told_size
-from areopage.cli.bench.run_tables import print_view, unscored_first
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.bench.results.run_view import RunView, load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
+from areopage.cli.bench.ahead import ImportingAhead
+from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
+from areopage.cli.bench.run_plan import print_plan
+from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.progress import Observers, RunLog
-from areopage.errors import ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_run_files
-from areopage.scoring.passes.allocation import PassSettings
 from areopage.suites.loader import load_suite
 
 
@@ -52,6 +52,18 @@ class Places(Struct, frozen=True, kw_only=True):
         """The command that resumes a run, without a database's password."""
         allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
         return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def batches_command(self, run: str, ledger: Ledger) -> str:
+        """The command that lists a run's batches, without a database's password."""
+        return shlex.join(self._command("batches", [run], ledger))
+
+    def follow_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that follows a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("follow", [run_id], ledger))
+
+    def stop_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that stops a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("stop", [run_id], ledger))
 
     def report_command(self, run: str, ledger: Ledger) -> str:
         """The command that writes a run's files again, without a database's password."""
@@ -89,13 +101,26 @@ def configured(places: Places) -> AppConfig:
 
 
 def run_new(
-    suite: str, wishes: RunWishes, places: Places, *, fresh: bool, yes: bool, verbose: bool = False, only_qualified: bool = False
+    suite: str,
+    wishes: RunWishes,
+    places: Places,
+    *,
+    fresh: bool,
+    yes: bool,
+    verbose: bool = False,
+    only_qualified: bool = False,
+    fleet: bool = False,
+    budget: float | None = None,
 ) -> int:
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
+    Args:
+        fleet: workers carry it out, and this process follows it.
+        budget: what the run may cost; None: no limit.
+
     Returns:
         The exit code: 0 done, 1 the release verdict is FAIL, 3 it is INCONCLUSIVE, too little could be scored, or a server
-        or the disk gave out half way, 130 stopped.
+        or the disk gave out half way, 4 the budget is spent, 130 stopped.
 
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
@@ -106,14 +131,23 @@ def run_new(
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
-            require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria)
+            require_qualified(
+                ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint
+            )
+        if budget is not None:
+            budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
+        prepared = msgspec.structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
         if unfinished_run(prepared, ledger) is None:
-            print_plan([(prepared.spec, prepared.cases)], verbose=verbose)
+            print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget)
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
-        return _go_on(run, prepared.spec, prepared.cases, ledger, places)
+        if fleet:
+            ask_workers(run, prepared.spec, prepared.cases, ledger)
+            return follow_run(run, ledger, places)
+        _refuse_if_open(run, ledger, places)
+        return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
@@ -125,6 +159,8 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
     """
     own = find_config(config, None).section
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
+    # a trial is over in a moment, and a batch may take a day
+    prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
     print_plan([(prepared.spec, prepared.cases)])
     confirm([prepared.spec], yes=yes)
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
@@ -133,30 +169,90 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
             return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
 
 
-def resume_run(named: str, places: Places, *, yes: bool, timeout: float | None = None) -> int:
+def resume_run(
+    named: str,
+    places: Places,
+    *,
+    yes: bool,
+    timeout: float | None = None,
+    fleet: bool = False,
+    budget: float | None = None,
+) -> int:
     """Resume a run from the ledger alone; its suite and dataset are not read again.
 
     Of a complete run only the files are written again; no model needs to be there.
 
     Args:
         timeout: seconds for one call, in place of the run's.
+        fleet: workers carry it out, and this process follows it.
+        budget: what the run may cost, with what it has spent before; None: no limit.
 
     Returns, raises:
         As `run_new`.
     """
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
+        if fleet and run.finished_at is None:
+            spec, cases = spec_of(run), load_run_cases(ledger, run.id)
+            print_plan([(spec, cases)])
+            confirm([spec], yes=yes)
+            ask_workers(run, spec, cases, ledger)
+            return follow_run(run, ledger, places, named)
+        _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
-            print_plan([(spec, cases)])
+            print_plan([(spec, cases)], ledger, budget=budget)
             confirm([spec], yes=yes)
-        return _go_on(run, spec, cases, ledger, places, named)
+        return _go_on(run, spec, cases, ledger, places, named, budget=budget)
 
 
-def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, places: Places, named: str = "") -> int:
+def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
+    refuse_if_open(run, ledger, places.follow_command(run.id, ledger), places.stop_command(run.id, ledger))
+
+
+def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int:
+    """Show how far workers are with a run until they have ended it, then write its files.
+
+    Ctrl-C ends this and leaves the run going.
+
+    Returns:
+        As `run_new`; 130 where the run, or following it, was stopped.
+    """
     hint = places.resume_command(run.id, ledger)
+    typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
+    try:
+        view = await_end(run, ledger)
+    except KeyboardInterrupt:
+        follow, stop = places.follow_command(run.id, ledger), places.stop_command(run.id, ledger)
+        typer.echo(
+            f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
+            err=True,
+        )
+        return INTERRUPTED
+    if view is None:
+        typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
+        return INTERRUPTED
+    folder = run_folder(run, places.out, named)
+    with RunLog(folder / "run.log", view.spec.log_level) as log:
+        log.write("INFO", f"run {run.id}: carried out by workers")
+        write_files(view, folder, log)
+    return _shown(view, folder, f"{hint} --fleet")
+
+
+def _go_on(
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    ledger: Ledger,
+    places: Places,
+    named: str = "",
+    budget: float | None = None,
+) -> int:
+    hint = places.resume_command(run.id, ledger)
+    limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
+    spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
@@ -164,31 +260,55 @@ def _go_on(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, 
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
-            with ended_like_ctrl_c(), progress(spec) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log]), folder)
+            with ended_like_ctrl_c(), progress(spec, spent) as display:
+                view = carry_on(run, spec, cases, ledger, Observers([display, log, ImportingAhead()]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
             typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INTERRUPTED
+        except BudgetSpent as fault:
+            log.write("WARNING", f"stopped: {fault}")
+            typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            tell_of_open_batches(run.id, ledger, places)
+            return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            tell_of_open_batches(run.id, ledger, places)
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-    print_view(view, folder)
-    return _exit_code(view, hint)
+    return _shown(view, folder, hint)
+
+
+def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
+    """Say which batches of a run go on at their providers."""
+    if out := SentBatches(ledger).open_in(run_id):
+        calls = counted(sum(batch.calls for batch in out), "call")
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
 def write_files(view: RunView, folder: Path, log: RunLog) -> None:
     """Write the files of a run, and what there is to say of it into its log."""
+    from areopage.report.bench.files import write_run_files
+
     for path in write_run_files(view, folder):
         log.write("INFO", f"wrote {path.name}")
     for warning in view.scores.warnings:
         log.write("WARNING", str(warning))
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
+
+
+def _shown(view: RunView, folder: Path, hint: str) -> int:
+    """Print the results; return the exit code."""
+    from areopage.cli.bench.run_tables import print_view
+
+    print_view(view, folder)
+    return _exit_code(view, hint)
 
 
 def _exit_code(view: RunView, hint: str) -> int:
@@ -214,76 +334,7 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
     if doubt == "no_score":
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
-        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (execution.min_coverage)"
+        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"
+    from areopage.cli.bench.run_tables import unscored_first
+
     return f"inconclusive: {'; '.join(unscored_first(view))}"
-
-
-def print_plan(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], *, verbose: bool = False) -> None:
-    """What runs of one panel will ask: each of another target, or only one run."""
-    spec, sizes = runs[0][0], [estimate(*one) for one in runs]
-    firsts = [first_passes(size) for size in sizes]
-    for remark in dict.fromkeys(str(remark) for one, _ in runs for remark in (*one.remarks, *(one.idle if verbose else ()))):
-        typer.echo(f"note: {remark}", err=True)
-    if spec.idle and not verbose:
-        keys = counted(len(spec.idle), "key")
-        typer.echo(f"note: {keys} of the configuration without a meaning here (--verbose and run.log list them)", err=True)
-    targets = [str(one.target.reference) for one, _ in runs if one.target]
-    named = f"{'target' if len(targets) == 1 else 'targets'} {', '.join(targets)}, mode {spec.mode}"
-    told = named if targets else "responses come with the cases"
-    typer.echo(f"suite {spec.suite} {spec.suite_version}, language {spec.language}; {told}", err=True)
-    criteria, judges = counted(sizes[0].criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
-    each = " for each target" if len(runs) > 1 else ""
-    typer.echo(f"{counted(sizes[0].cases, 'case')}, {criteria}, {judges}{each}:", err=True)
-    for judge in spec.judges:
-        unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
-        least, number = (sum(size.judge_calls[judge.name] for size in some) for some in (firsts, sizes))
-        passes = counted(len(judge.passes), "pass", "passes")
-        if spec.adaptive is not None and len(judge.passes) > spec.adaptive.start:
-            passes = f"{spec.adaptive.start} to {passes}"
-        calls = f"{f'{least:,} to ' if least != number else ''}{counted(number, 'call')}, {passes}"
-        recorded = f", recorded from {judge.recorded_model}" if judge.recorded_model else ""
-        typer.echo(f"  {judge.name} ({judge.reference}{recorded}): {calls}{unfit}", err=True)
-    for line in calls_of([one for one, _ in runs]):
-        typer.echo(line, err=True)
-    if ruled_out := sum(size.ruled_out for size in sizes):
-        pairs, saved = counted(ruled_out, "pair"), counted(sum(size.saved_calls for size in sizes), "call")
-        typer.echo(f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved", err=True)
-    for warning in dict.fromkeys(warning for size in sizes for warning in size.warnings):
-        typer.echo(f"warning: {warning}", err=True)
-    if spec.adaptive is not None:
-        typer.echo(f"passes are adaptive: {_adaptive_text(spec.adaptive)}", err=True)
-        typer.echo(f"plan, at least: {_plan_of(firsts, spec)}", err=True)
-        typer.echo(f"plan, at most: {_plan_of(sizes, spec)}", err=True)
-        return
-    typer.echo(f"plan: {_plan_of(sizes, spec)}", err=True)
-
-
-def _adaptive_text(settings: PassSettings) -> str:
-    """What adaptive passes stop at."""
-    bounds = [f"{settings.calls:,} judge calls"] if settings.calls is not None else []
-    bounds += [f"a cost of {settings.cost:g}"] if settings.cost is not None else []
-    told = f"more than {settings.start} where a score is not settled, or not known to ±{settings.precision:g}"
-    if settings.reliability is not None:
-        told += f" and its criterion is not {settings.reliability:.0%} as reliable as {settings.most} passes would make it"
-    return f"{told}; at most {settings.most}{f' and {name_list(bounds)}' if bounds else ''}"
-
-
-def _plan_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
-    """The size of runs that share their judges: a model is loaded once for all of them."""
-    prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
-    costs: dict[str, float] = {}
-    for currency, amount in (pair for size in sizes for pair in size.costs.items()):
-        costs[currency] = costs.get(currency, 0.0) + amount
-    calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
-    loads = sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:])
-    return f"{calls}, {told_size(prompts, answers, costs)}, {counted(loads, 'model load')}"
-
-
-def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
-    """The calls to targets, and those to the child's model where there are conversations."""
-    answers = counted(sum(size.answer_calls for size in sizes), "answer")
-    if not (conversations := sum(size.conversations for size in sizes)):
-        return answers
-    calls = counted(sum(size.child_calls for size in sizes), "call")
-    child = f", at most {calls} to the child {spec.child.reference}" if spec.child else ""
-    return f"at most {answers}, {counted(conversations, 'conversation')}{child}"

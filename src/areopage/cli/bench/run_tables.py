@@ -115,7 +115,7 @@ def _next_steps(view: RunView, *, whole: bool) -> Iterator[str]:
         for one in view.standings
         if one.state == "never_examined" and models[one.judge].provider != "replay"
     ]
-    if command := exam_command(view.spec.suite, unexamined):
+    if command := exam_command(view.spec.suite, unexamined, joint=view.spec.joint):
         yield f"examine the judges: {command}"
     if whole and view.worth.judges > 1 and not view.worth.labelled.enough:
         yield f"let people label answers: areopage bench review {view.run.id}"

@@ -269,10 +269,32 @@ def _judges(view: RunView, locale: Locale) -> Section:
         Table(columns=heads, rows=rows(row(health) for health in view.health), css="jury"),
         Paragraph(text=note, look="note"),
     )
-    for key, lines in (("drifted_lead", drifted), ("not_qualified_lead", missed)):
+    if view.spec.joint:
+        blocks += (Paragraph(text=locale.say("judges_joint"), look="note"),)
+    expected = tuple(_expected_line(health, locale) for health in view.health if _is_expected(view, health))
+    for key, lines in (("drifted_lead", drifted), ("not_qualified_lead", missed), ("judges_expected_lead", expected)):
         if lines:
             blocks += (Paragraph(text=Span(locale.say(key), "strong")), Listing(items=lines))
     return Section(id="judges", title=locale.say("judges"), blocks=blocks)
+
+
+def _is_expected(view: RunView, health: JudgeHealth) -> bool:
+    """Whether a judge's scores are to be expectations."""
+    return any(judge.name == health.judge and judge.method == "expected" for judge in view.spec.judges)
+
+
+def _expected_line(health: JudgeHealth, locale: Locale) -> str:
+    """How many scores of a judge are expectations, and how much of the probability was on valid scores."""
+    scored = health.expected + health.written
+    return locale.say(
+        "judges_expected",
+        judge=health.judge,
+        expected=locale.whole(health.expected),
+        all=locale.whole(scored),
+        written=locale.whole(health.written),
+        share=locale.percent(health.written / scored) if scored else MISSING,
+        mass=MISSING if health.mass is None else locale.number(health.mass),
+    )
 
 
 def _rejected(view: RunView, locale: Locale) -> Section | None:

@@ -66,8 +66,14 @@ def exam_text(locale: Locale, standing: Standing) -> str:
         return locale.say("drifted_on", date=date, since=since, n=locale.whole(standing.drifted), all=locale.whole(every))
     if standing.examined_at is not None:
         date = locale.date(standing.examined_at)
-        return locale.say("examined_on", date=date, n=locale.whole(standing.qualified), all=locale.whole(every))
+        told = locale.say("examined_on", date=date, n=locale.whole(standing.qualified), all=locale.whole(every))
+        return f"{told}{_otherwise(locale, standing)}"
     return locale.say("examined_older", date=locale.date(standing.older)) if standing.older else ""
+
+
+def _otherwise(locale: Locale, standing: Standing) -> str:
+    """That its exam asked about one criterion a call and it is asked jointly, or the reverse; "" where it did not."""
+    return f" ({locale.count('examined_otherwise', standing.otherwise)})" if standing.otherwise else ""
 
 
 def missed_lines(locale: Locale, standings: Iterable[JudgeStanding], names: dict[str, str]) -> Iterator[str]:

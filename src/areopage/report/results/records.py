@@ -16,6 +16,7 @@ from areopage.bench.spec import Reassessed
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.criteria.scopes import Scope
+from areopage.jury.judges import ScoringMethod
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.answers import CallTotals
 from areopage.ledger.qualifications import JudgeStanding
@@ -63,7 +64,9 @@ class PassDetail(Struct, frozen=True, kw_only=True):
         turn: the number of the reply that was judged, where each reply of a conversation is; else 0.
         outcome: scored, not_applicable, unparsed, refused, timed_out, unreachable or not_run.
         score: on the run's scale; null unless scored.
-        given_score: as the judge gave it, on the criterion's own scale.
+        given_score: on the criterion's own scale: as the judge gave it, or its expectation from log-probabilities.
+        written_score: the score that the judge wrote, where `given_score` is an expectation; else null.
+        mass: the probability of all valid scores together at the place of the score, in [0, 1]; null where it is not known.
         reason: why there is no verdict; `explanation` says why a criterion does not apply.
         repair_response: the answer to the one repair call, "" where there was none.
         repair: none, heuristic (broken JSON was mended) or model (the repair call).
@@ -75,6 +78,8 @@ class PassDetail(Struct, frozen=True, kw_only=True):
     outcome: str
     score: float | None
     given_score: float | None
+    written_score: float | None
+    mass: float | None
     reason: str
     explanation: str
     evidence_extracts: tuple[str, ...]
@@ -251,6 +256,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
         qualification: what exams say of it now, criterion by criterion.
         criteria: what it may judge; empty: everything.
         passes: the options of each pass.
+        method: `sampled`: scores as it writes them; `expected`: their expectation from log-probabilities.
     """
 
     name: str
@@ -259,6 +265,7 @@ class JudgeEntry(Struct, frozen=True, kw_only=True):
     qualification: JudgeStanding
     criteria: tuple[str, ...]
     passes: tuple[dict[str, Any], ...]
+    method: ScoringMethod
     health: JudgeHealth
 
 
@@ -312,6 +319,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         target: null where every response came with the dataset.
         child: the model that plays the children of conversations; null where none does.
         conversations: how conversations with simulated children ended; null where there are none.
+        joint: one call asked a model about all criteria of a scope; else each criterion had a call of its own.
         target_calls: what the calls took that this run made to its target and to the model that plays the children, by source;
             calls that the ledger knew are not among them. Each turn of a conversation is a call.
         weights: as configured.
@@ -344,6 +352,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     language: str
     mode: str
     template_version: str
+    joint: bool
     variant: str
     complete: bool
     created_at: datetime

@@ -204,6 +204,7 @@ def _judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
             qualification=standing,
             criteria=judge.criteria,
             passes=judge.passes,
+            method=judge.method,
             health=health,
         )
         for judge, health, standing in zip(view.spec.judges, view.health, view.standings, strict=True)
@@ -239,6 +240,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         language=spec.language,
         mode=spec.mode,
         template_version=TEMPLATE_VERSION,
+        joint=spec.joint,
         variant="; ".join(map(str, view.variant)),
         complete=view.complete,
         created_at=run.created_at,
@@ -382,6 +384,8 @@ def _pass_detail(one: PassView) -> PassDetail:
         outcome=one.outcome_name,
         score=one.score,
         given_score=verdict.score if verdict else None,
+        written_score=verdict.written if verdict else None,
+        mass=verdict.mass if verdict else None,
         reason=one.reason,
         explanation=one.explanation,
         evidence_extracts=verdict.evidence if verdict else (),

@@ -151,6 +151,8 @@ def _exam_cell(one: JudgeTrust, locale: Locale) -> Cell:
         under.append(locale.say("trust_on_date", date=locale.date(standing.examined_at)))
     elif standing.older is not None:
         under.append(locale.say("examined_older", date=locale.date(standing.older)))
+    if standing.otherwise:
+        under.append(locale.count("examined_otherwise", standing.otherwise))
     if one.examined_in:
         names = ", ".join(language_name(code, locale) for code in one.examined_in)
         under.append(locale.say("trust_in_languages", languages=names))

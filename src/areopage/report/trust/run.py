@@ -244,7 +244,8 @@ def _group(name: str, cases: int, few: int = FEW, ages: str = "") -> Group:
 def _steps(view: RunView, people: PeopleTrust | None, score: ScoreTrust) -> Iterator[Step]:
     if not view.complete:
         yield Step(name="resume", command=run_command(view, "bench", "resume"))
-    yield from exam_steps(view.spec.suite, view.standings, out_option(view))
+    joint = ("--joint",) if view.spec.joint else ()
+    yield from exam_steps(view.spec.suite, view.standings, (*joint, *out_option(view)))
     labelled = people.criteria if people is not None and people.at_random else {}
     most = max((one.answers for one in labelled.values()), default=0)
     if score.needed:

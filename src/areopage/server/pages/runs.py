@@ -14,6 +14,7 @@ from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
+from areopage.ledger.fleet import Fleet
 from areopage.ledger.records import Run, SignOff
 from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
@@ -71,7 +72,8 @@ def list_runs(request: Request, reader: Reader) -> Response:
         )
         for run in found[:LISTED]
     ]
-    return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED)
+    going = {one.run_id for one in Fleet(ledger).open_runs()}
+    return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED, open=going)
 
 
 def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:

@@ -1,0 +1,81 @@
+"""The calls to one judge that batches may make, and the judgments that they bring."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.judge_phase import PhasePasses
+from areopage.jury.judges import Judge, PlannedCall
+from areopage.jury.panel import planned_calls
+from areopage.jury.plan import JudgedCase
+from areopage.jury.session import is_final
+from areopage.ledger.answers import Link, Record
+from areopage.ledger.batch import Batch
+from areopage.ledger.records import Judgment
+from areopage.text.withholding import marked_as
+
+
+class BatchCalls:
+    """The calls to a judge about all cases that have an answer; identical cases share a call.
+
+    The calls that batches leave are made by the judge's phase.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        judge: Judge,
+        writer: Batch[Record, None],
+        cases: Sequence[JudgedCase],
+        numbers: Mapping[str, int],
+        planned: PhasePasses,
+    ) -> None:
+        """Prepare; nothing is planned.
+
+        Args:
+            writer: stores judgments with their links to answers.
+            numbers: of the cases' answers, by the case's id.
+            planned: which passes are made.
+        """
+        self._context, self._judge, self._writer = context, judge, writer
+        self._judged, self._numbers, self._planned = cases, numbers, planned
+        self._missing: dict[str, PlannedCall] = {}
+        self._links: dict[str, list[Link]] = {}
+        self._cases: dict[int, list[str]] = {}  # by the number of their answer
+        self.total = 0
+
+    async def look_up(self) -> int:
+        """Plan the calls and look them up in the ledger; return the number of final judgments."""
+        return await asyncio.to_thread(self._look_up)
+
+    def _look_up(self) -> int:
+        after, calls, links = self._planned.after, dict[str, PlannedCall](), dict[str, list[Link]]()
+        for one in self._judged:
+            self._cases.setdefault(self._numbers[one.case.id], []).append(one.case.id)
+        for call in planned_calls(self._context.spec, self._judged, [self._judge], self._planned.passes.of):
+            if after is None or call.pass_index > after.of_call(call):
+                calls.setdefault(call.key, call)
+                links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
+        found = self._context.ledger.judgments(list(calls))
+        held = {key for key, judgment in found.items() if is_final(judgment, self._judge)}
+        # a reply that is withheld is shown to no judge: the phase says what becomes of it
+        self._missing = {key: call for key, call in calls.items() if key not in held and not marked_as(call.case.response)}
+        self._links = {key: links[key] for key in self._missing}
+        self.total = len(calls)
+        return len(held)
+
+    def missing(self) -> list[PlannedCall]:
+        """The calls without a judgment."""
+        return list(self._missing.values())
+
+    def receive(self, judgment: Judgment) -> None:
+        """Store the judgment of a call that was missing."""
+        del self._missing[judgment.key]
+        links = self._links.pop(judgment.key)
+        self._writer.write_soon([judgment, *links])
+        answers = dict.fromkeys(link.answer for link in links)
+        self._context.observer.judged(judgment, [case for answer in answers for case in self._cases[answer]])
+
+    async def flush(self) -> None:
+        """Wait until all judgments so far are on the disk."""
+        await asyncio.to_thread(self._writer.flush)

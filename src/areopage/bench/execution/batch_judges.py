@@ -1,0 +1,128 @@
+"""The judges of a run whose calls go through batch services: all their batches are out at the same time."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from areopage.bench.execution import batch_creation
+from areopage.bench.execution.answered import AnsweredCases
+from areopage.bench.execution.batch_calls import BatchCalls
+from areopage.bench.execution.batch_creation import BatchCreation
+from areopage.bench.execution.batch_guard import batch_turn, try_batch_turn
+from areopage.bench.execution.batch_phase import BatchPhase
+from areopage.bench.execution.context import RunContext
+from areopage.bench.execution.judge_phase import PhasePasses
+from areopage.bench.spec import RunSpec
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.jury.judges import Judge
+from areopage.jury.schedule import run_concurrently
+from areopage.ledger.answers import Record
+from areopage.ledger.batch import Batch
+from areopage.ledger.sent_batches import SentBatch, SentBatches
+from areopage.ledger.store import Ledger
+from areopage.models.batches import PROVIDERS, BatchService, has_batches, open_service
+from areopage.models.reference import ModelReference
+from areopage.models.settings import ModelSettings
+from areopage.models.traffic import Traffic
+
+
+def batched(context: RunContext) -> set[str]:
+    """The names of the judges whose calls are in batches: those that send them, and those of which batches are out."""
+    return {*context.spec.batch, *(batch.phase for batch in SentBatches(context.ledger).open_in(context.run_id))}
+
+
+async def carry_out_batches(
+    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: Batch[Record, None]
+) -> None:
+    """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
+
+    Batches that are out are waited for, whether or not the run still sends batches: their calls are paid.
+
+    Args:
+        answered: all cases that have an answer.
+        planned: which passes are made.
+        writer: stores judgments.
+
+    Raises:
+        ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
+    """
+    cases = [case for _, case in sorted(answered.judged.items())]
+    async with batch_turn(context.ledger, context.run_id):
+        phases: list[BatchPhase] = []
+        for judge in judges:
+            calls = BatchCalls(context, judge, writer, cases, answered.numbers, planned)
+            kept = await calls.look_up()
+            context.observer.phase(judge.name, calls.total, kept)
+            phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))
+        await run_concurrently("batches", phases, BatchPhase.carry_out, len(phases))
+
+
+async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -> list[SentBatch]:
+    """Ask providers to cancel the batches of a run that are out; what they have brought so far is stored when the run goes on.
+
+    Args:
+        settings: how the run's judges are reached.
+
+    Returns:
+        The batches as they are then.
+
+    Raises:
+        ModelError, ServerDown: a provider cannot be asked.
+    """
+    stored, traffic = SentBatches(ledger), Traffic()
+    with try_batch_turn(ledger, run_id) as mine:
+        for batch in stored.open_in(run_id):
+            reference = ModelReference.parse(batch.model)
+            service = open_service(reference, settings, traffic.calls(reference, settings))
+            try:
+                if mine:
+                    await BatchCreation(service, stored, batch_creation.PACE).recover(batch)
+                for found in [one for one in stored.open_in(run_id) if one.token == batch.token and one.batch_id]:
+                    await _cancel(service, stored, found)
+            except CallRejected as fault:
+                raise ModelError(f"judge {batch.phase}: {fault}") from fault
+            except CallError as fault:
+                raise ServerDown(f"judge {batch.phase}: {fault}") from fault
+            finally:
+                await service.aclose()
+    return list(stored.of_run(run_id))
+
+
+async def _cancel(service: BatchService, stored: SentBatches, batch: SentBatch) -> None:
+    try:
+        state = await service.state(batch.batch_id)
+        if not state.ended:
+            state = await service.cancel(batch.batch_id)
+    except CallRejected as fault:
+        if fault.status != HTTPStatus.NOT_FOUND:
+            raise
+        stored.ended(batch.token)
+        return
+    stored.seen(batch.token, state.status, state.completed, state.failed, state.message)
+
+
+async def check_batches(spec: RunSpec, settings: ModelSettings) -> None:
+    """Make sure that the judges whose calls go through batch services have one.
+
+    Raises:
+        ModelError: one has none.
+        ServerDown: its server does not answer.
+    """
+    traffic = Traffic()
+    for judge in spec.judges:
+        if judge.name not in spec.batch:
+            continue
+        name = f"judge {judge.name} ({judge.reference})"
+        if not has_batches(judge.reference):
+            known = ", ".join(PROVIDERS)
+            raise ModelError(
+                f"{name}: {judge.reference.provider} has no batch service (--batch is for {known}): leave out --batch"
+            )
+        service = open_service(judge.reference, settings, traffic.calls(judge.reference, settings))
+        try:
+            await service.check()
+        except (ModelError, CallRejected) as fault:
+            raise ModelError(f"{name}: {fault}") from fault
+        except CallError as fault:
+            raise ServerDown(f"{name}: {fault}") from fault
+        finally:
+            await service.aclose()

@@ -1,0 +1,329 @@
+"""The calls to one judge that go through its provider's batch service.
+
+What a batch brings is stored as the judgments of its calls, under the keys that direct calls have. A batch is created once, at
+whatever moment the process is killed: see `batch_creation`.
+"""
+
+import asyncio
+import math
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from itertools import islice
+from tempfile import TemporaryFile
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from areopage.bench.execution import batch_creation
+from areopage.bench.execution.batch_calls import BatchCalls
+from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
+from areopage.bench.execution.context import RunContext
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.jury.budget import worst_cost
+from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
+from areopage.jury.model_judge import ModelJudge
+from areopage.jury.schedule import run_concurrently
+from areopage.ledger.records import IN_BATCH, Judgment
+from areopage.ledger.sent_batches import SentBatch, SentBatches
+from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
+from areopage.text.sizes import byte_length
+
+_PORTION = 500  # results that are read before they are committed
+
+
+class _Written(NamedTuple):
+    """A call in the file of a batch, and the end of its line there."""
+
+    call: PlannedCall
+    end: int
+
+
+class BatchPhase:
+    """The batches of one judge in one run; one process at a time drives them (see `batch_guard`)."""
+
+    def __init__(
+        self, context: RunContext, judge: Judge, calls: BatchCalls, *, sends: bool, pace: BatchPace | None = None
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            calls: those of the judge, looked up in the ledger.
+            sends: whether new batches are sent; else only those that are out are waited for.
+        """
+        self._context, self._judge, self._calls, self._sends = context, judge, calls, sends
+        self._pace = pace or batch_creation.PACE
+        self._stored = SentBatches(context.ledger)
+        self._asked = CallContext(
+            run_id=context.run_id, secret=context.ledger.secret(), personas=context.spec.personas, language=context.spec.language
+        )
+        self._service: BatchService
+        self._creation: BatchCreation
+        self._model: ModelJudge
+        self._rounds = Counter[str]()
+        self._reserved: dict[str, float] = {}  # of the budget, by token
+        self._cost = 0.0  # of the answers of the batch that is stored
+        self._direct, self._told = set[str](), set[str]()
+        self._with_schema = True
+        self._at_once, self._most_calls = math.inf, self._pace.calls
+
+    async def carry_out(self) -> None:
+        """Send the calls that are missing and store what comes back; on return no batch of the judge is out.
+
+        Calls that no batch could answer are left to direct calls.
+
+        Raises:
+            ServerDown, ModelError, StorageError, BudgetSpent: what is out stays out, and the ledger knows it.
+        """
+        settings, reference = self._context.settings, self._judge.reference
+        self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
+        self._creation = BatchCreation(self._service, self._stored, self._pace)
+        self._model = ModelJudge(self._context.traffic.open(reference, settings))
+        try:
+            await self._drive()
+        except CallRejected as fault:
+            raise ModelError(f"judge {self._judge.name}: {fault}") from fault
+        except CallError as fault:
+            raise ServerDown(f"judge {self._judge.name}: {fault}") from fault
+        finally:
+            await self._model.aclose()
+            await self._service.aclose()
+
+    async def _drive(self) -> None:
+        pause = self._pace.first
+        for batch in await asyncio.to_thread(self._open):
+            await self._creation.recover(batch)
+        self._set_aside(await asyncio.to_thread(self._open))
+        while True:
+            out = await asyncio.to_thread(self._open)
+            out += await self._send(out)
+            if not out:
+                return
+            changed = [await self._look(batch) for batch in out]
+            if any(changed):
+                pause = self._pace.first
+                continue
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, self._pace.longest)
+
+    def _open(self) -> list[SentBatch]:
+        return [batch for batch in self._stored.open_in(self._context.run_id) if batch.phase == self._judge.name]
+
+    # --- sending
+
+    async def _send(self, out: Sequence[SentBatch]) -> list[SentBatch]:
+        """Send batches of the calls that are missing and not out."""
+        if not self._sends:
+            return []
+        outside = {key for batch in out for key in batch.keys} | self._direct
+        left = iter([call for call in self._calls.missing() if call.key not in outside])
+        sent: list[SentBatch] = []
+        while len(out) + len(sent) < self._at_once:
+            with TemporaryFile() as file:
+                written = await asyncio.to_thread(self._write, left, file)
+                fitting = self._within_budget(written, file, waits=bool(out or sent))
+                if not fitting:
+                    break
+                sent += await self._created([line.call.key for line in fitting], file)
+            self._set_aside(sent[-1:])
+            if len(fitting) < len(written):
+                break
+        return sent
+
+    def _write(self, left: Iterator[PlannedCall], file: BinaryIO) -> list["_Written"]:
+        """Write calls as the lines of a batch, as many as it may hold."""
+        written, size = list[_Written](), 0
+        for call in left:
+            line = self._line(call)
+            if not line:
+                self._direct.add(call.key)
+                continue
+            size += len(line)
+            written.append(_Written(call, size))
+            file.write(line)
+            if len(written) >= self._most_calls or size + 2 * len(line) > self._pace.size:
+                break
+        file.flush()
+        return written
+
+    def _within_budget(self, written: list["_Written"], file: BinaryIO, *, waits: bool) -> list["_Written"]:
+        """The first calls of a batch, as far as the budget allows; the others are cut from its file.
+
+        Args:
+            waits: whether batches are out, which may cost less than was set aside.
+
+        Raises:
+            BudgetSpent: none is allowed, and none is out.
+        """
+        budget = self._context.budget
+        if budget is None or not written:
+            return written
+        left, count = budget.left, 0
+        for line in written:
+            left -= self._worst(line.call)
+            if left < 0:
+                break
+            count += 1
+        if not count and not waits:
+            first = written[0].call
+            raise budget.exhausted(self._judge.reference, self._worst(first), first.options)
+        if count:
+            file.truncate(written[count - 1].end)
+        return written[:count]
+
+    def _worst(self, call: PlannedCall) -> float:
+        """What a call costs at most in a batch; 0 without a price."""
+        if self._judge.price is None:
+            return 0.0
+        messages, _ = self._model.request(call, self._asked)
+        return worst_cost(self._judge.price.in_batch(), messages, call.options)
+
+    def _set_aside(self, batches: Sequence[SentBatch]) -> None:
+        """Set aside what batches that are out cost at most."""
+        if self._context.budget is None:
+            return
+        calls = {call.key: call for call in self._calls.missing()}
+        for batch in batches:
+            self._reserved[batch.token] = sum(self._worst(calls[key]) for key in batch.keys if key in calls)
+            self._context.budget.take(self._reserved[batch.token])
+
+    def _line(self, call: PlannedCall) -> bytes:
+        """A call as a line of a batch; empty where only a direct call says what is wrong with it."""
+        messages, schema = self._model.request(call, self._asked)
+        gauge = self._context.spec.gauges.get(str(self._judge.reference))
+        if gauge is not None and gauge.refusal(sum(byte_length(one.content) for one in messages), call.options):
+            return b""
+        try:
+            line = self._service.line(call.key, messages, call.options, schema if self._with_schema else None)
+        except CallRejected:
+            return b""
+        return line if len(line) <= self._pace.size // 2 else b""
+
+    async def _created(self, keys: Sequence[str], file: BinaryIO) -> list[SentBatch]:
+        """Create a batch of these calls."""
+        batch = SentBatch(
+            token=secrets.token_hex(16),
+            run_id=self._context.run_id,
+            phase=self._judge.name,
+            model=str(self._judge.reference),
+            calls=len(keys),
+            keys=tuple(keys),
+            created_at=datetime.now(UTC),
+        )
+        created = await self._creation.create(batch, file)
+        self._rounds.update(keys)
+        return [created]
+
+    # --- results
+
+    async def _look(self, batch: SentBatch) -> bool:
+        """Look at a batch, and store what it brought if it has ended; whether there was news."""
+        state = await self._service.state(batch.batch_id)
+        waited = batch.token in self._told
+        known = (batch.status, batch.completed, batch.failed)
+        if not state.ended and known == (state.status, state.completed, state.failed) and waited:
+            return False
+        self._told.add(batch.token)
+        await asyncio.to_thread(self._stored.seen, batch.token, state.status, state.completed, state.failed, state.message)
+        seen = msgspec.structs.replace(batch, status=state.status, completed=state.completed, failed=state.failed)
+        self._context.observer.batch(msgspec.structs.replace(seen, message=state.message))
+        if state.ended:
+            await self._store(batch, state, waited)
+        return state.ended
+
+    async def _store(self, batch: SentBatch, state: BatchState, waited: bool) -> None:
+        """Store what a batch brought.
+
+        Args:
+            waited: whether this process has seen it before.
+
+        Raises:
+            ModelError: the provider did not begin it, or somebody cancelled it.
+        """
+        calls = {call.key: call for call in self._calls.missing()}
+        outside = {key: calls[key] for key in batch.keys if key in calls}
+        refused, self._cost = 0, 0.0
+        for file_id in state.files:
+            with TemporaryFile() as file:
+                lines = await self._results(file_id, file)
+                while portion := await asyncio.to_thread(self._portion, lines):
+                    known = {line.key: line for line in portion if line.key in outside}  # the first of two would be as good
+                    answers = {key: line for key, line in known.items() if line.fault is None}
+                    rejected = [key for key, line in known.items() if isinstance(line.fault, CallRejected)]
+                    await self._read({key: (outside.pop(key), line) for key, line in answers.items()})
+                    refused += len(rejected)
+                    self._direct.update(rejected)
+        await self._calls.flush()
+        await asyncio.to_thread(self._stored.ended, batch.token)
+        if self._context.budget is not None:
+            self._context.budget.settle(self._reserved.pop(batch.token), self._cost)
+        await self._service.remove(batch.token)
+        if state.status == "cancelled" and waited:
+            raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
+        self._plan_again(batch, state, refused == batch.calls)
+        left = {call.key for call in self._calls.missing()}
+        self._direct.update(key for key in batch.keys if key in left and self._rounds[key] >= self._pace.rounds)
+
+    def _plan_again(self, batch: SentBatch, state: BatchState, all_refused: bool) -> None:
+        """Decide how what a batch did not bring is sent.
+
+        Raises:
+            ModelError: it is not sent again.
+        """
+        if all_refused and self._with_schema:  # as a direct call does: only without the schema it is known what was refused
+            self._with_schema = False
+            self._direct.difference_update(batch.keys)
+        if state.status != "failed":
+            return
+        if TOO_MUCH_AT_ONCE in state.codes and batch.calls > 1:
+            self._at_once, self._most_calls = 1, max(1, batch.calls // 2)
+            self._rounds.subtract(batch.keys)
+            return
+        raise ModelError(
+            f"the provider did not begin batch {state.id} of judge {self._judge.name}: {state.message or 'no reason given'}"
+        )
+
+    async def _results(self, file_id: str, file: BinaryIO) -> Iterator[BatchLine]:
+        """The lines of a file; none where the provider has deleted it, so that its calls are made again."""
+        try:
+            return await self._service.results(file_id, file)
+        except CallRejected as fault:
+            if fault.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+                raise
+            return iter(())
+
+    def _portion(self, lines: Iterator[BatchLine]) -> list[BatchLine]:
+        return list(islice(lines, _PORTION))
+
+    async def _read(self, answers: dict[str, tuple[PlannedCall, BatchLine]]) -> None:
+        """Read answers as judgments; an answer that cannot be read is repaired by a direct call."""
+
+        async def read_one(key: str) -> None:
+            call, line = answers[key]
+            judgment = await self._judgment(call, line)
+            if judgment is not None:
+                self._calls.receive(judgment)
+
+        if answers:
+            name = f"judge {self._judge.name} ({self._judge.reference})"
+            await run_concurrently(name, answers, read_one, min(self._context.spec.concurrency, len(answers)))
+            await self._calls.flush()
+
+    async def _judgment(self, call: PlannedCall, line: BatchLine) -> Judgment | None:
+        """The judgment that an answer gives; None where the answer is none."""
+        messages, _ = self._model.request(call, self._asked)
+        try:
+            first = self._service.completion(line, messages, call.options)
+        except CallError:
+            return None
+        judged = await self._model.read(call, self._asked, first)
+        judgment = judgment_of(call, self._context.run_id, msgspec.structs.replace(judged, steps=(IN_BATCH, *judged.steps)))
+        price = call.judge.price
+        if price is None or judgment.cost is None:
+            return judgment
+        tokens = (first.prompt_tokens, first.completion_tokens)
+        cost = price.in_batch().of(*tokens)
+        self._cost += cost
+        return msgspec.structs.replace(judgment, cost=judgment.cost - price.of(*tokens) + cost)

@@ -1,0 +1,140 @@
+"""How far workers are with a run, read from the ledger: calls done of those planned, workers alive, rate, time left, cost."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from areopage.bench.conversations.children import CHILD_SOURCE
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.run import DEAD_AFTER
+from areopage.bench.fleet.shares import shares_of
+from areopage.bench.spec import RunSpec
+from areopage.jury.judges import Price
+from areopage.ledger.fleet import CallCounts, CallSum, Fleet, FleetNote, FleetState
+from areopage.ledger.operations import Workers, state_of
+from areopage.ledger.store import Ledger
+
+
+class PhaseProgress(Struct, frozen=True, kw_only=True):
+    """The calls to the target or to one judge; `total` is an estimate until a worker has begun.
+
+    `rate` is in calls a second since the phase began, `seconds_left` the time that the rest takes at this rate.
+    """
+
+    name: str
+    done: int
+    total: int
+    begun: bool
+    ended: bool
+    rate: float | None = None
+    seconds_left: float | None = None
+
+
+class RunProgress(Struct, frozen=True, kw_only=True):
+    """How far workers are with a run.
+
+    `rate` is that of all phases in progress. `costs` are those of models with a configured price, by currency.
+    """
+
+    run_id: str
+    state: FleetState
+    asked_at: datetime
+    phases: tuple[PhaseProgress, ...]
+    workers: int
+    rate: float | None
+    seconds_left: float | None
+    tokens: int
+    costs: Mapping[str, float]
+    notes: tuple[FleetNote, ...]
+    counts: CallCounts
+
+    @property
+    def done(self) -> int:
+        """How many calls are stored."""
+        return sum(phase.done for phase in self.phases)
+
+    @property
+    def total(self) -> int:
+        """How many calls there are."""
+        return sum(phase.total for phase in self.phases)
+
+
+def progress_of(
+    ledger: Ledger, run_id: str, spec: RunSpec, now: datetime, before: CallCounts | None = None
+) -> RunProgress | None:
+    """Read how far workers are with a run; None where they were never asked to carry it out.
+
+    Args:
+        before: the counts of an earlier call, so that only newer calls are counted.
+
+    Raises:
+        StorageError: the ledger cannot be read.
+    """
+    fleet = Fleet(ledger)
+    run = fleet.run(run_id)
+    if run is None:
+        return None
+    counts = fleet.counts(run_id, before)
+    made = _calls_by_phase(counts)
+    phases, told = [], dict[str, int]()
+    for phase in fleet.phases(run_id):
+        judge = phase.name.partition(" (round ")[0]
+        stored = max(0, made.get(judge, CallSum()).calls - told.get(judge, 0))
+        done = min(phase.total, phase.kept + stored) if phase.began_at is not None else 0
+        done = phase.total if phase.ended_at is not None and not phase.left_open else done
+        told[judge] = told.get(judge, 0) + max(0, done - phase.kept)
+        rate = seconds_left = None
+        if phase.began_at is not None and phase.ended_at is None and done > phase.kept:
+            rate = (done - phase.kept) / max(0.5, (now - phase.began_at).total_seconds())
+            seconds_left = (phase.total - done) / rate
+        begun, ended = phase.began_at is not None, phase.ended_at is not None
+        phases.append(
+            PhaseProgress(
+                name=phase.name, done=done, total=phase.total, begun=begun, ended=ended, rate=rate, seconds_left=seconds_left
+            )
+        )
+    rates = [phase.rate for phase in phases if phase.rate is not None and phase.done < phase.total]
+    left = sum(phase.total - phase.done for phase in phases)
+    rate = sum(rates) if rates else None
+    return RunProgress(
+        run_id=run_id,
+        state=run.state,
+        asked_at=run.asked_at,
+        phases=tuple(phases),
+        workers=workers_of(ledger, run_id, spec, now),
+        rate=rate,
+        seconds_left=left / rate if rate else None,
+        tokens=sum(one.prompt_tokens + one.completion_tokens for one in made.values()),
+        costs=_costs(spec, made),
+        notes=tuple(fleet.notes(run_id)),
+        counts=counts,
+    )
+
+
+def workers_of(ledger: Ledger, run_id: str, spec: RunSpec, now: datetime) -> int:
+    """How many processes work on a run."""
+    pools = dict.fromkeys(share.part.pool(run_id) for share in shares_of(spec))
+    return sum(state_of(one, now, DEAD_AFTER) == "alive" for pool in pools for one in Workers(ledger).list(pool))
+
+
+def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:
+    made = dict(counts.judged)
+    for source, one in counts.answered.items():
+        name = CHILD_PHASE if source.startswith(CHILD_SOURCE) else TARGET_PHASE
+        made[name] = made.get(name, CallSum()) + one
+    return made
+
+
+def _costs(spec: RunSpec, made: Mapping[str, CallSum]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, price in _prices(spec):
+        one = made.get(name, CallSum())
+        found[price.currency] = found.get(price.currency, 0.0) + price.of(one.prompt_tokens, one.completion_tokens)
+    return found
+
+
+def _prices(spec: RunSpec) -> Sequence[tuple[str, Price]]:
+    named = [(judge.name, judge.price) for judge in spec.judges]
+    named += [(name, one.price) for name, one in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)) if one is not None]
+    return [(name, price) for name, price in named if price is not None]

@@ -1,0 +1,179 @@
+"""What a worker's process does for one share of a run: check, wait for answers, make the calls, and note the end."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from areopage.bench.execution.context import Observer, RunContext, Silent
+from areopage.bench.execution.phases import TARGET_PHASE
+from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
+from areopage.bench.fleet.shares import ServerShare, check_share
+from areopage.bench.planning.estimate import Estimate
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.errors import AreopageError, ServerDown, StorageError
+from areopage.ledger.fleet import Fleet, FleetNote
+from areopage.ledger.records import Answer, Judgment, Run
+from areopage.ledger.sent_batches import SentBatch
+from areopage.ledger.store import Ledger
+
+LOOK_EVERY = 0.5
+GRACE = 30.0
+"""Seconds that open calls may still take where the run is stopped."""
+STORED_WITHIN = 0.2
+"""Seconds in which what the last calls brought is handed to the ledger's writer."""
+
+WorkEnd = Literal["done", "stopped", "left", "again"]
+"""How the work on a share ended: it is done, the worker stops, it is left to other workers, or another try may help."""
+
+
+def planned_phases(spec: RunSpec, size: Estimate) -> dict[str, int]:
+    """The phases of a run with about how many calls each has, in order."""
+    target = {TARGET_PHASE: size.answer_calls} if spec.target is not None else {}
+    return {**target, **{judge.name: size.judge_calls[judge.name] for judge in spec.judges}}
+
+
+class PhaseNotes(Silent):
+    """Notes the sizes of phases in the ledger, and outages of servers; see `Observer`."""
+
+    def __init__(self, ledger: Ledger, run_id: str, worker: str, shown: Observer) -> None:
+        """Note them.
+
+        Args:
+            shown: is told of everything, too.
+        """
+        self._fleet, self._run_id, self._worker, self._shown = Fleet(ledger), run_id, worker, shown
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Note a phase."""
+        self._fleet.begin_phase(self._run_id, name, total, kept, datetime.now(UTC))
+        self._shown.phase(name, total, kept)
+
+    def answered(self, answer: Answer) -> None:
+        """Pass it on."""
+        self._shown.answered(answer)
+
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Pass it on."""
+        self._shown.judged(judgment, cases)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Pass it on."""
+        self._shown.batch(batch)
+
+    def server_gone(self, address: str, seconds: float) -> None:
+        """Note that a server is gone."""
+        self._note(address, f"does not answer; calls wait up to {seconds:.0f} s")
+        self._shown.server_gone(address, seconds)
+
+    def server_back(self, address: str, seconds: float) -> None:
+        """Note that it answers again."""
+        self._note(address, f"answers again after {seconds:.0f} s")
+        self._shown.server_back(address, seconds)
+
+    def _note(self, server: str, text: str) -> None:
+        self._fleet.note(self._run_id, FleetNote(worker=self._worker, server=server, text=text, at=datetime.now(UTC)))
+
+
+async def work_on(
+    ledger: Ledger,
+    run: Run,
+    spec: RunSpec,
+    cases: tuple[RunCase, ...],
+    share: ServerShare,
+    folder: Path,
+    *,
+    worker: str,
+    shown: Observer,
+    stopping: Callable[[], float | None],
+) -> WorkEnd:
+    """Do a share of a run together with the other workers of its server.
+
+    Args:
+        spec: as this worker reaches the models.
+        folder: where the lock files of this computer's workers lie.
+        worker: this worker, as its notes name it.
+        shown: is told of the progress.
+        stopping: None while the worker works; else the seconds that open calls may still take. It is asked again and again.
+
+    Raises:
+        StorageError: the ledger cannot be used.
+    """
+    fleet, observer = Fleet(ledger), PhaseNotes(ledger, run.id, worker, shown)
+    try:
+        await check_share(spec, share)
+        context = context_of_run(run, spec, ledger, observer)
+        open_calls = await _carried_out(context, cases, folder, share, stopping, fleet)
+    except StorageError:
+        raise
+    except AreopageError as fault:
+        note = FleetNote(worker=worker, server=share.name, text=" ".join(str(fault).split()), at=datetime.now(UTC))
+        fleet.note(run.id, note)
+        return "again" if isinstance(fault, ServerDown) else "left"
+    if open_calls is None:
+        return "stopped"
+    fleet.end_phases(run.id, share.phases, datetime.now(UTC), left_open=open_calls > 0)
+    end_run(ledger, run)
+    return "done"
+
+
+def end_run(ledger: Ledger, run: Run) -> bool:
+    """End a run where workers have done what they can of all its phases: one of them computes its results; True for that one."""
+    fleet, now = Fleet(ledger), datetime.now(UTC)
+    phases = fleet.phases(run.id)
+    if any(phase.ended_at is None for phase in phases):
+        return False
+    left = any(phase.left_open for phase in phases)
+    if not left:
+        ledger.finish_run(run.id, now)
+    if not fleet.close(run.id, "ended", now):
+        return False
+    settle(run, int(left), ledger)
+    return True
+
+
+async def _carried_out(
+    context: RunContext,
+    cases: tuple[RunCase, ...],
+    folder: Path,
+    share: ServerShare,
+    stopping: Callable[[], float | None],
+    fleet: Fleet,
+) -> int | None:
+    """Make the calls of a share; None where the worker, or the run, is stopped first."""
+    work = asyncio.create_task(carry_out_within_limits(context, cases, folder, share.part))
+    try:
+        while not work.done():
+            await asyncio.wait([work], timeout=LOOK_EVERY)
+            if not work.done() and (stopping() is not None or await asyncio.to_thread(_is_closed, fleet, context.run_id)):
+                await _drain(context, work, stopping)
+                break
+        return None if work.cancelled() else work.result()
+    except asyncio.CancelledError:
+        return None
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+def _is_closed(fleet: Fleet, run_id: str) -> bool:
+    found = fleet.run(run_id)
+    return found is None or found.state == "stopped"
+
+
+async def _drain(context: RunContext, work: "asyncio.Task[int]", stopping: Callable[[], float | None]) -> None:
+    """Begin no call any more, wait for the open ones, then end the work; what arrived is stored."""
+    context.traffic.hold()
+    began = time.monotonic()
+
+    def grace() -> float:
+        found = stopping()
+        return GRACE if found is None else found
+
+    while not work.done() and context.traffic.open_calls() and time.monotonic() < began + grace():
+        await asyncio.wait([work], timeout=LOOK_EVERY / 10)
+    await asyncio.wait([work], timeout=STORED_WITHIN)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)

@@ -1,0 +1,56 @@
+"""The budget of runs in money: what they have spent, and what every model that they ask costs."""
+
+import os
+from collections.abc import Sequence
+
+from areopage.bench.conversations.children import CHILD_SOURCE
+from areopage.bench.planning.estimate import paid_models
+from areopage.bench.spec import RunSpec
+from areopage.jury.budget import Budget, Paid, open_budget
+from areopage.ledger.answers import Answers
+from areopage.ledger.records import Run
+from areopage.ledger.spending import judge_totals
+from areopage.ledger.store import Ledger
+
+
+def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
+    """The budget of some runs together; what they have spent before is part of it.
+
+    Args:
+        ledger: of the runs; None where they have not begun.
+        runs: in the order of `specs`; empty where they have not begun.
+
+    Raises:
+        UserError: a model that costs money has no price, or prices are in several currencies.
+    """
+    spent: dict[str, float] = {}
+    for spec, run in zip(specs, runs, strict=False):
+        if ledger is None:
+            break
+        for currency, amount in spent_by(run, spec, ledger).items():
+            spent[currency] = spent.get(currency, 0.0) + amount
+    return open_budget(limit, [paid for spec in specs for paid in _models(spec)], spent)
+
+
+def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
+    """What the calls of a run have cost, by currency: all its answers and judgments, failed ones included."""
+    spent: dict[str, float] = {}
+    for total in judge_totals(ledger, [run.id]):
+        if total.currency:
+            spent[total.currency] = spent.get(total.currency, 0.0) + total.cost
+    for calls in Answers(ledger).calls_of(run.id):
+        asked = spec.child if calls.source.startswith(CHILD_SOURCE) else spec.target
+        if asked is not None and asked.price is not None:
+            cost = asked.price.of(calls.prompt_tokens, calls.completion_tokens)
+            spent[asked.price.currency] = spent.get(asked.price.currency, 0.0) + cost
+    return spent
+
+
+def _models(spec: RunSpec) -> list[Paid]:
+    paid = paid_models(spec, os.environ)
+    asked: list[Paid] = [
+        (str(one.reference), one.reference, one.price, str(one.reference) in paid)
+        for one in (spec.target, spec.child)
+        if one is not None
+    ]
+    return [*asked, *((one.name, one.reference, one.price, one.name in paid) for one in spec.judges if one.is_model)]

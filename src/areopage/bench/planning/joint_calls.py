@@ -1,0 +1,47 @@
+"""Joint judging in a run: one call asks a model about all criteria of a scope, and how many calls that saves."""
+
+from collections.abc import Iterator, Sequence
+
+from areopage.bench.results.coverage import JudgedTurns
+from areopage.bench.spec import RunCase, RunSpec
+from areopage.criteria.records import Criterion
+from areopage.errors import ConfigError
+from areopage.jury.judges import Judge
+from areopage.jury.plan import by_scope
+from areopage.locales import Note
+from areopage.suites.loader import Suite
+
+
+def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:
+    """A remark on models that are asked about several criteria in one call.
+
+    Raises:
+        ConfigError: passes are adaptive: they are added criterion by criterion, which a joint call cannot be.
+    """
+    if not spec.joint:
+        return
+    if spec.adaptive is not None:
+        message = "adaptive passes are added criterion by criterion: set joint to false (--no-joint), or give --passes N"
+        raise ConfigError(message, path=suite.document.path, key="judge_system.evaluation.joint")
+    models = tuple(judge.name for judge in spec.judges if judge.is_model)
+    if models and len(spec.criteria) > 1:
+        yield Note("asked_jointly", {"judges": models})
+
+
+def groups_asked(spec: RunSpec, judge: Judge, criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """The criteria of one case as a judge is asked about them: each group in a call of its own."""
+    own = [one for one in criteria if judge.may_judge(one)]
+    return by_scope(own) if spec.joint and judge.is_model else [(one,) for one in own]
+
+
+def calls_of_a_pass(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> dict[str, int]:
+    """How many calls one pass of each judge makes, by its name, identical cases not counted out."""
+    criteria, counts = spec.criteria_by_id(), dict[str, int]()
+    for judge in spec.judges:
+        groups: dict[tuple[str, ...], list[tuple[Criterion, ...]]] = {}
+        counts[judge.name] = 0
+        for item in cases:
+            if item.criteria not in groups:
+                groups[item.criteria] = groups_asked(spec, judge, [criteria[key] for key in item.criteria])
+            counts[judge.name] += sum(len(turns.of(item.case.id, group[0])) for group in groups[item.criteria])
+    return counts

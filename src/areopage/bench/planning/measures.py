@@ -1,0 +1,101 @@
+"""What earlier calls tell about models: the bytes of their prompts for each token, the length of their answers, their seconds."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Struct, structs
+from sqlalchemy import func, select
+
+from areopage.bench.spec import RunSpec, spec_of
+from areopage.criteria.prompt_sizes import PromptSizer
+from areopage.criteria.scopes import case_at
+from areopage.errors import AreopageError
+from areopage.jury.fitting import Fitting
+from areopage.ledger.answer_tables import answer_judgments, answers, judgments, verdicts
+from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.records import Answer
+from areopage.ledger.store import Ledger
+from areopage.models.port import ModelStatus
+from areopage.models.reference import ModelReference
+from areopage.models.window import Gauge
+
+LEAST_CALLS = 5
+"""Fewer calls measure nothing."""
+_MEASURED = 60
+_LOOKED_AT = 100_000
+"""The newest judgments among which calls to a model are sought, so that a large ledger is not read through."""
+
+
+def gauge_of(reference: ModelReference, status: ModelStatus) -> Gauge:
+    """What a check tells of a model's window; the embedded model tells what a call gets that asks for none."""
+    if reference.provider == "embedded":
+        return Gauge(default=status.context_length)
+    return Gauge(stated=status.context_length)
+
+
+def with_measures(spec: RunSpec, ledger: Ledger | None) -> RunSpec:
+    """The specification with the bytes for each token that the ledger's calls to its models tell."""
+    if ledger is None:
+        return spec
+    return structs.replace(spec, gauges={name: _measured(gauge, name, ledger) for name, gauge in spec.gauges.items()})
+
+
+def _measured(gauge: Gauge, model: str, ledger: Ledger) -> Gauge:
+    sizes = list(_stored_sizes(model, ledger))
+    tokens = sum(counted for _, counted in sizes)
+    if len(sizes) < LEAST_CALLS or not tokens:
+        return gauge
+    return structs.replace(gauge, bytes_per_token=sum(size for size, _ in sizes) / tokens, calls=len(sizes))
+
+
+class _Stored(Struct, frozen=True):
+    run_id: str
+    judge: str
+    turn: int
+    counted: int
+    criteria: tuple[str, ...]
+    answer: Answer
+
+
+def _stored_sizes(model: str, ledger: Ledger) -> Iterator[tuple[int, int]]:
+    """The bytes of prompts that a model was sent as a judge of the benchmark, and the tokens that its server counted."""
+
+    @lru_cache(maxsize=16)
+    def spec_named(run_id: str) -> tuple[RunSpec, PromptSizer] | None:
+        try:
+            spec = spec_of(ledger.run(run_id))
+        except AreopageError:  # a panel of production, or written by another version
+            return None
+        return spec, PromptSizer(spec.personas)
+
+    for one in _latest(model, ledger):
+        found = spec_named(one.run_id)
+        if found is None or one.answer.erased:
+            continue
+        (spec, sizer), by_id = found, found[0].criteria_by_id()
+        judge = next((judge for judge in spec.judges if judge.name == one.judge), None)
+        if judge is None or not set(one.criteria) <= by_id.keys():
+            continue
+        own = tuple(criterion for criterion in spec.criteria if criterion.id in one.criteria)
+        fitting = Fitting(judge, spec.gauges.get(str(judge.reference)), spec.personas, sizer)
+        yield sizer.size(own, case_at(fitting.fitted(one.answer.case, own, joint=spec.joint).case, one.turn)), one.counted
+
+
+def _latest(model: str, ledger: Ledger) -> list[_Stored]:
+    """The latest judgments of a model whose prompts were counted, those that took a repair call left out."""
+    newest = select(func.max(judgments.c.id)).scalar_subquery()
+    query = select(
+        judgments.c.id, judgments.c.key, judgments.c.run_id, judgments.c.judge, judgments.c.turn, judgments.c.prompt_tokens
+    )
+    query = query.where(judgments.c.model == model, judgments.c.id > newest - _LOOKED_AT, judgments.c.prompt_tokens > 0)
+    query = query.where(judgments.c.repair_text == "").order_by(judgments.c.id.desc()).limit(_MEASURED)
+    found: list[_Stored] = []
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        for id, key, run_id, judge, turn, counted in connection.execute(query).all():
+            linked = select(answer_judgments.c.answer).where(answer_judgments.c.key == key).limit(1).scalar_subquery()
+            row = connection.execute(WHOLE_ANSWERS.where(answers.c.number == linked)).one_or_none()
+            if row is not None:
+                own = tuple(connection.execute(select(verdicts.c.criterion).where(verdicts.c.judgment_id == id)).scalars())
+                found.append(_Stored(run_id, judge, turn, counted, own, answer_of(row)))
+    return found

@@ -1,0 +1,292 @@
+"""The plan of a run before anything is paid: calls, tokens, prefixes, time and money by model, and the cases that are too long.
+
+Every prompt is measured, see `areopage.criteria.prompt_sizes`. Earlier calls of the ledger tell how many bytes a token has, how
+long answers are and how long a call takes; what they do not tell is assumed, and the plan says so.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from areopage.bench.conversations.turns import most_turns
+from areopage.bench.keys import answer_calls, given_in
+from areopage.bench.planning.estimate import ASSUMED_RESPONSE_CHARACTERS, Estimate, estimate, told_characters
+from areopage.bench.spec import RunCase, RunSpec, Target
+from areopage.cases.records import Case
+from areopage.criteria.prompt_sizes import PromptSizer
+from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import WHOLE, case_at, is_conversation, turns_to_judge
+from areopage.jury.call_sizes import VERDICT_TOKENS
+from areopage.jury.fitting import Fitting
+from areopage.jury.judges import Judge, Price
+from areopage.jury.plan import groups_of
+from areopage.ledger.spending import Pace, pace_of
+from areopage.ledger.store import Ledger
+from areopage.models.port import CHARACTERS_PER_TOKEN, Options
+from areopage.models.window import Gauge
+from areopage.text.sizes import byte_length
+
+LongKind = Literal["not_sent", "cut", "may_not_fit"]
+"""`not_sent`: the prompt is too long, and the run says so in place of a call. `cut`: documents at the end are not shown.
+`may_not_fit`: the prompt is sent, and the server may refuse it."""
+
+
+class ModelPlan(Struct, frozen=True, kw_only=True):
+    """What is asked of one judge, the target or the model that plays children.
+
+    Args:
+        name: of the judge, or the model's reference.
+        prefixes: the distinct texts that its prompts begin with, which a server can keep between calls; 0 where not known.
+        gauge: of its tokens and its window.
+        pace: of its earlier calls; None without any.
+        seconds: of all its calls, as many at once as the run makes; None without earlier calls.
+        cost: in the currency of its price; None without a price.
+    """
+
+    name: str
+    model: str
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    prefixes: int = 0
+    gauge: Gauge = Gauge()
+    pace: Pace | None = None
+    seconds: float | None = None
+    price: Price | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """What the calls cost."""
+        return None if self.price is None else self.price.of(self.prompt_tokens, self.answer_tokens)
+
+
+class LongCases(Struct, frozen=True, kw_only=True):
+    """The cases that are too long for one model.
+
+    Args:
+        name: as in `ModelPlan`.
+        cases: their ids, in the run's order; `prompts` is how many prompts that concerns in one pass.
+        longest: about how many tokens the longest of these prompts has, before documents are cut; of prompts that may not fit,
+            how many it may have.
+        window: of the model, in tokens.
+    """
+
+    name: str
+    kind: LongKind
+    cases: tuple[str, ...]
+    prompts: int
+    longest: int
+    window: int
+
+
+class RunPlan(Struct, frozen=True, kw_only=True):
+    """The plan of one run.
+
+    Args:
+        size: the number of calls and model loads.
+        models: the target first, then the judges that are models.
+    """
+
+    size: Estimate
+    models: tuple[ModelPlan, ...]
+    long: tuple[LongCases, ...]
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """What it costs, by currency."""
+        found: dict[str, float] = {}
+        for one in self.models:
+            if one.price is not None and one.cost is not None:
+                found[one.price.currency] = found.get(one.price.currency, 0.0) + one.cost
+        return found
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it takes; None where that is not known of a model that is asked."""
+        known = [one.seconds for one in self.models if one.calls]
+        return None if None in known else sum(seconds or 0.0 for seconds in known)
+
+
+def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = None) -> RunPlan:
+    """Plan a run; no model is asked.
+
+    Args:
+        ledger: with earlier calls; None: nothing is known of any model.
+    """
+    size, sizer = estimate(spec, cases), PromptSizer(spec.personas)
+    planner = _Planner(spec, ledger)
+    models, long = planner.target(spec.target, cases, size)
+    for judge in spec.judges:
+        if judge.is_model:
+            found = _Prompts(spec, judge, sizer).measured(cases)
+            models.append(planner.judge(judge, found, size))
+            long += found.long
+    return RunPlan(size=size, models=tuple(models), long=tuple(long))
+
+
+class _Planner:
+    """Adds what is known of models to what they are asked."""
+
+    def __init__(self, spec: RunSpec, ledger: Ledger | None) -> None:
+        self._spec, self._ledger = spec, ledger
+
+    def target(self, target: Target | None, cases: Sequence[RunCase], size: Estimate) -> tuple[list[ModelPlan], list[LongCases]]:
+        """The target, and the model that plays children."""
+        if target is None or not size.answer_calls:
+            return [], []
+        gauge = self._spec.gauges.get(str(target.reference), Gauge())
+        long = _TooLong(str(target.reference), gauge, ASSUMED_ANSWER_TOKENS)
+        total = 0
+        for call in answer_calls(self._spec, cases):
+            bytes_of = sum(byte_length(message.content) for message in call.messages)
+            long.look_at(call.case.id, bytes_of, target.options)
+            turns = most_turns(call.case, self._spec)
+            total += bytes_of * turns + sum(told_characters(turn) for turn in range(1, turns))
+        models = [self._planned(target, size.answer_calls, gauge.tokens(total), ASSUMED_ANSWER_TOKENS)]
+        if self._spec.child is not None and size.child_calls:
+            models.append(self._planned(self._spec.child, size.child_calls, size.child_prompt_tokens, ASSUMED_TURN_TOKENS))
+        return models, long.found()
+
+    def judge(self, judge: Judge, found: "_Prompts", size: Estimate) -> ModelPlan:
+        """One judge, with its prompts."""
+        calls = size.judge_calls[judge.name]
+        tokens = found.gauge.tokens(round(found.total / max(1, found.prompts) * calls))
+        verdicts = found.verdicts / max(1, found.prompts)
+        planned = self._planned(judge, calls, tokens, VERDICT_TOKENS * verdicts)
+        price = judge.price.in_batch() if judge.price is not None and judge.name in self._spec.batch else judge.price
+        return structs.replace(planned, name=judge.name, prefixes=len(found.prefixes), price=price)
+
+    def _planned(self, one: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
+        model = str(one.reference)
+        pace = pace_of(self._ledger, model, judges_first=isinstance(one, Judge)) if self._ledger is not None else None
+        each = pace.answer_tokens if pace is not None and pace.answer_tokens else answer_tokens
+        at_once = 1 if one.reference.provider == "embedded" else self._spec.concurrency
+        return ModelPlan(
+            name=model,
+            model=model,
+            calls=calls,
+            prompt_tokens=prompt_tokens,
+            answer_tokens=round(calls * each),
+            gauge=self._spec.gauges.get(model, Gauge()),
+            pace=pace,
+            seconds=calls * pace.seconds / min(at_once, max(1, calls)) if pace is not None else None,
+            price=one.price,
+        )
+
+
+ASSUMED_ANSWER_TOKENS = int(ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN)
+ASSUMED_TURN_TOKENS = 50
+
+
+class _TooLong:
+    """Collects the cases that are too long for one model."""
+
+    def __init__(self, name: str, gauge: Gauge, room: int) -> None:
+        self._name, self._gauge, self._room = name, gauge, room
+        self._cases: dict[LongKind, dict[str, None]] = {}
+        self._prompts: dict[LongKind, int] = {}
+        self._longest: dict[LongKind, int] = {}
+        self._window: dict[LongKind, int] = {}
+
+    def look_at(self, case_id: str, size: int, options: Options, to_come: int = 0) -> None:
+        """Look at a prompt.
+
+        Args:
+            size: of what is there, in bytes.
+            to_come: about how many bytes the target's response will add.
+        """
+        if self._gauge.refusal(size, options):
+            self.note("not_sent", case_id, size, options)
+        elif self._gauge.refusal(size + to_come, options) or self._gauge.may_not_fit(size + to_come, options, self._room):
+            self.note("may_not_fit", case_id, size + to_come, options)
+
+    def note(self, kind: LongKind, case_id: str, size: int, options: Options) -> None:
+        """Note a prompt of a case."""
+        self._cases.setdefault(kind, {})[case_id] = None
+        self._prompts[kind] = self._prompts.get(kind, 0) + 1
+        tokens = self._gauge.most_tokens(size) if kind == "may_not_fit" else self._gauge.tokens(size)
+        self._longest[kind] = max(self._longest.get(kind, 0), tokens)
+        self._window[kind] = self._gauge.window(options) or 0
+
+    def found(self) -> list[LongCases]:
+        """What was found, what is not sent first."""
+        kinds: tuple[LongKind, ...] = ("not_sent", "cut", "may_not_fit")
+        return [
+            LongCases(
+                name=self._name,
+                kind=kind,
+                cases=tuple(self._cases[kind]),
+                prompts=self._prompts[kind],
+                longest=self._longest[kind],
+                window=self._window[kind],
+            )
+            for kind in kinds
+            if kind in self._cases
+        ]
+
+
+class _Prompts:
+    """The prompts of one pass of a judge.
+
+    `total` is their bytes, `prompts` how many there are, `verdicts` what they ask for, `prefixes` what they begin with.
+    """
+
+    def __init__(self, spec: RunSpec, judge: Judge, sizer: PromptSizer) -> None:
+        self._spec, self._judge, self._sizer = spec, judge, sizer
+        self.gauge = spec.gauges.get(str(judge.reference), Gauge())
+        self._fitting = Fitting(judge, self.gauge, spec.personas, sizer)
+        self._tightest = min(judge.passes, key=lambda options: self.gauge.window(options) or 1 << 40, default={})
+        self._too_long = _TooLong(judge.name, self.gauge, VERDICT_TOKENS)
+        self._criteria = spec.criteria_by_id()
+        self._groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}
+        self.total = self.prompts = self.verdicts = 0
+        self.prefixes: set[str] = set()
+
+    @property
+    def long(self) -> list[LongCases]:
+        """The cases that are too long."""
+        return self._too_long.found()
+
+    def measured(self, cases: Sequence[RunCase]) -> "_Prompts":
+        """Measure the prompts about all cases."""
+        for item in cases:
+            self._measure(item)
+        return self
+
+    def _measure(self, item: RunCase) -> None:
+        groups = self._groups_of(item)
+        if not groups:
+            return
+        case = item.case
+        own = [one for group in groups for one in group]
+        fitted = self._fitting.fitted(case, own, joint=self._spec.joint)
+        if fitted.left_out:
+            whole = max(self._sizer.size(group, case) for group in groups)
+            self._too_long.note("cut", case.id, whole, self._tightest)
+        missing = told_characters(most_turns(case, self._spec)) if case.response is None else 0
+        parts: dict[tuple[str, str, int], int] = {}
+        for group in groups:
+            constant = self._sizer.constant(group, case.maturity)
+            self.prefixes.add(constant.prefix)
+            for shown, turn in self._shown(fitted.case, group[0], item):
+                part = (group[0].scope, group[0].language, turn)
+                if part not in parts:
+                    parts[part] = self._sizer.case_size(shown, group[0])
+                size = constant.size + parts[part]
+                self._too_long.look_at(case.id, size, self._tightest, missing)
+                self.total += size + missing
+                self.prompts += 1
+                self.verdicts += len(group)
+
+    def _shown(self, case: Case, criterion: Criterion, item: RunCase) -> Iterator[tuple[Case, int]]:
+        """The case as each call of a criterion shows it, with the number of the reply."""
+        for turn in turns_to_judge(criterion.scope, case, given_in(item)):
+            yield (case if turn == WHOLE or case.response is None else case_at(case, turn)), turn
+
+    def _groups_of(self, item: RunCase) -> list[tuple[Criterion, ...]]:
+        key = (item.criteria, is_conversation(item.case))
+        if key not in self._groups:
+            criteria = [self._criteria[id] for id in item.criteria]
+            self._groups[key] = groups_of(self._judge, criteria, item.case, joint=self._spec.joint)
+        return self._groups[key]

@@ -1,0 +1,39 @@
+"""The batches of a run on the console."""
+
+import asyncio
+
+import typer
+from msgspec.structs import replace
+
+from areopage.bench.execution.batch_judges import cancel_batches
+from areopage.bench.execution.start import agreed
+from areopage.bench.spec import spec_of
+from areopage.cli.asking import ask_to_send
+from areopage.cli.bench.run import Places, configured
+from areopage.cli.progress import batch_text
+from areopage.jury.options import reached_by
+from areopage.ledger.records import Run
+from areopage.ledger.sent_batches import SentBatches
+from areopage.ledger.store import Ledger
+
+
+def print_batches(ledger: Ledger, run_id: str) -> int:
+    """A line for each batch of a run, as it was last seen; returns how many there are."""
+    found = SentBatches(ledger).of_run(run_id)
+    for batch in found:
+        seen = f", seen {batch.seen_at:%Y-%m-%d %H:%M} UTC" if batch.seen_at else ""
+        stored = ", stored" if batch.ended_at else ""
+        typer.echo(f"{batch_text(batch)}{seen}{stored}")
+    return len(found)
+
+
+def cancel_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> None:
+    """Cancel the batches of a run that are out.
+
+    Raises:
+        UserError: a provider cannot be asked.
+    """
+    spec = spec_of(run)
+    settings = reached_by(spec.settings, configured(places).section, places.allowed_variables)
+    spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)
+    asyncio.run(cancel_batches(ledger, run.id, spec.settings.with_environment()))

@@ -1,0 +1,224 @@
+"""`areopage worker`: benchmark runs, monitored answers and scheduled jobs, on any number of machines with one ledger."""
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, answers_text, duration, one_of, tell
+from areopage.errors import UserError
+from areopage.ledger.store import Ledger
+from areopage.monitor.evaluate import Progress
+from areopage.work.signals import stop_signals
+
+if TYPE_CHECKING:
+    from areopage.app.worker import RunWorker
+    from areopage.monitor.worker import MonitorWorker
+
+TERMINAL_EVERY = 1.0
+LOG_EVERY = 10.0
+LOOK_EVERY = 0.5
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+MONITOR, BENCH = "monitor", "bench"
+
+GraceOption = Annotated[
+    float, typer.Option("--grace", metavar="SECONDS", min=0, help="Time to finish calls in flight after a stop.")
+]
+
+
+def worker(
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only", metavar="bench|monitor", help="Only benchmark runs, or only monitored answers and scheduled jobs."
+        ),
+    ] = None,
+    endpoints: Annotated[
+        str | None,
+        typer.Option(
+            "--endpoints", metavar="NAME,...", help="Call only these endpoints (or providers) for benchmark runs, e.g. gpu-1."
+        ),
+    ] = None,
+    run: Annotated[str, typer.Option("--run", metavar="RUN", help="Work on this run only, and end when it has ended.")] = "",
+    out: OutOption = OUTPUTS,
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+    grace: GraceOption = 30.0,
+    share: Annotated[str | None, typer.Option("--share", hidden=True)] = None,
+    named: Annotated[str, typer.Option("--as", hidden=True)] = "",
+) -> None:
+    """Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped.
+
+    Any number of workers on any number of machines share the work of one ledger. Of benchmark runs a worker does the calls to
+    the servers that it can reach and that its own configuration names; API keys come from its own environment.
+    """
+    kind = one_of("--only", only, (BENCH, MONITOR))
+    chosen = find_config(config, ledger)
+    if kind != MONITOR and not chosen.section.ledger:
+        chosen = chosen.on_ledger(str(out / "ledger.db"))  # where `bench run` has it
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    if share is not None:
+        raise typer.Exit(_do_share(chosen, run, share, out, named, grace))
+    if run and kind == MONITOR:
+        raise UserError("--run is a benchmark run: leave out --only monitor")
+    listed = [name.strip() for name in endpoints.split(",")] if endpoints is not None else chosen.section.fleet.endpoints
+    monitors = kind == MONITOR or (kind is None and not run and _has_monitor(chosen))
+    with open_ledger(chosen, create=not run) as opened:
+        if run:
+            run = opened.run(run).id
+        benches = None if kind == MONITOR else _run_worker(opened, chosen, out, listed, run, grace)
+        _work(opened, chosen, benches, run, grace, monitors=monitors)
+
+
+def monitor_worker(config: ConfigOption = None, grace: GraceOption = 30.0) -> None:
+    """Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."""
+    worker(only=MONITOR, endpoints=None, run="", out=OUTPUTS, config=config, ledger=None, grace=grace, share=None, named="")
+
+
+def _has_monitor(config: AppConfig) -> bool:
+    return config.document is not None and "monitor" in config.document.data
+
+
+def _run_worker(ledger: Ledger, config: AppConfig, out: Path, endpoints: Sequence[str], run: str, grace: float) -> "RunWorker":
+    from areopage.app.worker import RunWorker
+
+    return RunWorker(ledger, config, out, endpoints=[name for name in endpoints if name], run_id=run, grace=grace)
+
+
+def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: str, grace: float, *, monitors: bool) -> None:
+    """Work until a signal comes, or until the only run has ended."""
+    from areopage.app.monitor import open_worker
+    from areopage.ledger.evaluations import Evaluations
+
+    if benches is not None:
+        what = f"run {run}" if run else "benchmark runs"
+        tell(f"carrying out {what} of {ledger.place} as {benches.name} (Ctrl-C stops)")
+    monitor, terminal = None, sys.stderr.isatty()
+    try:
+        if monitors:
+            tell(f"judging the answers of {ledger.place} and {config.monitor.spool} (Ctrl-C stops)")
+            monitor = open_worker(ledger, config)
+            for call in monitor.calls:
+                tell(call)
+        _work_until_stopped(benches, monitor, run, grace, ProgressLine(terminal))
+    finally:
+        if terminal:
+            tell("")
+    if monitor is not None:
+        left = Evaluations(ledger).backlog().waiting
+        tell(f"stopped: {answers_text(left)} left" + ("; the next start goes on with them" if left else ""))
+    elif run and benches is not None and benches.is_over(run):
+        tell(f"run {run} has ended")
+    else:
+        tell("stopped; what has arrived is kept, and other workers go on")
+
+
+def _work_until_stopped(
+    benches: "RunWorker | None", monitor: "MonitorWorker | None", run: str, grace: float, line: "ProgressLine"
+) -> None:
+    every, told_at = TERMINAL_EVERY if line.terminal else LOG_EVERY, time.monotonic()
+
+    def hurry() -> None:
+        for one in (benches, monitor):
+            if one is not None:
+                one.hurry()
+
+    with stop_signals(hurry) as stop:
+        try:
+            if monitor is not None:
+                monitor.start()
+            while not (monitor is not None and not monitor.alive):
+                if benches is not None:
+                    benches.step()
+                if run and benches is not None and benches.is_over(run):
+                    return
+                if stop.wait(LOOK_EVERY):
+                    return
+                if monitor is not None and time.monotonic() - told_at >= every:
+                    told_at = time.monotonic()
+                    line(monitor.progress())
+        finally:
+            if benches is not None:
+                benches.stop()
+            try:
+                if monitor is not None:
+                    monitor.stop(grace)
+            finally:
+                if benches is not None:
+                    benches.close()
+
+
+def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:
+    """Do one share of a run, for the worker that started this process; returns its exit code."""
+    import asyncio
+
+    from areopage.app.worker import END_CODES
+    from areopage.bench.execution.start import run_folder
+    from areopage.bench.fleet.shares import at_worker, shares_of
+    from areopage.bench.fleet.work import work_on
+    from areopage.bench.results.run_view import load_run_cases
+    from areopage.bench.spec import spec_of
+    from areopage.cli.progress import PlainProgress
+
+    hurried = threading.Event()
+    with open_ledger(config) as ledger, stop_signals(hurried.set) as stopping:
+        _watch_parent(stopping.set)
+        run = ledger.run(run_id)
+        stored = spec_of(run)
+        spec = at_worker(stored, config.section)
+        found = next((one for one in shares_of(stored) if one.key == key), None)
+        if found is None:
+            raise UserError(f"run {run.id} has no share {key}")
+
+        def seconds_left() -> float | None:
+            return None if not stopping.is_set() else 0.0 if hurried.is_set() else grace
+
+        folder, cases = run_folder(run, out), load_run_cases(ledger, run.id)
+        work = work_on(ledger, run, spec, cases, found, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
+        return END_CODES[asyncio.run(work)]
+
+
+def _watch_parent(ended: Callable[[], None]) -> None:
+    """Call something when the worker that started this process is gone: it holds the other end of the standard input."""
+
+    def watch() -> None:
+        while sys.stdin.buffer.read(1):
+            pass
+        ended()
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+class ProgressLine:
+    """Shows how far a worker is: in place on a terminal, else a line where something has changed."""
+
+    def __init__(self, terminal: bool) -> None:
+        self.terminal = terminal
+        self._last = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Show it."""
+        line = progress_line(progress)
+        if self.terminal:
+            print(f"\r{line:<{len(self._last)}}", end="", file=sys.stderr, flush=True)
+        elif line != self._last:
+            print(line, file=sys.stderr, flush=True)
+        self._last = line
+
+
+def progress_line(progress: Progress) -> str:
+    """How far a worker is, in one line."""
+    parts = [f"{progress.evaluated:,} evaluated, {progress.rate:.1f}/s", f"{progress.left:,} left"]
+    if progress.left and progress.seconds_left is not None:
+        parts[-1] += f", about {duration(progress.seconds_left)}"
+    failures = ((progress.unscored, "without a score"), (progress.again, "to be tried again"), (progress.given_up, "given up"))
+    parts += [", ".join(f"{count:,} {what}" for count, what in failures if count)]
+    parts += [f"{cost:.4f} {currency}" for currency, cost in sorted(progress.cost.items())]
+    return " | ".join(part for part in parts if part)

@@ -1,0 +1,189 @@
+"""The demonstration's prompts, answers and verdicts, and the folder that they are replayed from.
+
+A language model wrote them for the demonstration, errors included. They say nothing about a product. They are laid out as files
+that a user would have: a suite, a dataset, recordings (see `areopage.models.replay`), an areopage.yml.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import StorageError
+from areopage.suites.config_file import CONFIG_FILE
+from areopage.suites.loader import BUNDLED
+from areopage.suites.scaffold import copy_suite
+from areopage.yaml_document import read_yaml
+
+CONTENT = Path(__file__).with_name("content")
+SUITE, DAY_SUITE = "child_safety", "answer_quality"
+READABILITY = "age.readability.sentence_complexity"
+"""Measured by rules in code on every answer, beside the recorded judges."""
+RECORDED = "written by a language model for the demonstration"
+DAY_CRITERIA = ("exactitude", "completude", "format", "sources")
+PROMPTS, VERDICTS, DAY = "data/prompts.jsonl", "data/verdicts.jsonl", "day.jsonl"
+HELPER, DESK = "suites/homework_helper", "suites/help_desk"
+
+
+class DemoCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A prompt with the answer of each target and, for each, the verdict of each judge on one criterion.
+
+    A verdict is a text: the score, a space, the reason.
+    """
+
+    id: str
+    maturity: str
+    prompt: str
+    criterion: str
+    answers: Mapping[str, str]
+    verdicts: Mapping[str, tuple[str, ...]]
+
+
+class DemoDay(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A day of a help desk's answers: verdicts by the answer's id, of each judge four scores and a sentence.
+
+    Args:
+        answer: one with a planted error, as a row of a dataset; the others are the sample of the suite.
+    """
+
+    judges: tuple[str, ...]
+    answer: Mapping[str, Any]
+    verdicts: Mapping[str, tuple[tuple[int, int, int, int, str], ...]]
+
+
+class Material(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of the demonstration in one language."""
+
+    targets: tuple[str, str]
+    judges: tuple[str, ...]
+    cases: tuple[DemoCase, ...]
+    day: DemoDay
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """The files of a laid-out demonstration."""
+
+    folder: Path
+    suite: Path
+    prompts: Path
+    day: Path
+    config: Path
+    material: Material
+
+
+def read_material(language: str) -> Material:
+    """The demonstration in a language, `en` or `fr`."""
+    return msgspec.convert(read_yaml(CONTENT / f"{language}.yml").data, Material)
+
+
+def lay_out(folder: Path, language: str, now: datetime) -> Places:
+    """Write the demonstration's files into a new folder.
+
+    Args:
+        now: the moment before which the answers of the day were given.
+
+    Raises:
+        StorageError: the folder is not empty, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StorageError(f"{folder} is not empty: name another folder with --folder, or remove it")
+    material = read_material(language)
+    places = Places(
+        folder=folder,
+        suite=folder / HELPER,
+        prompts=folder / HELPER / PROMPTS,
+        day=folder / DAY,
+        config=folder / CONFIG_FILE,
+        material=material,
+    )
+    copy_suite(SUITE, places.suite)
+    copy_suite(DAY_SUITE, folder / DESK)
+    _write_lines(places.prompts, _prompts(material))
+    for target in material.targets:
+        _write_lines(places.suite / answers_of(target), _answers(material, target))
+    _write_lines(places.suite / VERDICTS, _verdicts(material))
+    _write_lines(places.day, _day(material, language, now))
+    _write_lines(folder / DESK / VERDICTS, _day_verdicts(material))
+    _write(places.config, _config(material, folder.resolve() / DESK / VERDICTS, language))
+    return places
+
+
+def answers_of(target: str) -> str:
+    """The recorded answers of a target, relative to the suite's folder."""
+    return f"data/{target}.jsonl"
+
+
+Line = Mapping[str, Any]
+
+
+def _prompts(material: Material) -> Iterator[Line]:
+    for case in material.cases:
+        selected = f"{case.criterion},{READABILITY}"
+        yield {"id": case.id, "prompt": case.prompt, "maturity": case.maturity, "criteria_selection": selected}
+
+
+def _answers(material: Material, target: str) -> Iterator[Line]:
+    for case in material.cases:
+        yield {"case_id": case.id, "asked": "target", "criterion": "", "text": case.answers[target], "model": RECORDED}
+
+
+def _verdicts(material: Material) -> Iterator[Line]:
+    for case in material.cases:
+        for target, judge, verdict in _said_of(material, case):
+            score, _, reason = verdict.partition(" ")
+            text = _verdict_text(int(score), reason)
+            named = {"case_id": case.id, "asked": judge, "criterion": case.criterion, "pass_index": 1}
+            yield {**named, "response": case.answers[target], "text": text, "model": RECORDED}
+
+
+def _said_of(material: Material, case: DemoCase) -> Iterator[tuple[str, str, str]]:
+    """Target, judge and verdict."""
+    for target in material.targets:
+        for judge, verdict in zip(material.judges, case.verdicts[target], strict=True):
+            yield target, judge, verdict
+
+
+def _day(material: Material, language: str, now: datetime) -> Iterator[Line]:
+    """The answers of the sample of the suite of the day, spread over the hours before now."""
+    sample = (BUNDLED / DAY_SUITE / "data" / f"sample_{language}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [*(json.loads(line) for line in sample), material.day.answer]
+    start = max(now - timedelta(hours=8), now.replace(hour=0, minute=0, second=0, microsecond=0))
+    for place, row in enumerate(row for row in rows if row["id"] in material.day.verdicts):
+        at = start + (now - start) * place / len(material.day.verdicts)
+        yield {**row, "source": "help desk", "answered_at": at.isoformat()}
+
+
+def _day_verdicts(material: Material) -> Iterator[Line]:
+    for id, verdicts in material.day.verdicts.items():
+        for judge, (*scores, reason) in zip(material.day.judges, verdicts, strict=True):
+            for name, score in zip(DAY_CRITERIA, scores, strict=True):
+                named = {"case_id": id, "asked": judge, "criterion": f"quality.answer.{name}", "pass_index": 1}
+                yield {**named, "text": _verdict_text(int(score), str(reason)), "model": RECORDED}
+
+
+def _verdict_text(score: int, reason: str) -> str:
+    """What a judge answers."""
+    return json.dumps({"explanation": reason, "score": score, "evidence_extracts": []}, ensure_ascii=False)
+
+
+def _config(material: Material, verdicts: Path, language: str) -> str:
+    template = Template(CONTENT.joinpath(CONFIG_FILE).read_text(encoding="utf-8"))
+    judges = [f"{judge}=replay:{verdicts}" for judge in material.day.judges]
+    return template.substitute(language=language, suite=DESK, judges=json.dumps(judges))
+
+
+def _write_lines(path: Path, lines: Iterator[Line]) -> None:
+    _write(path, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault

@@ -1,0 +1,232 @@
+"""The page that leads through the demonstration."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from areopage import __version__
+from areopage.bench.results.release import run_release
+from areopage.bench.results.run_view import RunView
+from areopage.demo.detect import LocalServer
+from areopage.demo.material import SUITE
+from areopage.demo.tour import Held, Shown
+from areopage.locales import Locale, locale_for
+from areopage.report.bench.release import floor_lines
+from areopage.report.comparison.text import findings
+from areopage.report.elements import MESSAGE_FILES, excerpt, rows
+from areopage.report.gate.decisions import explain
+from areopage.report.model import (
+    Block,
+    Cell,
+    Column,
+    Excerpt,
+    Heading,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Report,
+    Section,
+    Span,
+    Table,
+    line,
+)
+from areopage.report.trust.page import TRUST
+from areopage.suites.config_file import CONFIG_FILE
+
+if TYPE_CHECKING:
+    from areopage.cases.records import Document
+
+WORDS = Path(__file__).with_name("words.yml")
+_FINDINGS = 3
+
+
+def tour_locale(language: str) -> Locale:
+    """The messages of the demonstration and of all reports."""
+    return locale_for(language, *MESSAGE_FILES, WORDS)
+
+
+def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
+    """Build the page.
+
+    Args:
+        servers: the model servers on this computer; None: it was not searched.
+    """
+    locale = tour_locale(shown.language)
+    made = Notice(
+        title=locale.say("tour_made_title"),
+        blocks=(
+            Paragraph(text=locale.say("tour_made", seconds=locale.number(shown.seconds, 0))),
+            Paragraph(text=locale.say("tour_made_files")),
+        ),
+    )
+    title = locale.say("tour_title")
+    return Report(
+        locale=locale,
+        kind=locale.say("tour_kind"),
+        title=title,
+        window=f"{title} · areopage",
+        facts=(),
+        notices=(made,),
+        headline=None,
+        sections=(
+            Section(id="before", title=locale.say("tour_before"), blocks=tuple(_before(shown, locale))),
+            Section(id="worse", title=locale.say("tour_worse"), blocks=tuple(_worse(shown, locale))),
+            *_gate_sections(shown, locale),
+            Section(id="day", title=locale.say("tour_day"), blocks=tuple(_day(shown, locale))),
+            Section(id="next", title=locale.say("tour_next"), blocks=tuple(_next(servers, locale))),
+        ),
+        footer=(f"areopage {__version__}", locale.say("tour_kind")),
+        figures={},
+    )
+
+
+def console_lines(shown: Shown) -> Iterator[str]:
+    """The same in a few lines: verdicts, the regression, the held answer, the day."""
+    locale = tour_locale(shown.language)
+    for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
+        yield locale.say(
+            "tour_line", name=name, verdict=_verdict(view, locale), failed=_failed(view, locale), score=_score(view, locale)
+        )
+    first, other = shown.places.material.targets
+    outcome = locale.say(f"outcome_{shown.comparison.others[0].outcome}")
+    yield locale.say("tour_worse_lead", first=first, other=other, outcome=outcome)
+    for one in shown.held[:1]:
+        yield locale.say("pair", name=locale.say("tour_reason"), value=explain(one.decision, shown.language)[0])
+    yield _day_text(shown, locale)
+
+
+def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
+    yield Paragraph(text=locale.say("tour_before_lead", cases=locale.whole(len(shown.places.material.cases))), look="lead")
+    heads = [locale.say(key) for key in ("tour_version", "tour_release", "tour_failed", "tour_score")]
+    table: list[Sequence[Cell | str]] = []
+    for view, name, report in zip(shown.runs, shown.places.material.targets, shown.reports, strict=True):
+        links = line(
+            _link(shown, report, locale.say("tour_report")), _link(shown, report.with_name(TRUST), locale.say("tour_trust"))
+        )
+        release = run_release(view)
+        css = "alarm" if release is not None and release.verdict == "FAIL" else ""
+        cells = (_verdict(view, locale), _failed(view, locale), _score(view, locale))
+        table.append((name, Cell(text=cells[0], css=css), *cells[1:], Cell(text=links)))
+    columns = tuple(Column(heading=heading, kind="text") for heading in (*heads, ""))
+    yield Table(columns=columns, rows=rows(table))
+    for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
+        release = run_release(view)
+        if release is not None and release.verdict == "FAIL":
+            unmet = (floor for floor in release.floors if floor.state == "not_met")
+            lines = tuple(floor_lines(view, release, locale))[: sum(1 for _ in unmet)]
+            yield Listing(title=locale.say("tour_why", version=name), items=lines)
+            yield from _failure(shown, name, min(id for floor in release.floors for id in floor.cases), locale)
+
+
+def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
+    """An answer that fails, with what a judge said of it."""
+    material = shown.places.material
+    case = next(one for one in material.cases if one.id == case_id)
+    yield _text(locale, locale.say("tour_prompt"), case.prompt)
+    yield _text(locale, locale.say("tour_failing", version=target), case.answers[target])
+    said = [verdict.partition(" ") for verdict in case.verdicts[target]]
+    told = zip(material.judges, said, strict=True)
+    yield Listing(
+        items=tuple(locale.say("tour_said", judge=judge, score=score, reason=reason) for judge, (score, _, reason) in told)
+    )
+
+
+def _worse(shown: Shown, locale: Locale) -> Iterator[Block]:
+    first, other = shown.places.material.targets
+    found = shown.comparison.others[0]
+    outcome = locale.say(f"outcome_{found.outcome}")
+    yield Paragraph(text=locale.say("tour_worse_lead", first=first, other=other, outcome=outcome), look="lead")
+    yield Listing(items=tuple(findings(found, shown.comparison.first.spec, locale))[:_FINDINGS])
+    yield Paragraph(text=_link(shown, shown.comparison_page, locale.say("tour_comparison")))
+
+
+def _gate_sections(shown: Shown, locale: Locale) -> Iterator[Section]:
+    if shown.held:
+        yield Section(id="held", title=locale.say("tour_held"), blocks=tuple(_held(shown, shown.held[0], locale)))
+
+
+def _held(shown: Shown, one: Held, locale: Locale) -> Iterator[Block]:
+    counts = {"held": locale.whole(len(shown.held)), "checked": locale.whole(shown.checked)}
+    yield Paragraph(text=locale.say("tour_held_lead", **counts), look="lead")
+    yield _text(locale, locale.say("tour_prompt"), one.case.prompt_text)
+    yield _text(locale, locale.say("tour_response"), one.case.response or "")
+    for document in _nearest(one):
+        yield _text(locale, locale.say("tour_document", title=document.title), document.text)
+    yield Listing(title=locale.say("tour_reason"), items=tuple(explain(one.decision, shown.language)))
+
+
+def _nearest(one: Held) -> "list[Document]":
+    """The documents that the decisive reasons name; where they name none, all."""
+    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
+    return [document for document in one.case.documents if not named or document.id in named]
+
+
+def _day(shown: Shown, locale: Locale) -> Iterator[Block]:
+    yield Paragraph(text=_day_text(shown, locale), look="lead")
+    yield Paragraph(text=_link(shown, shown.day_page, locale.say("tour_quality")))
+    yield Paragraph(text=(f"{locale.say('tour_live')} ", _code("areopage", "serve", "--config", CONFIG_FILE)))
+
+
+def _day_text(shown: Shown, locale: Locale) -> str:
+    mean, weak = shown.day.figures.overall.mean, shown.day.figures.overall.grades[-1]
+    ends = {"mean": locale.number(mean.mean), "low": locale.number(mean.low), "high": locale.number(mean.high)}
+    return locale.say("tour_day_lead", answers=locale.whole(mean.answers), weak=locale.whole(weak), **ends)
+
+
+def _next(servers: Sequence[LocalServer] | None, locale: Locale) -> Iterator[Block]:
+    yield Paragraph(text=locale.say("tour_next_lead"), look="lead")
+    for server in servers or ():
+        yield Heading(text=locale.say("pair", name=locale.say("tour_found"), value=f"{server.name}, {server.address}"))
+        yield _steps(server.reference, server.variables, locale)
+    if servers is not None and not servers:
+        yield Paragraph(text=locale.say("tour_nothing_found"))
+    if not servers:
+        yield _steps("ollama:gemma3:4b", (), locale)
+
+
+def own_command(server: LocalServer | None) -> str:
+    """The command that a user runs next."""
+    variables = "".join(f"{name}={value} " for name, value in server.variables) if server else ""
+    reference = server.reference if server else "ollama:gemma3:4b"
+    return f"{variables}areopage suites try {SUITE} --target {reference} --judge {reference}"
+
+
+def _steps(reference: str, variables: Sequence[tuple[str, str]], locale: Locale) -> Listing:
+    given = tuple(f"{name}={value}" for name, value in variables)
+    judges = [word for name in ("qwen3:8b", "phi4:14b", "gemma3:27b") for word in ("--judge", f"ollama:{name}")]
+    tried = _code(*given, "areopage", "suites", "try", SUITE, "--target", reference, "--judge", reference)
+    whole = _code(*given, "areopage", "bench", "run", "--suite", SUITE, "--target", reference, *judges)
+    items: tuple[Line, ...] = (
+        (f"{locale.say('tour_try')} ", tried),
+        (f"{locale.say('tour_bench')} ", whole),
+        (f"{locale.say('tour_own')} ", _code("areopage", "init")),
+    )
+    return Listing(items=items, css="steps")
+
+
+def _verdict(view: RunView, locale: Locale) -> str:
+    release = run_release(view)
+    return locale.say(f"release_{release.verdict}") if release is not None else locale.say("standing_NO_FLOORS")
+
+
+def _failed(view: RunView, locale: Locale) -> str:
+    first = view.failures.first
+    return locale.say("tour_of", failed=locale.whole(first.failed), scored=locale.whole(first.scored))
+
+
+def _score(view: RunView, locale: Locale) -> str:
+    score, interval = locale.number(view.scores.tree.score), view.scores.interval
+    return score if interval is None else f"{score} ({locale.interval(interval.low, interval.high)})"
+
+
+def _text(locale: Locale, title: str, text: str) -> Excerpt:
+    return excerpt(locale, title, text, "")
+
+
+def _link(shown: Shown, page: Path, text: str) -> Span:
+    return Span(text, "link", page.relative_to(shown.places.folder).as_posix())
+
+
+def _code(*words: str) -> Span:
+    return Span(" ".join(words), "code")

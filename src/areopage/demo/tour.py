@@ -1,0 +1,146 @@
+"""The steps of the demonstration, each by the functions that the commands call: two runs, their comparison, a day, the gate."""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from areopage.app.answering import open_gate
+from areopage.app.config import AppConfig, load_config
+from areopage.app.ledger import open_ledger
+from areopage.app.monitor import open_judge
+from areopage.bench.comparison.compare import compare_runs
+from areopage.bench.comparison.records import Comparison
+from areopage.bench.execution.start import run_benchmark
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.run_view import RunView
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case
+from areopage.demo.material import VERDICTS, Places, answers_of, lay_out
+from areopage.errors import AreopageError
+from areopage.gate.records import Decision
+from areopage.ledger.queries import last_days
+from areopage.ledger.store import Ledger
+from areopage.monitor.submit import Intake
+from areopage.monitor.submitted_files import submissions_of
+from areopage.monitor.worker import MonitorWorker
+from areopage.report.bench.files import REPORT, write_run_files
+from areopage.report.comparison.files import PAGE, write_comparison
+from areopage.report.monitor.figures import QualityFigures, gather
+from areopage.report.monitor.page import quality_report
+from areopage.report.render import write_report
+
+RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
+PATIENCE = 60.0
+"""Seconds after which the day's answers should have been judged; they take about two."""
+_LOOK_EVERY = 0.1
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """An answer of the day that the gate does not deliver."""
+
+    case: Case
+    decision: Decision
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """What the demonstration made; the paths are of pages.
+
+    Args:
+        held: the answers of the day that the gate holds, the one with the planted error first.
+        checked: how many it decided on.
+    """
+
+    places: Places
+    language: str
+    runs: tuple[RunView, ...]
+    reports: tuple[Path, ...]
+    comparison: Comparison
+    comparison_page: Path
+    held: tuple[Held, ...]
+    checked: int
+    day: QualityFigures
+    day_page: Path
+    seconds: float
+
+
+def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
+    """Lay the demonstration out in a new folder and carry it out.
+
+    Args:
+        tell: is told the name of each step as it begins: `runs`, `comparison`, `gate`, `day`.
+
+    Raises:
+        StorageError: the folder is not empty, or cannot be written.
+    """
+    began, now = time.monotonic(), datetime.now(UTC)
+    places = lay_out(folder, language, now)
+    config = load_config(places.config)
+    with open_ledger(config, create=True) as ledger:
+        tell("runs")
+        runs = tuple(_run(places, target, language, ledger) for target in places.material.targets)
+        reports = tuple(folder / RUNS / view.run.id / REPORT for view in runs)
+        for view, report in zip(runs, reports, strict=True):
+            write_run_files(view, report.parent)
+        tell("comparison")
+        comparison = compare_runs(ledger, [view.run for view in runs])
+        pages = {view.run.id: report for view, report in zip(runs, reports, strict=True)}
+        write_comparison(comparison, folder / COMPARISON, pages, language)
+        tell("gate")
+        day = load_dataset([places.day], default_maturity="").cases
+        held = _held(config, day, str(places.material.day.answer["id"]))
+        tell("day")
+        figures = _judge_day(config, places, ledger, language, now)
+        write_report(quality_report(figures), "html", folder / QUALITY)
+    return Shown(
+        places=places,
+        language=language,
+        runs=runs,
+        reports=reports,
+        comparison=comparison,
+        comparison_page=folder / COMPARISON / PAGE,
+        held=held,
+        checked=len(day),
+        day=figures,
+        day_page=folder / QUALITY,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
+    """A run of one target: its recorded answers, the recorded judges, and readability measured by rules in code."""
+    recorded = tuple(f"{judge}=replay:{places.suite / VERDICTS}" for judge in places.material.judges)
+    wishes = RunWishes(
+        datasets=(places.prompts,),
+        target=f"replay:{places.suite / answers_of(target)}",
+        judges=(*recorded, "readability"),
+        language=language,
+    )
+    return run_benchmark(str(places.suite), wishes, ledger=ledger, out=places.folder / RUNS)
+
+
+def _held(config: AppConfig, day: Sequence[Case], planted: str) -> tuple[Held, ...]:
+    """The answers that the gate would not deliver to the user, the one with the planted error first."""
+    gate = open_gate(config)
+    decided = [Held(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day]
+    held = [one for one in decided if one.decision.verdict != "deliver"]
+    return tuple(sorted(held, key=lambda one: one.case.id != planted))
+
+
+def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str, now: datetime) -> QualityFigures:
+    """Submit the day's answers, let a worker judge them, and measure."""
+    found = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
+    Intake(ledger).submit(found.submissions)
+    worker = MonitorWorker(ledger, config.monitor, open_judge(config.monitor))
+    worker.start()
+    try:
+        give_up = time.monotonic() + PATIENCE
+        while worker.progress().left and worker.alive:
+            if time.monotonic() > give_up:
+                raise AreopageError(f"the answers of the day were not judged within {PATIENCE:g} s")
+            time.sleep(_LOOK_EVERY)
+    finally:
+        worker.stop()
+    return gather(ledger, config.monitor, last_days(1, now.date()), now=datetime.now(UTC), language=language)

@@ -1,0 +1,162 @@
+"""The budget of a run in money: no call begins whose cost, at worst, exceeds what is left.
+
+Left is the budget less what is spent and what is set aside for open calls. A call that does not fit waits for open ones: they
+mostly cost less than was set aside. Where it does not fit with no call open, the run stops.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from areopage.errors import BudgetSpent, UserError, name_list
+from areopage.jury.judges import Price
+from areopage.models.port import Completion, Message, Options
+from areopage.models.reference import ModelReference
+
+ASSUMED_MOST = 4096
+"""Tokens of an answer that are set aside where no option limits it."""
+LIMITS = ("max_completion_tokens", "max_tokens", "num_predict", "n_predict")
+"""The options that limit the tokens of an answer."""
+_FEWEST_BYTES = 2.0  # of a token of running text; prompts take more
+_ROUNDING = 1e-9
+
+Paid = tuple[str, ModelReference, Price | None, bool]
+"""A model: its name, its reference, its price, and whether it costs money even where no price is known."""
+
+
+class Budget:
+    """The budget of one command, consulted before each call; one event loop at a time."""
+
+    def __init__(self, limit: float, currency: str, prices: Mapping[ModelReference, Price], spent: float = 0.0) -> None:
+        """Begin with what earlier commands have spent on the same runs.
+
+        Args:
+            limit: in `currency`, as all prices are.
+            prices: of the models that cost money.
+        """
+        self.limit, self.currency, self.spent = limit, currency, spent
+        self._prices, self._set_aside, self._open = dict(prices), 0.0, 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """What is spent so far, by currency."""
+        return {self.currency: self.spent}
+
+    def is_paid(self, reference: ModelReference) -> bool:
+        """Whether calls to a model cost money."""
+        return reference in self._prices
+
+    async def begin(self, reference: ModelReference, messages: Sequence[Message], options: Options) -> float:
+        """Wait until a call may begin; return what is set aside for it.
+
+        Raises:
+            BudgetSpent: it does not fit into what is left, and no call is open.
+        """
+        worst = worst_cost(self._prices[reference], messages, options)
+        while worst > self.left:
+            if not self._open:
+                raise self.exhausted(reference, worst, options)
+            done = asyncio.get_running_loop().create_future()
+            self._waiting.append(done)
+            await done
+        self._set_aside += worst
+        self._open += 1
+        return worst
+
+    @property
+    def left(self) -> float:
+        """What is neither spent nor set aside."""
+        return self.limit - self.spent - self._set_aside + _ROUNDING
+
+    def take(self, amount: float) -> None:
+        """Set something aside for calls that are sent together; `settle` ends it."""
+        self._set_aside += amount
+        self._open += 1
+
+    def settle(self, set_aside: float, cost: float) -> None:
+        """Count what calls cost that were sent together."""
+        self.spent += cost
+        self.cancel(set_aside)
+
+    def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
+        """Count what an ended call cost; all that was set aside where no tokens were counted, or `completion` is None."""
+        cost = set_aside
+        if completion is not None and completion.prompt_tokens is not None and completion.completion_tokens is not None:
+            cost = self._prices[reference].of(completion.prompt_tokens, completion.completion_tokens)
+        self.spent += cost
+        self.cancel(set_aside)
+
+    def cancel(self, set_aside: float) -> None:
+        """Set nothing aside any more for a call, and let waiting calls look again."""
+        self._open -= 1
+        self._set_aside = self._set_aside - set_aside if self._open else 0.0
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if not one.done():
+                one.set_result(None)
+
+    def exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
+        """The exception for a call that does not fit into what is left.
+
+        Args:
+            worst: what it costs at most.
+        """
+        told = f"the budget of {self.limit:g} {self.currency} is spent: {self.spent:.4f} {self.currency} so far"
+        unlimited = answer_limit(options) is None
+        set_aside = f", with an answer of {ASSUMED_MOST:,} tokens, since no option limits it" if unlimited else ""
+        return BudgetSpent(f"{told}, and the next call to {reference} may cost {worst:.4f}{set_aside}")
+
+
+def worst_cost(price: Price, messages: Sequence[Message], options: Options) -> float:
+    """What a call costs at most: two bytes a token of the prompt, and the longest answer that its options allow."""
+    size = sum(len(message.content.encode("utf-8", "replace")) for message in messages)
+    limit = answer_limit(options)
+    return price.of(round(size / _FEWEST_BYTES), ASSUMED_MOST if limit is None else limit)
+
+
+def answer_limit(options: Options) -> int | None:
+    """The most tokens of an answer by a call's options; None where none limits it."""
+    found = [value for name in LIMITS if type(value := options.get(name)) is int and value > 0]
+    return min(found, default=None)
+
+
+def open_budget(limit: float, models: Iterable[Paid], spent: Mapping[str, float]) -> Budget:
+    """The budget of one command.
+
+    Args:
+        limit: of everything that the runs spend, what is spent already included.
+        models: all that are asked.
+        spent: what the runs have spent, by currency.
+
+    Raises:
+        UserError: a model that costs money has no price, or prices are in several currencies.
+    """
+    listed = list(models)
+    unpriced = [name for name, _, price, costs in listed if price is None and costs]
+    if unpriced:
+        raise UserError(
+            f"--budget needs the price of every model that costs money, and none is known of {name_list(unpriced)}: state it "
+            "under prices in areopage.yml"
+        )
+    prices: dict[ModelReference, Price] = {}
+    for _, reference, price, _ in listed:
+        if price is not None and not price.is_free:
+            prices[reference] = dearer(prices.get(reference), price)
+    currencies = sorted({price.currency for price in prices.values()} | {name for name, amount in spent.items() if amount})
+    if len(currencies) > 1:
+        raise UserError(f"--budget needs prices in one currency, and these are in {name_list(currencies)}")
+    if not currencies:
+        raise UserError("--budget has nothing to limit: no model of this run has a price; state it under prices in areopage.yml")
+    return Budget(limit, currencies[0], prices, spent.get(currencies[0], 0.0))
+
+
+def dearer(one: Price | None, other: Price) -> Price:
+    """The higher of two prices of one model, for prompts and for answers."""
+    if one is None or one.currency != other.currency:
+        return other
+    return Price(
+        input_per_million=max(one.input_per_million, other.input_per_million),
+        output_per_million=max(one.output_per_million, other.output_per_million),
+        currency=one.currency,
+        listed=one.listed or other.listed,
+    )

@@ -1,0 +1,104 @@
+"""Cases that are too long for a judge: their documents are cut, the last ones first, so that the prompt fits into the window.
+
+The rule is that of `fit_documents`: whole documents in order, up to the first that does not fit; the very first one is cut. All
+criteria of a judge are shown the same documents, those that fit beside the longest of its prompts. A case that does not fit
+without its documents keeps them all; its calls are not sent, and each is an outcome that says why.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from areopage.cases.personas import Persona
+from areopage.cases.records import Case, Document
+from areopage.criteria.prompt_sizes import PromptSizer
+from areopage.criteria.records import Criterion
+from areopage.jury.budget import answer_limit
+from areopage.jury.judges import Judge
+from areopage.models.window import Gauge
+from areopage.text.sizes import byte_length
+
+ANSWER_TOKENS = 512
+"""Tokens that are left for an answer where documents are cut and no option limits it."""
+_AROUND = 80  # bytes of a document's markers
+
+
+class Fitted(Struct, frozen=True):
+    """A case as a judge is shown it.
+
+    Args:
+        left_out: documents that it is not shown, or not whole.
+    """
+
+    case: Case
+    left_out: int = 0
+
+
+class Fitting:
+    """Cuts the documents of cases for one judge; a judge whose window is not known is shown all of them."""
+
+    def __init__(
+        self, judge: Judge, gauge: Gauge | None, personas: Mapping[str, Persona], sizer: PromptSizer | None = None
+    ) -> None:
+        """Find what the judge's window holds, in the pass where that is least.
+
+        Args:
+            sizer: shared with other judges; None: one of its own.
+        """
+        room = [
+            held
+            for options in judge.passes
+            if gauge is not None and (held := gauge.holds(options, min(answer_limit(options) or ANSWER_TOKENS, ANSWER_TOKENS)))
+        ]
+        self._holds = min(room, default=None)
+        self._judge, self._sizer = judge, sizer or PromptSizer(personas)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether any case may have to be cut."""
+        return self._holds is not None
+
+    def fitted(self, case: Case, criteria: Sequence[Criterion], *, joint: bool = False) -> Fitted:
+        """The case with as many of its documents as fit.
+
+        Args:
+            criteria: on which it is judged.
+            joint: one prompt asks about all criteria of a scope.
+        """
+        own = [one for one in criteria if self._judge.may_judge(one)]
+        if self._holds is None or not case.documents or not own:
+            return Fitted(case)
+        bare = structs.replace(case, documents=())
+        longest = max(self._sizes(bare, own, joint=joint))
+        left = self._holds - longest
+        if left <= 0 or sum(map(_document_size, case.documents)) <= left:
+            return Fitted(case)
+        shown = within(case.documents, left)
+        not_whole = len(case.documents) - sum(one in case.documents for one in shown)
+        return Fitted(structs.replace(case, documents=shown), not_whole)
+
+    def _sizes(self, case: Case, criteria: Sequence[Criterion], *, joint: bool) -> list[int]:
+        sizer = self._sizer
+        if not joint:
+            return [sizer.constant((one,), case.maturity).size + sizer.case_size(case, one) for one in criteria]
+        scopes = {one.scope for one in criteria}
+        return [sizer.size(tuple(one for one in criteria if one.scope == scope), case) for scope in scopes]
+
+
+def within(documents: Sequence[Document], room: float) -> tuple[Document, ...]:
+    """The documents that fit into some bytes, in order, up to the first that does not; the first one is cut if it is that one."""
+    shown: list[Document] = []
+    for document in documents:
+        size = _document_size(document)
+        if size > room:
+            if not shown:
+                text = document.text.encode("utf-8", "replace")[: max(0, int(room) - size + byte_length(document.text))]
+                shown.append(structs.replace(document, text=text.decode("utf-8", "ignore")))
+            break
+        shown.append(document)
+        room -= size
+    return tuple(shown)
+
+
+def _document_size(document: Document) -> int:
+    return byte_length(document.title) + byte_length(document.text) + _AROUND

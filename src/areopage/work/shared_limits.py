@@ -1,0 +1,102 @@
+"""A server's stated limits, kept by all processes of a ledger together.
+
+Each process has a part of a server's limits, which it renews in the ledger; see `areopage.ledger.endpoint_shares`. A process that
+cannot renew its part begins no call any more once the part may have returned to the others.
+"""
+
+import asyncio
+import logging
+import math
+import os
+import secrets
+import socket
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from areopage.errors import StorageError
+from areopage.ledger.endpoint_shares import SILENCE, EndpointShares
+from areopage.ledger.store import Ledger
+from areopage.models.traffic import Limited, Traffic
+
+LOG = logging.getLogger(__name__)
+RENEWED_EVERY = 1.0
+SOON = 0.1
+_NO_LIMIT = 1_000_000
+_THIS_COMPUTER = ("localhost", "127.0.0.1", "::1")
+
+
+class SharedLimits:
+    """Keeps a process's calls within its part of each server's limits; use as `async with`, in the loop that makes the calls."""
+
+    def __init__(self, ledger: Ledger, traffic: Traffic) -> None:
+        """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
+        self._shares, self._traffic = EndpointShares(ledger), traffic
+        self._holder = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._parts: dict[str, _Part] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._traffic.share_limits()
+        self._task = asyncio.create_task(self._keep())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Return this process's parts."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._parts:
+            try:
+                await asyncio.to_thread(self._shares.leave, self._holder)
+            except StorageError as fault:
+                LOG.warning("limits of servers are returned after %g s: %s", SILENCE, fault)
+
+    async def _keep(self) -> None:
+        while True:
+            for one in self._traffic.limited():
+                part = self._parts.setdefault(server_name(one.name, one.address), _Part())
+                waits, due = one.flow.wanted > 0 and not (part.slots or part.failed), time.monotonic() >= part.due_at
+                if waits or (due and (one.flow.wanted or part.stored)):
+                    await self._renew(one, server_name(one.name, one.address), part)
+            await asyncio.sleep(SOON)
+
+    async def _renew(self, one: Limited, name: str, part: "_Part") -> None:
+        limit, wanted, now = one.stated.concurrency or _NO_LIMIT, one.flow.wanted, time.monotonic()
+        in_use = max(part.slots, one.flow.open_calls)  # calls may begin meanwhile, up to the slots that are in force
+        try:
+            share = await asyncio.to_thread(self._shares.renew, name, self._holder, limit=limit, wanted=wanted, in_use=in_use)
+        except StorageError as fault:
+            part.due_at = now + RENEWED_EVERY
+            if not part.slots or now - part.renewed_at > SILENCE / 2:
+                if not part.failed:
+                    LOG.error("no call to %s begins: its limits cannot be shared: %s", one.address, fault)
+                part.slots, part.failed = 0, True
+                one.flow.limit_to(0)
+            return
+        slots = share.slots if share.rate > 0 else 0
+        part.due_at = now + (SOON if slots < part.slots else RENEWED_EVERY)  # what is given up is soon free for others
+        part.slots, part.stored, part.renewed_at, part.failed = slots, max(share.slots, in_use), now, False
+        if share.rate > 0:
+            one.pacer.limit_to(share.rate)
+        whole = math.inf if one.stated.concurrency is None and slots else slots
+        one.flow.limit_to(0 if self._traffic.held else whole)
+
+
+@dataclass(slots=True)
+class _Part:
+    """What this process has of a server's limits: the slots in force, those in the ledger, and times of the own clock."""
+
+    slots: int = 0
+    stored: int = 0
+    renewed_at: float = 0.0
+    due_at: float = 0.0
+    failed: bool = False
+
+
+def server_name(endpoint: str, address: str) -> str:
+    """What all processes call a server: an address of the computer itself is another server on each computer."""
+    here = socket.gethostname() if urlsplit(address).hostname in _THIS_COMPUTER else ""
+    return f"{endpoint} {address} {here}".strip()

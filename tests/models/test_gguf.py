@@ -1,0 +1,68 @@
+"""The header of GGUF files, which may come from strangers."""
+
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from areopage.errors import ModelError
+from areopage.models.gguf import Header, read_header
+from servers.gguf import gguf, text
+
+CHAT: dict[str, object] = {
+    "general.architecture": "llama",
+    "tokenizer.ggml.tokens": ["a", "b" * 5000, ""],
+    "llama.context_length": 8192,
+    "tokenizer.chat_template": "{{ messages }}",
+}
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def test_a_chat_model_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.gguf", gguf(CHAT, tensors=3))
+    assert read_header(path) == Header(architecture="llama", context_length=8192)
+    silent = {name: value for name, value in CHAT.items() if name != "llama.context_length"}
+    assert read_header(written(path, gguf(silent))).context_length is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not a GGUF file"),
+        (b"GG", "is not a GGUF file"),
+        (b"hello, world", "is not a GGUF file"),
+        (b"GGUF" + struct.pack("<I", 1), "is a GGUF file of version 1"),
+        (gguf(CHAT, tensors=2)[:-1], "is cut: it has .* bytes and needs .*; fetch it again"),
+        (gguf(CHAT)[:90], "is cut within its header"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "is cut within its header, or damaged"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<I", 99) + bytes(20), "no GGUF value is of type 99"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<IIQ", 9, 9, 1) + bytes(20), "is of type 9"),
+        (gguf(CHAT | {"general.alignment": 0}), "its alignment is 0"),
+        (gguf(CHAT | {"split.count": 3}), "one part of a split model"),
+        (gguf(CHAT | {"general.type": "adapter"}), "holds 'adapter', which writes no text"),
+        (gguf(CHAT | {"general.architecture": "bert"}), "holds 'bert', which writes no text"),
+        (gguf(CHAT | {"tokenizer.chat_template": ""}), "has no chat template"),
+    ],
+)
+def test_a_file_that_cannot_chat_is_refused_with_the_reason(tmp_path: Path, content: bytes, message: str) -> None:
+    path = written(tmp_path / "a.gguf", content)
+    with pytest.raises(ModelError, match=message) as caught:
+        read_header(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@given(place=st.integers(0, len(gguf(CHAT, 2)) - 1), value=st.binary(min_size=1, max_size=8))
+def test_damage_anywhere_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, place: int, value: bytes) -> None:
+    content = gguf(CHAT, 2)
+    path = written(tmp_path_factory.getbasetemp() / "damaged.gguf", content[:place] + value + content[place + len(value) :])
+    try:
+        read_header(path)
+    except ModelError as fault:
+        assert "damaged.gguf" in str(fault)

@@ -1,0 +1,32 @@
+"""Named moments at which a process that sends batches kills itself: `KILL` in its environment is one of `KILLS`."""
+
+KILLED_AT = """
+import os, signal
+from areopage.bench.execution.batch_calls import BatchCalls
+from areopage.ledger.sent_batches import SentBatches
+from areopage.models.batches import BatchService
+
+name, moment = os.environ["KILL"].split(" ")
+owner = next(one for one in (SentBatches, BatchService, BatchCalls) if hasattr(one, name))
+made = getattr(owner, name)
+
+def dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def plain(self, *given):
+    if moment == "after":
+        made(self, *given)
+    dies()
+
+async def awaited(self, *given):
+    if moment == "after":
+        await made(self, *given)
+    dies()
+
+setattr(owner, name, plain if owner is SentBatches else awaited)
+"""
+KILLS = (
+    *("note before", "note after", "remove before", "upload after", "uploaded after", "asked before", "asked after"),
+    *("create after", "created after", "seen after", "results after", "flush before", "flush after", "ended after"),
+)
+"""In the order in which a run that is resumed after each comes by them."""
