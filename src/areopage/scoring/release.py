@@ -4,16 +4,17 @@ A floor is met, not met, or open. It is open where what is missing decides: at w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct
 
 from areopage.criteria.records import Criterion
-from areopage.scoring.failures import FailingCases, FailureRules, failing_cases, is_failure
+from areopage.scoring.failures import FailingCases, FailureRules, failing_cases, failing_rows
 from areopage.scoring.fold import RunScores
 from areopage.scoring.over_refusal import OverRefusal, within
-from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.pass_columns import Flags
+from areopage.scoring.score_columns import ScoreColumns
 from areopage.scoring.tree import Node, paths
 
 FINAL = "final"
@@ -161,17 +162,19 @@ def is_under(criterion: str, name: str) -> bool:
 def _failure_floors(
     floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], rules: FailureRules
 ) -> Iterator[Floor]:
-    limits, by_criterion = rules.limits(criteria, scores.scale), _by_criterion(scores)
+    limits, columns = rules.limits(criteria, scores.scale), scores.criteria
+    failing = _counts(columns, failing_rows(columns, limits, scores.scale))
     counted: dict[str, None] = {}
     for name, limit in floors.max_failures.items():
         ids = [criterion.id for criterion in criteria if is_under(criterion.id, name)]
         counted |= dict.fromkeys(ids)
         if not ids:
             continue
-        found = failing_cases(chain(*(by_criterion.get(id, ()) for id in ids)), ids, limits, scores.scale)
-        failures = {id: sum(is_failure(one, limits, scores.scale) for one in by_criterion.get(id, ())) for id in ids}
-        yield _failure_floor(name, limit, found, tuple(id for id in sorted(ids, key=lambda id: -failures[id]) if failures[id]))
-    scored = {id: sum(one.score is not None for one in by_criterion.get(id, ())) for id in counted}
+        found = failing_cases(columns, ids, limits, scores.scale)
+        failed = tuple(id for id in sorted(ids, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0))
+        yield _failure_floor(name, limit, found, failed)
+    by_criterion = _counts(columns, ~np.isnan(columns.cells.score))
+    scored = {id: by_criterion.get(id, 0) for id in counted}
     if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
         least = min(scored[id] for id in few)
         yield Floor(kind="min_cases", state="open", limit=floors.min_cases, found=least, criteria=few)
@@ -218,11 +221,10 @@ def _failure_floor(name: str, limit: int, found: FailingCases, failing: tuple[st
     )
 
 
-def _by_criterion(scores: RunScores) -> dict[str, list[CriterionScore]]:
-    found: dict[str, list[CriterionScore]] = {}
-    for score in scores.criteria:
-        found.setdefault(score.criterion, []).append(score)
-    return found
+def _counts(columns: ScoreColumns, counted: Flags) -> dict[str, int]:
+    """How many of some rows are of each criterion, by its id."""
+    found = np.bincount(columns.criterion[counted], minlength=len(columns.criteria)).tolist()
+    return dict(zip(columns.criteria, found, strict=True))
 
 
 def _left_out(floors: ReleaseFloors, criteria: Sequence[Criterion]) -> Iterator[Floor]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from areopage.bench.spec import RunSpec
 from areopage.ledger.labels import SAMPLE
 from areopage.ledger.run_people import People
-from areopage.scoring.fold import RecordScores, RunScores
+from areopage.scoring.fold import RunScores
 from areopage.scoring.human_agreement import Rating
 from areopage.scoring.jury_worth.tables import OVERALL, JudgesScores
 from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
@@ -36,23 +38,23 @@ def judge_scores(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str]
     """
     named = {criterion.id: criterion.path for criterion in spec.criteria}
     shares = {id: share for id, share in criterion_shares(scores.tree).items() if share > 0}
+    columns = scores.criteria
+    own_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
+    answers = [answer_ids.get(case_id) for case_id in columns.cases]
     found: dict[str, dict[str, dict[str, float]]] = {judge.name: {} for judge in spec.judges}
-    for record in scores.records:
-        if (answer := answer_ids.get(record.case_id)) is None:
-            continue
-        for judge, own in _by_judge(record).items():
-            for criterion, score in own.items():
-                found.setdefault(judge, {}).setdefault(named[criterion], {})[answer] = score
-            if shares and all(criterion in own for criterion in shares):
-                overall = sum(share * own[criterion] for criterion, share in shares.items())
-                found[judge].setdefault(OVERALL, {})[answer] = overall
-    return found
-
-
-def _by_judge(record: RecordScores) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for one in record.criteria:
-        for judge in one.judges if one.applies else ():
-            if judge.score is not None:
-                found.setdefault(judge.judge, {})[one.criterion] = judge.score
+    for place, judge in enumerate(columns.judges):
+        own = found.setdefault(judge, {})
+        by_case: dict[int, dict[str, float]] = {}
+        rows = np.flatnonzero(~np.isnan(own_scores[:, place]))
+        cells = (some[rows].tolist() for some in (columns.case, columns.criterion, own_scores[:, place]))
+        for case, number, score in zip(*cells, strict=True):
+            if (answer := answers[case]) is not None:
+                criterion = columns.criteria[number]
+                own.setdefault(named[criterion], {})[answer] = score
+                by_case.setdefault(case, {})[criterion] = score
+        for case, given in by_case.items():
+            answer = answers[case]
+            if answer is not None and shares and all(criterion in given for criterion in shares):
+                overall = sum(share * given[criterion] for criterion, share in shares.items())
+                own.setdefault(OVERALL, {})[answer] = overall
     return found

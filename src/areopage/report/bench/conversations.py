@@ -116,6 +116,8 @@ def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
     """The conversations that fail a criterion on conversations, the earliest failures first."""
     criteria, cases = view.spec.criteria_by_id(), {case.id: case for case in view.cases}
     listed: list[tuple[float, RecordScores, dict[str, Drift], list[str]]] = []
+    if all(criterion.scope == "response" for criterion in criteria.values()):
+        return
     for record in view.scores.records:
         failed = [id for id in view.failures.by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
         if failed:

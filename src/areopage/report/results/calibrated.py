@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from math import isnan
 
 from msgspec import structs
 
@@ -31,12 +32,13 @@ def judged_run(view: RunView) -> Judged:
     for id, given in scores_by_answer(view).items():
         for path, score in given.items():
             scores[path][id] = score
-    for record in view.scores.records:
-        id = view.answer_ids.get(record.case_id, "")
-        for one in record.criteria:
-            by_name = {judge.judge: judge.score for judge in one.judges}
-            own = tuple(by_name.get(judge.name) for judge in spec.judges)
-            by_judge.setdefault(paths[one.criterion], {})[id] = own
+    columns = view.scores.criteria
+    ids = [view.answer_ids.get(case_id, "") for case_id in columns.cases]
+    names = [paths[criterion] for criterion in columns.criteria]
+    rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.judge_score.tolist(), strict=True)
+    for case, criterion, given_by in rows:
+        own = tuple(None if isnan(score) else score for score in given_by)
+        by_judge.setdefault(names[criterion], {})[ids[case]] = own
     limits = spec.failures.limits(spec.criteria, spec.scale)
     return Judged(
         panel=spec,

@@ -1,5 +1,7 @@
 """What people said of a run, measured against its jury: the figures of `results.json`, the report and the console."""
 
+from math import isnan
+
 from msgspec import Struct
 
 from areopage.bench.results.people import SignedRun, signed_runs
@@ -92,12 +94,22 @@ def run_reviewed(view: RunView, language: str, *, sample_only: bool) -> RunRevie
 
 def scores_by_answer(view: RunView) -> dict[str, dict[str, float]]:
     """The jury's scores: answer -> criterion's path ("" is the overall score) -> score."""
-    by_answer: dict[str, dict[str, float]] = {}
+    columns = view.scores.criteria
     paths = {criterion.id: criterion.path for criterion in view.spec.criteria}
-    for record in view.scores.records:
-        if (id := view.answer_ids.get(record.case_id)) is not None:
-            scores = {paths[one.criterion]: one.score for one in record.criteria if one.score is not None}
-            by_answer[id] = scores if record.tree.score is None else scores | {OVERALL: record.tree.score}
+    names = [paths[criterion] for criterion in columns.criteria]
+    by_case: dict[int, dict[str, float]] = {}
+    rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.score.tolist(), strict=True)
+    for case, criterion, score in rows:
+        own = by_case.setdefault(case, {})
+        if not isnan(score):
+            own[names[criterion]] = score
+    finals = view.scores.records.finals_by_case
+    by_answer: dict[str, dict[str, float]] = {}
+    for case, scores in by_case.items():
+        case_id = columns.cases[case]
+        if (id := view.answer_ids.get(case_id)) is not None:
+            final = finals[case_id]
+            by_answer[id] = scores if final is None else scores | {OVERALL: final}
     return by_answer
 
 
