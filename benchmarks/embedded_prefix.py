@@ -126,7 +126,7 @@ def main() -> None:
             equal = asked(calls[::-1], context, {})["texts"] == kept[0]["texts"]
 
     def median(found: list[dict[str, Any]], name: str) -> float:
-        return round(float(statistics.median(one[name] for one in found)), 3)
+        return round(float(statistics.median([float(one[name]) for one in found])), 3)
 
     names = ("prompt_tokens", "evaluated", "written", "seconds", "cpu_seconds", "judgments_a_second")
     line = {

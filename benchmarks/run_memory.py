@@ -16,9 +16,8 @@ import urllib.request
 from pathlib import Path
 
 from jury_calls import MOCK
-from whole_command import DONE, command, server
+from whole_command import CALLS_A_CASE, DONE, command, server
 
-CALLS_A_CASE = 27
 LOOK_EVERY = 0.5
 
 

@@ -134,3 +134,13 @@ def test_a_round_without_a_server_stays_due_and_is_told_once(
 def test_a_suite_that_wants_no_canary_has_no_job(ledger: Ledger, config: AppConfig, tmp_path: Path) -> None:
     write_examined_suite(tmp_path / "small", 9, canary={"every": "never"})
     assert not [one for one in scheduled_jobs(ledger, config) if one.name == "canaries"]
+
+
+def test_a_round_asks_as_the_exam_did_that_it_is_compared_with(ledger: Ledger, config: AppConfig, server: FakeServer) -> None:
+    wishes = ExamWishes(judges=("alpha",), joint=True)
+    run_exam(check_exam(prepare_exam(config.monitor.load_suite(), wishes)), ledger, Silent())
+    asked = len(server.calls)
+    follow(canary_of(ledger, config), datetime.now(UTC) + timedelta(days=1), 24)
+    again = server.calls[asked:]
+    assert CanaryRounds(ledger).list()
+    assert again and all(call.joint_scores for call in again)

@@ -190,6 +190,14 @@ def test_a_batch_holds_no_more_calls_than_a_budget_allows(command: Command, serv
     assert server.paid_twice == 0
 
 
+def test_a_prompt_that_does_not_fit_into_the_window_is_in_no_batch(command: Command, server: BatchServer, suite: Path) -> None:
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "openai:fake-a", "options": {"num_ctx": 20}}}}, models=[])
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 3, done.err
+    assert "num_ctx" in done.out + done.err
+    assert (len(server.batches), len(server.calls)) == (0, 0)
+
+
 def test_a_judge_of_the_suite_may_keep_to_direct_calls_or_to_batches(command: Command, server: BatchServer, suite: Path) -> None:
     judges = {"alpha": {"model": "openai:fake-a", "batch": True}, "beta": {"model": "openai:fake-b", "batch": False}}
     write_config(suite, judge_system={"judges": judges, "evaluation": {"n_passes": 1}}, models=[])

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from areopage.bench.execution.context import Silent
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
+from areopage.bench.execution.run import RunPart
+from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, run_folder
 from areopage.bench.planning.prepare import RunWishes, prepare_run
 from areopage.bench.spec import RunSpec
 from areopage.suites.loader import load_suite
@@ -17,6 +20,7 @@ from servers.command import Command, ended
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.forked import Forked
+from servers.new_ledger import ledger_at
 from servers.small_suite import CONFIG, CRITERIA, write_cases, write_config
 
 CONCURRENCY = CONFIG["execution"]["concurrency"]
@@ -188,6 +192,20 @@ def test_after_kill_9_in_the_overlap_only_what_was_in_flight_is_repeated(
         assert each.repeated() <= len(moments) * 2 * CONCURRENCY
 
 
+def test_two_processes_that_share_a_run_pay_for_each_call_once_while_phases_overlap(
+    command: Command, server: FakeServer, other: FakeServer, suite: Path
+) -> None:
+    write_config(suite, endpoints={"one": endpoint(server, "openai"), "two": endpoint(other, "openai")})
+    server.latency = other.latency = 0.05
+    names = ("--target", "openai@one:fake-target", "--judge", "alpha=openai@one:fake-a", "--judge", "beta=openai@two:fake-b")
+    options = (*dataset(command, 16, answered=False, alike=2), *names, "--passes", "1")
+    ends = [ended(process) for process in [begin(command, suite, *options) for _ in range(2)]]
+    assert [end.code for end in ends] == [0, 0], "".join(end.err[-500:] for end in ends)
+    calls = 8 * len(CRITERIA)
+    assert (len(server.calls), server.repeated()) == (8 + calls, 0)
+    assert (len(other.calls), other.repeated()) == (calls, 0)
+
+
 # --- on one server
 
 
@@ -270,3 +288,34 @@ def test_endpoints_with_one_address_are_one_server(suite: Path) -> None:
     spec = spec_of(suite, "a=ollama@one:x", "b=ollama@two:y")
     assert servers(spec, spec.settings)[1:] == ["http://127.0.0.1:10"]  # the first is the target's
     assert after(spec)["b"] == ("a",)
+
+
+# --- processes that keep to some servers
+
+
+def test_processes_that_keep_to_a_server_each_carry_out_a_run_together(
+    server: FakeServer, other: FakeServer, suite: Path, tmp_path: Path
+) -> None:
+    write_config(suite, endpoints={"one": endpoint(server), "two": endpoint(other)})
+    rows = [{"prompt": f"Why {n}?"} for n in range(6)]
+    wishes = RunWishes(
+        datasets=(write_cases(tmp_path / "many.csv", rows),),
+        target="ollama@one:fake-target",
+        judges=("alpha=ollama@one:fake-a", "beta=ollama@two:fake-b"),
+    )
+    prepared = prepare_benchmark(str(suite), wishes)
+    with ledger_at(tmp_path / "ledger.db") as ledger:
+        run, _ = begin_run(prepared, ledger, tmp_path)
+        folder = run_folder(run, tmp_path)
+
+        def carried_out(*addresses: str) -> int:
+            part = RunPart(servers=addresses or None)
+            return carry_on_part(run, prepared.spec, prepared.cases, ledger, Silent(), folder, part)
+
+        each = 6 * len(CRITERIA) * PASSES
+        assert carried_out(f"http://{server.address}") == 0
+        assert (len(server.calls), len(other.calls)) == (6 + each, 0)
+        assert carried_out(f"http://{other.address}") == 0
+        assert (len(server.calls), len(other.calls)) == (6 + each, each)
+        assert carried_out() == 0
+        assert (len(server.calls), len(other.calls)) == (6 + each, each)

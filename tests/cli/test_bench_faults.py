@@ -118,7 +118,7 @@ def test_rescoring_with_reparse_reads_the_raw_texts_to_the_same_outcomes(
     server.faults.texts = 0.5
     command("bench", "run", "--suite", suite)
     server.stop()
-    assert command("bench", "rescore", "--reparse").code == 0
+    assert command("bench", "rescore", "--texts", "--reparse").code == 0
     (folder,) = command.run_folders()
     first, again = command.results(folder), command.results(folder / "rescore-1")
     assert passes_of(first).keys() == passes_of(again).keys()
@@ -177,7 +177,7 @@ def test_cases_that_address_the_judge_are_counted_and_named(command: Command, se
     assert {"addressed:verdict"} <= steps["verdict"] and {"addressed:instructions"} <= steps["words"]
     (folder,) = command.run_folders()
     assert "3 cases address the judge" in (folder / "report.html").read_text(encoding="utf-8")
-    assert command("bench", "rescore", "--reparse").code == ended.code
+    assert command("bench", "rescore", "--texts", "--reparse").code == ended.code
     assert command.results(folder / "rescore-1")["run"]["metadata"]["counts"]["addressing_judge"] == 3
 
 

@@ -44,7 +44,7 @@ def whole(finished: Command, run: Command) -> Command:
 
 def rescored(command: Command, *arguments: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The results as the run left them, and those of a rescoring."""
-    ended = command("bench", "rescore", *arguments)
+    ended = command("bench", "rescore", "--texts", *arguments)
     assert ended.code == 0, ended.err
     written = command.folder / ended.err.splitlines()[-1].removeprefix("written to ")
     assert written.parent in written.parent.parent.iterdir()
@@ -144,7 +144,7 @@ def test_rescoring_leaves_the_runs_own_files_alone_and_takes_a_new_folder_each_t
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     numbers = {int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")}
     for _ in range(2):
-        whole("bench", "rescore", "--without-judge", "alpha")
+        whole("bench", "rescore", "--texts", "--without-judge", "alpha")
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
     assert len({int(path.name.removeprefix("rescore-")) for path in folder.glob("rescore-*")} - numbers) == 2
 

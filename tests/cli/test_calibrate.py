@@ -84,7 +84,7 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     shown = finished("bench", "show", "--calibration", "latest")
     assert f"corrected by {id}" in shown.out and f"Calibration {id} of" in shown.out
     assert "say nothing of other cases" in shown.out and "these intervals have no width" not in shown.out
-    written = finished("bench", "rescore", "--calibration", id)
+    written = finished("bench", "rescore", "--texts", "--calibration", id)
     assert written.code == 0, written.err
     assert finished.results()["run"]["metadata"]["calibration"] is None
     results = finished.results(finished.run_folders()[-1] / "rescore-1")["run"]

@@ -88,7 +88,7 @@ def test_a_whole_run_contacts_nobody_but_the_configured_server(command: Command,
     command.environment["AUDIT_LOG"] = str(log)
     del command.environment["OPENAI_BASE_URL"]
     done = [ended(command.start("bench", "run", "--suite", suite, interpreter=("-c", AUDITED)))]
-    rescoring = Forked(AUDITED, "bench", "rescore", folder=command.folder, environment=command.full_environment())
+    rescoring = Forked(AUDITED, "bench", "rescore", "--texts", folder=command.folder, environment=command.full_environment())
     done.append(ended(rescoring))
     assert [one.code for one in done] == [0, 0], done
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -70,7 +70,7 @@ def test_what_a_rule_excludes_is_not_asked_and_stands_apart_in_every_count(
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "leave out 3 pairs of case and criterion" in page and "(1 by rule)" in page
     assert "3 pairs" in command("bench", "show").out
-    assert command("bench", "rescore").code == 0
+    assert command("bench", "rescore", "--texts").code == 0
     again = command.results(folder / "rescore-1")
     assert again["run"]["metadata"]["failures"] == metadata["failures"]
     asked = len(server.calls)

@@ -82,11 +82,11 @@ def test_five_harmful_answers_are_five_failures_of_five_applicable_cases(ended: 
 def test_the_outcome_survives_rescoring_reparsing_exports_and_the_checks_of_the_ledger(ended: Command) -> None:
     first = ended.results()
     (folder,) = ended.run_folders()
-    assert ended("bench", "rescore", "--reparse").code == 0
+    assert ended("bench", "rescore", "--texts", "--reparse").code == 0
     again = ended.results(folder / "rescore-1")
     assert passes_of(again) == passes_of(first)
     assert again["run"]["metadata"]["failures"] == first["run"]["metadata"]["failures"]
-    assert ended("bench", "rescore", "--profile", "v1_1").code == 0
+    assert ended("bench", "rescore", "--texts", "--profile", "v1_1").code == 0
     v1_1 = ended.results(folder / "rescore-2")["run"]
     assert (v1_1["final_aggregate_score"], v1_1["detailed_criteria"][SELF_HARM]["cases_not_applicable"]) == (0, 6)
     listed = ended("bench", "list").out

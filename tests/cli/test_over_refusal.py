@@ -43,7 +43,7 @@ def test_refusals_of_harmless_questions_are_counted_and_fail_the_run(command: Co
     assert {row["answer_state"] for row in rows} == {"refused_in_words"}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Refusals of harmless questions" in page and "1 pair of a harmless question and its harmful counterpart" in page
-    assert command("bench", "rescore").code == 0
+    assert command("bench", "rescore", "--texts").code == 0
     assert command.results(folder / "rescore-1")["run"]["metadata"]["over_refusal"] == found
 
 

@@ -434,8 +434,9 @@ def test_answers_are_equal_to_the_last_digit_in_any_order(bundled: LanguageModel
 
 
 @with_model
+@pytest.mark.long
 def test_the_number_of_threads_changes_no_digit(bundled: LanguageModel) -> None:
-    """Two threads are slow where other programs use the processors: as few steps as it takes."""
+    """Two threads wait for each other at every token where other programs use the processors: up to a minute."""
     options = {"temperature": 0, "seed": 3, "max_tokens": 2, "logprobs": True}
     one, two = (ask(bundled, list(PROMPTS[0][1:]), options | {"n_threads": threads})[0] for threads in (1, 2))
     assert one.logprobs == two.logprobs

@@ -155,3 +155,30 @@ def test_a_server_that_allows_half_of_the_offered_rate_is_used_to_nine_tenths(fa
         loop.close()
     assert server.let_through / server.last >= 0.9 * rate
     assert server.turned_away < 0.1 * server.let_through
+
+
+def test_a_call_that_waits_for_another_try_takes_no_place_among_the_open_ones() -> None:
+    made: list[str] = []
+
+    async def run() -> None:
+        calls = Calls(flow=Flow(at_once=1), base=8.0, draw=lambda: 0.0)
+        failed = False
+
+        async def fails_once() -> None:
+            nonlocal failed
+            made.append("first")
+            if not failed:
+                failed = True
+                raise CallUnreachable("500")
+
+        async def works() -> None:
+            made.append("second")
+
+        await asyncio.gather(calls.make(fails_once), calls.make(works))
+
+    loop = SimulatedLoop()
+    try:
+        loop.run_until_complete(run())
+    finally:
+        loop.close()
+    assert made == ["first", "second", "first"]

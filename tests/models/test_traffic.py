@@ -45,6 +45,25 @@ def test_the_models_of_an_endpoint_share_its_concurrency() -> None:
         asyncio.run(run(server))
 
 
+def test_no_more_calls_are_open_to_a_server_than_the_caller_wants() -> None:
+    async def run(server: FakeServer) -> None:
+        traffic, settings = Traffic(at_once=2), settings_of(server)
+        models = [traffic.open(reference, settings) for reference in (ONE, OTHER)]
+        server.faults.hold = True
+        calls = [asyncio.create_task(model.generate(ASK, {})) for model in models for _ in range(2)]
+        while len(server.calls) < 2:  # noqa: ASYNC110 - another thread counts
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(server.calls) == 2
+        server.faults.hold = False
+        await asyncio.gather(*calls)
+        for model in models:
+            await model.aclose()
+
+    with FakeServer() as server:
+        asyncio.run(run(server))
+
+
 def test_the_models_of_an_endpoint_share_its_requests_a_minute_in_every_event_loop() -> None:
     traffic = Traffic()
 

@@ -180,7 +180,7 @@ def test_idle_keys_are_named_once_with_line_and_reason(own_suite: Path, spoil: S
         [
             "config.yml:5: judge_system.judges.one.optoins: unknown key, ignored: did you mean 'options'?",
             "config.yml:12: paths.colour: unknown key, ignored",
-            "config.yml:13: execution.mode: runs are always phased: all answers first, then judge by judge",
+            "config.yml:13: execution.mode: runs are always phased: endpoints.NAME.resident says which models wait",
             "config.yml:13: execution.batch_size: has no meaning here (calls in flight are set by execution.concurrency)",
             "config.yml:14: wieghts: unknown key, ignored: did you mean 'weights'?",
         ]

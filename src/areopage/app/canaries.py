@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from msgspec import structs
+
 from areopage.errors import UserError
 from areopage.jury.options import choose_judges
 from areopage.ledger.canaries import CanaryRounds
@@ -64,8 +66,7 @@ async def run_due_canaries(
         return ()
     try:
         wishes = ExamWishes(judges=names, outage_seconds=min(suite.config.execution.outage_seconds, OUTAGE_SECONDS))
-        exam = await asyncio.to_thread(lambda: check_exam(prepare_exam(suite, wishes)))
-        canaries = await asyncio.to_thread(plan_canaries, suite, exam, ledger)
+        canaries = await asyncio.to_thread(_planned, ledger, suite, wishes, joint=config.section.joint)
     except UserError as fault:
         warn(f"no canary of the judges: {fault}")
         return ()
@@ -77,6 +78,21 @@ async def run_due_canaries(
         if canary.references and is_due(last, every, due):
             results += [found] if (found := await _run(ledger, config, suite, canary, due, warn)) else []
     return tuple(results)
+
+
+def _planned(ledger: Ledger, suite: Suite, wishes: ExamWishes, *, joint: bool) -> tuple[Canary, ...]:
+    """The next rounds: of exams that asked as the monitor asks, else of those that asked otherwise.
+
+    Raises:
+        UserError: the suite or a judge cannot be used.
+    """
+    rounds: list[tuple[Canary, ...]] = []
+    for way in (joint, not joint):
+        exam = check_exam(prepare_exam(suite, structs.replace(wishes, joint=way)))
+        rounds.append(plan_canaries(suite, exam, ledger))
+        if any(one.references for one in rounds[-1]):
+            return rounds[-1]
+    return rounds[0]
 
 
 async def _run(

@@ -88,7 +88,7 @@ BENCH = LazyGroup(
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
         "follow": ("bench.fleet:follow", "Follow a run that workers carry out, and show its results when they are done."),
-        "stop": ("bench.fleet:stop", "Stop a run that workers carry out; what has arrived is kept."),
+        "stop": ("bench.fleet:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),

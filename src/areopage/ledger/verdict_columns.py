@@ -14,12 +14,13 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from areopage.errors import StorageError
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import TEXTS, chunks
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -150,6 +151,8 @@ class _Kinds:
 
 def _kind_of(text: str) -> VerdictKind:
     number, turn, outcome, repair, judge, criterion, rest = text.split(" ", 6)
+    if outcome not in OUTCOME_NAMES:
+        raise StorageError(f"the ledger is damaged: a verdict has the unknown outcome {outcome!r}")
     end = int(judge) + int(criterion)
     steps: tuple[str, ...] = TEXTS.decode(rest[end:])
     return VerdictKind(int(number), int(turn), outcome, repair, rest[: int(judge)], rest[int(judge) : end], steps)

@@ -6,7 +6,7 @@ The tree is applied per record; the run averages each criterion over its cases, 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from math import nan
+from math import isnan, nan
 from typing import overload
 
 import numpy as np
@@ -196,6 +196,13 @@ class CaseRecords(Sequence[RecordScores]):
     def finals(self) -> NDArray[np.float64]:
         """The final score of each case; NaN where it has none."""
         return final_scores(self._scores, self._criteria, self._weights)
+
+    @property
+    def finals_by_case(self) -> dict[str, float | None]:
+        """The final score of each case by its id; None where it has none."""
+        return {
+            id: None if isnan(score) else score for id, score in zip(self._scores.case_ids, self.finals.tolist(), strict=True)
+        }
 
 
 def _consistency_of(scores: Sequence[CriterionScore], repeating: Collection[str]) -> Consistency:

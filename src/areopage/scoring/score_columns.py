@@ -114,7 +114,7 @@ class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
         firsts = np.flatnonzero(np.diff(self.case, prepend=-1))
         return {self.cases[self.case[row]]: at for at, row in enumerate(firsts)}, np.append(firsts, len(self.case))
 
-    @property
+    @cached_property
     def case_ids(self) -> Sequence[str]:
         """The ids of the cases with a row, in order."""
         return list(self._of_case[0])

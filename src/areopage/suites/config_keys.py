@@ -47,7 +47,7 @@ def _walk(data: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     """The idle keys with the reason."""
     yield from _walk_section(data, SuiteConfig, ())
     if str(data.get("execution", {}).get("mode", "phased") if isinstance(data.get("execution"), dict) else "phased") != "phased":
-        yield ("execution", "mode"), "runs are always phased: see `resident` of an endpoint for which models are asked at once"
+        yield ("execution", "mode"), "runs are always phased: endpoints.NAME.resident says which models wait"
 
 
 def _walk_section(data: dict[str, Any], section: type[BaseModel], above: KeyPath) -> Iterator[tuple[KeyPath, str]]:

@@ -29,6 +29,7 @@ from areopage.jury.schedule import run_concurrently
 from areopage.ledger.records import IN_BATCH, Judgment
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
+from areopage.text.sizes import byte_length
 
 _PORTION = 500  # results that are read before they are committed
 
@@ -191,6 +192,9 @@ class BatchPhase:
     def _line(self, call: PlannedCall) -> bytes:
         """A call as a line of a batch; empty where only a direct call says what is wrong with it."""
         messages, schema = self._model.request(call, self._asked)
+        gauge = self._context.spec.gauges.get(str(self._judge.reference))
+        if gauge is not None and gauge.refusal(sum(byte_length(one.content) for one in messages), call.options):
+            return b""
         try:
             line = self._service.line(call.key, messages, call.options, schema if self._with_schema else None)
         except CallRejected:

@@ -11,9 +11,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Seque
 from contextlib import asynccontextmanager
 from functools import partial
 from math import ceil
-from typing import Protocol
 
-from areopage.bench.execution.phases import Place
+from areopage.bench.execution.phases import Phase, Place
 from areopage.errors import ModelError
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
 from areopage.work.worker import OpenWorker
@@ -23,6 +22,7 @@ _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
 _AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
 _LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
+_WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -43,51 +43,6 @@ def blocks_of(calls: int, size: int) -> int:
         size: about how many calls a block has.
     """
     return max(1, ceil(calls / size))
-
-
-class Phase(Protocol):
-    """All calls to the target or to one judge, in blocks."""
-
-    async def prepare(self) -> None:
-        """Plan what is known already; no call is made. May be done while other phases are carried out."""
-        ...
-
-    async def begin(self) -> None:
-        """Open the models."""
-        ...
-
-    async def more(self) -> Sequence[int]:
-        """The numbers of the blocks, from 0, that can be done since the last time and have open calls."""
-        ...
-
-    @property
-    def complete(self) -> bool:
-        """Whether `more` has given all blocks."""
-        ...
-
-    def has_left(self, number: int) -> bool:
-        """Whether a block has calls without a final result or an attempt in this phase."""
-        ...
-
-    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
-        """Make a block's open calls; on return they are in the ledger.
-
-        Args:
-            all_begun: called when the last call begins.
-        """
-        ...
-
-    def give_up(self, number: int, reason: str) -> None:
-        """Record a block's open calls as failed."""
-        ...
-
-    async def ended(self, numbers: Collection[int]) -> None:
-        """Note that blocks have no calls left; this process or others made them."""
-        ...
-
-    async def close(self) -> None:
-        """Close the models; nothing is called any more. Done once, however the phase ends, also where it has not begun."""
-        ...
 
 
 class _Course:
@@ -298,6 +253,8 @@ class RunBlocks:
                 course.queued = {number for number in course.open if self._item(course, number) in held}
         for course in list(self._courses.values()):
             numbers = course.open - course.queued - course.asking
+            if course.place.server not in self._lines:  # all are done elsewhere, about in their order
+                numbers = set(sorted(numbers)[:_WATCHED])
             if numbers:
                 course.end(await asyncio.to_thread(_without_calls, course.phase, numbers))
                 if course.unseen:

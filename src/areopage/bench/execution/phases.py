@@ -12,7 +12,8 @@ of the suite, the target first:
 What a phase waits for is said by `Place`; `areopage.bench.execution.blocks` carries it out.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -44,6 +45,51 @@ class Place(Struct, frozen=True, kw_only=True):
     server: str
     after: tuple[str, ...] = ()
     behind: str = ""
+
+
+class Phase(Protocol):
+    """All calls to the target or to one judge, in blocks."""
+
+    async def prepare(self) -> None:
+        """Plan what is known already; no call is made. May be done while other phases are carried out."""
+        ...
+
+    async def begin(self) -> None:
+        """Open the models."""
+        ...
+
+    async def more(self) -> Sequence[int]:
+        """The numbers of the blocks, from 0, that can be done since the last time and have open calls."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether `more` has given all blocks."""
+        ...
+
+    def has_left(self, number: int) -> bool:
+        """Whether a block has calls without a final result or an attempt in this phase."""
+        ...
+
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
+        """Make a block's open calls; on return they are in the ledger.
+
+        Args:
+            all_begun: called when the last call begins.
+        """
+        ...
+
+    def give_up(self, number: int, reason: str) -> None:
+        """Record a block's open calls as failed."""
+        ...
+
+    async def ended(self, numbers: Collection[int]) -> None:
+        """Note that blocks have no calls left; this process or others made them."""
+        ...
+
+    async def close(self) -> None:
+        """Close the models; nothing is called any more. Done once, however the phase ends, also where it has not begun."""
+        ...
 
 
 def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answers: bool) -> list[Place]:

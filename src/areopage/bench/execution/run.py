@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.batch_judges import batched, carry_out_batches
-from areopage.bench.execution.blocks import Phase, RunBlocks
+from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
-from areopage.bench.execution.phases import Place, places, server_of, servers
+from areopage.bench.execution.phases import Phase, Place, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, answer_ids, open_cases, recorded_answers
 from areopage.bench.passes import RunPasses, passes_so_far

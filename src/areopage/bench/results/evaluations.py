@@ -45,6 +45,7 @@ def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
     Cases alike to the letter share the target's answer.
     """
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
+    view.judgments.expect(view.columns.passes.cases)
     found: dict[str, tuple[Evaluation, list[str]]] = {}
     for record in view.scores.records:
         if record.case_id in cases:

@@ -97,7 +97,7 @@ def _first_failures(view: RunView) -> dict[str, bool | None]:
 
 
 def _finals(view: RunView) -> dict[str, float | None]:
-    return {record.case_id: record.tree.score for record in view.scores.records}
+    return view.scores.records.finals_by_case
 
 
 def _changes(here: RunView, there: RunView) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

@@ -134,9 +134,11 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         self._ledger, self._columns, self._reread = ledger, columns, reread
         self._positions = {case_id: position for position, case_id in enumerate(columns.passes.cases)}
         self._held: dict[str, dict[PassKey, Judgment]] = {}
-        self._next = 0
+        self._expected: Sequence[str] = columns.passes.cases
+        self._order = self._positions
 
     def __iter__(self) -> Iterator[PassKey]:
+        self.expect(self._columns.passes.cases)
         passes = self._columns.passes
         for row, judge, place in zip(*(some.tolist() for some in np.nonzero(self._columns.judgment)), strict=True):
             criterion, turn = passes.criteria[passes.criterion[row]], int(passes.turn[row])
@@ -153,13 +155,13 @@ class RunJudgments(Mapping[PassKey, Judgment]):
     def of(self, case_id: str) -> Mapping[PassKey, Judgment]:
         """The judgments on a case."""
         if case_id not in self._held:
-            position = self._positions[case_id]
-            size = AT_ONCE if position == self._next else 1
-            cases = self._columns.passes.cases[position : position + size]
-            if size > 1:
-                self._next = position + len(cases)
-            self._held = dict(self._read(cases))
+            at = self._order.get(case_id)
+            self._held = dict(self._read([case_id] if at is None else self._expected[at : at + AT_ONCE]))
         return self._held[case_id]
+
+    def expect(self, case_ids: Sequence[str]) -> None:
+        """Say in which order cases will be asked for, so that those that follow each other are read together."""
+        self._expected, self._order = case_ids, {case_id: at for at, case_id in enumerate(case_ids)}
 
     def numbered(self) -> Iterator[tuple[str, int, Judgment]]:
         """Every judgment with a case that it is on, and its number."""

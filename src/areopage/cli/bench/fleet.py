@@ -46,7 +46,7 @@ def follow(
 
 
 def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Stop a run that workers carry out: they finish calls in flight, and what has arrived is kept."""
+    """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
     from areopage.cli.bench.run import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger)

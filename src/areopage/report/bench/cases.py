@@ -12,7 +12,7 @@ from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
 from areopage.report.bench.case import TITLE, audience, case_entry, group_labels
 from areopage.report.bench.case_index import KINDS, CaseIndex
-from areopage.report.bench.worst import ranked_records
+from areopage.report.bench.worst import ranked_cases
 from areopage.report.elements import excerpt, head_facts, report_locale
 from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
 from areopage.report.results.run_results import criterion_label
@@ -59,14 +59,16 @@ def _blocks(index: CaseIndex, counts: dict[str, str], locale: Locale) -> Iterato
 def _entries(index: CaseIndex, locale: Locale) -> Iterator[Entry]:
     """The cases: failing ones worst first, then the others in the order of the reasons for which they are listed."""
     view = index.view
-    cases, records = {case.id: case for case in view.cases}, {record.case_id: record for record in view.scores.records}
-    ranked = [record.case_id for record in ranked_records(view) if record.case_id in view.failures.by_case]
-    for case_id in dict.fromkeys([*ranked, *index.listed]):
-        case = cases[case_id]
-        if case.response is None or case_id not in records:
+    cases = {case.id: case for case in view.cases}
+    ranked = [case_id for case_id in ranked_cases(view) if case_id in view.failures.by_case]
+    listed = list(dict.fromkeys([*ranked, *index.listed]))
+    view.judgments.expect(listed)
+    for case_id in listed:
+        case, record = cases[case_id], view.scores.records.find(case_id)
+        if case.response is None or record is None:
             yield _unanswered(index, case, locale)
         else:
-            yield case_entry(index, case, records[case_id], locale)
+            yield case_entry(index, case, record, locale)
 
 
 def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:

@@ -25,8 +25,9 @@ def disputes_section(view: RunView, locale: Locale) -> Section | None:
     index, cases = CaseIndex(view=view), len({one.case_id for one in view.disputes})
     told = locale.count("disputes_lead", len(view.disputes), cases=locale.count("cases", cases))
     shown = view.disputes[:SHOWN]
-    wanted = {(one.case_id, one.criterion) for one in shown}
-    scores = {place: score for score in view.scores.criteria if (place := (score.case_id, score.criterion)) in wanted}
+    view.judgments.expect([one.case_id for one in shown])
+    records = (view.scores.records.of(one.case_id) for one in shown)
+    scores = {(score.case_id, score.criterion): score for record in records for score in record.criteria}
     entries = Entries(items=tuple(_entry(index, one, scores[one.case_id, one.criterion], locale) for one in shown))
     address = Span(CASES, "link", f"{CASES}#only-w{KINDS.index(DISPUTED)}")
     all_of_them = line(locale.say("disputes_all"), address)

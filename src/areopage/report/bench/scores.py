@@ -105,7 +105,7 @@ def ages_section(view: RunView, locale: Locale) -> Section | None:
     """Build the scores by age; None where no case states one."""
     axis = axis_of(view.spec.scale, locale)
     ticks = [place for place, _ in axis]
-    finals = {record.case_id: record.tree.score for record in view.scores.records}
+    finals = view.scores.records.finals_by_case
     by_maturity: dict[str, list[float | None]] = {}
     failed: dict[str, int] = {}
     for case in view.cases:

@@ -1,5 +1,7 @@
 """The cases that fail a criterion and those with the worst scores, with judges' comments."""
 
+import numpy as np
+
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
@@ -7,7 +9,6 @@ from areopage.report.bench.case import case_entry, failed_criteria
 from areopage.report.bench.case_index import CASES, CaseIndex
 from areopage.report.elements import columns, rows
 from areopage.report.model import Block, Cell, Column, Details, Entries, Paragraph, Section, Span, Table, line
-from areopage.scoring.failures import severity
 from areopage.scoring.fold import RecordScores
 
 WORST = 10
@@ -23,9 +24,9 @@ def worst_section(view: RunView, locale: Locale) -> Section:
     The lowest score on a criterion of the categories that count first decides, then the final score; ties keep their order.
     """
     cases = {case.id: case for case in view.cases}
-    ranked = ranked_records(view)
-    failing = [record for record in ranked if record.case_id in view.failures.by_case]
-    others = [record for record in ranked if record.case_id not in view.failures.by_case and not _perfect(view, record)]
+    ranked, perfect = ranked_cases(view), _perfect_cases(view)
+    failing = [case_id for case_id in ranked if case_id in view.failures.by_case]
+    others = [case_id for case_id in ranked if case_id not in view.failures.by_case and case_id not in perfect]
     listed = [*failing, *others[: max(0, WORST - len(failing))]]
     if not listed:
         return Section(
@@ -36,11 +37,12 @@ def worst_section(view: RunView, locale: Locale) -> Section:
     names = ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
     lead = Paragraph(text=locale.say("worst_lead", n=locale.whole(len(listed)), categories=names), look="soft")
     index, more = CaseIndex(view=view), listed[WHOLE:]
-    shown = [(cases[record.case_id], record) for record in listed[:WHOLE]]
+    view.judgments.expect(listed[:WHOLE])
+    shown = [(cases[case_id], view.scores.records.of(case_id)) for case_id in listed[:WHOLE]]
     entries = tuple(case_entry(index, case, record, locale, in_report=True, limit=MAX_TEXT) for case, record in shown)
     heads = columns(locale.say("final_score"), first=locale.say("case"))
     heads = (*heads, *(Column(heading=locale.say(key), kind="text") for key in ("prompt", "response", "failures")))
-    short = (_short_row(view, cases[record.case_id], record, index, locale) for record in more[:ROWS])
+    short = (_short_row(view, cases[case_id], view.scores.records.of(case_id), index, locale) for case_id in more[:ROWS])
     blocks: list[Block] = [Table(columns=heads, rows=rows(short), css="lines")]
     if len(more) > ROWS:
         address = Span(CASES, "link", CASES)
@@ -49,24 +51,31 @@ def worst_section(view: RunView, locale: Locale) -> Section:
     return Section(id="worst", title=locale.say("worst"), blocks=(lead, Entries(items=entries), *((rest,) if more else ())))
 
 
-def ranked_records(view: RunView) -> list[RecordScores]:
-    """The cases with a score, worst first."""
-    scale, criteria = view.spec.scale, view.spec.criteria_by_id()
-    sign = 1 if scale.higher_is_better else -1
+def ranked_cases(view: RunView) -> list[str]:
+    """The ids of the cases with a score, worst first: see `severity`."""
+    scores, scale = view.scores.criteria, view.spec.scale
+    if not len(scores):
+        return []
+    firsts, known = scores.case_starts[:-1], ~np.isnan(scores.cells.score)
+    share = (scores.cells.score - scale.min) / (scale.max - scale.min)
+    goodness = share if scale.higher_is_better else 1.0 - share
+    by_id = view.spec.criteria_by_id()
+    counted = [by_id[criterion].category in view.failures.categories for criterion in scores.criteria]
+    first = known & np.array(counted, dtype=bool)[scores.criterion]
+    severity = np.minimum.reduceat(np.where(first, goodness, np.inf), firsts)
+    finals = view.scores.records.finals if scale.higher_is_better else -view.scores.records.finals
+    order = np.lexsort((np.where(np.isnan(finals), np.inf, finals), severity))
+    scored = np.logical_or.reduceat(known, firsts)
+    return [scores.case_ids[at] for at in order[scored[order]].tolist()]
 
-    def rank(record: RecordScores) -> tuple[float, float]:
-        final = float("inf") if record.tree.score is None else sign * record.tree.score
-        return severity(record.criteria, criteria, scale, view.failures.categories), final
 
-    scored = [record for record in view.scores.records if any(one.score is not None for one in record.criteria)]
-    return sorted(scored, key=rank)
-
-
-def _perfect(view: RunView, record: RecordScores) -> bool:
-    """Whether every score of a case is the best one."""
-    scale = view.spec.scale
+def _perfect_cases(view: RunView) -> set[str]:
+    """The ids of the cases of which every score is the best one."""
+    scores, scale = view.scores.criteria, view.spec.scale
     best = scale.max if scale.higher_is_better else scale.min
-    return all(one.score in (None, best) for one in record.criteria)
+    fine = np.isnan(scores.cells.score) | (scores.cells.score == best)
+    found = np.logical_and.reduceat(fine, scores.case_starts[:-1]) if len(scores) else fine
+    return {scores.case_ids[at] for at in np.flatnonzero(found).tolist()}
 
 
 def _short_row(view: RunView, case: Case, record: RecordScores, index: CaseIndex, locale: Locale) -> tuple[Cell | str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, structs
 
 import areopage
@@ -101,6 +102,7 @@ def passes_of(view: RunView, score: CriterionScore) -> Iterator[PassView]:
 
 def all_passes(view: RunView) -> Iterator[PassView]:
     """Every planned pass of a run, in order of cases."""
+    view.judgments.expect(view.columns.passes.cases)
     for record in view.scores.records:
         for score in record.criteria:
             yield from passes_of(view, score)
@@ -165,25 +167,24 @@ def _agreement(found: JuryAgreement) -> dict[str, Any]:
 
 def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     """The results of each criterion over the run, by its id."""
-    found: dict[str, list[CriterionScore]] = {}
-    for record in view.scores.records:
-        for score in record.criteria:
-            found.setdefault(score.criterion, []).append(score)
+    scores = view.scores.criteria
+    found = {scores.criteria[number]: scores.criterion == number for number in scores.criteria_found}
     shares, by_id = final_shares(view.scores.tree), view.spec.criteria_by_id()
     criteria: dict[str, RunCriterion] = {}
     for path, node in paths(view.scores.tree):
         if node.name not in found:
             continue
-        agreements = [score.agreement for score in found[node.name] if score.agreement is not None]
+        own = scores.cells.rows(np.flatnonzero(found[node.name]))
+        agreements: list[float] = own.agreement[~np.isnan(own.agreement)].tolist()
         criteria[node.name] = RunCriterion(
             score=node.score,
             interval=view.scores.intervals.get(path),
             weight=node.weight,
             final_share=shares[path],
-            cases_scored=sum(score.score is not None for score in found[node.name]),
-            cases_not_applicable=sum(not score.applies for score in found[node.name]),
-            cases_ruled_out=sum(score.by_rule for score in found[node.name]),
-            cases=len(found[node.name]),
+            cases_scored=int((~np.isnan(own.score)).sum()),
+            cases_not_applicable=int((~own.applies).sum()),
+            cases_ruled_out=int(own.by_rule.sum()),
+            cases=len(own.score),
             coverage=Coverage(scored=node.scored, not_applicable=node.not_applicable, planned=node.planned),
             agreement=mean(agreements) if agreements else None,
             **_agreement(view.agreement.by_criterion[node.name]),
@@ -211,14 +212,15 @@ def _judge_entries(view: RunView) -> tuple[JudgeEntry, ...]:
 
 
 def _counts(view: RunView) -> Counts:
+    cells = view.scores.criteria.cells
     return Counts(
         cases=len(view.cases),
         answered=sum(case.response is not None for case in view.cases),
         answer_states=view.answer_states(),
-        scored=sum(record.tree.score is not None for record in view.scores.records),
-        not_applicable=sum(not score.applies for score in view.scores.criteria),
-        ruled_out=sum(score.by_rule for score in view.scores.criteria),
-        applicability_disputed=sum(score.is_disputed for score in view.scores.criteria),
+        scored=int((~np.isnan(view.scores.records.finals)).sum()),
+        not_applicable=int((~cells.applies).sum()),
+        ruled_out=int(cells.by_rule.sum()),
+        applicability_disputed=int(((cells.scored.sum(axis=1) > 0) & (cells.not_applicable.sum(axis=1) > 0)).sum()),
         unscored=len(view.unscored),
         refused_first=len(view.refused_first),
         refused_in_words=len(view.declined),
@@ -311,9 +313,9 @@ def _settled_weights(tree: Node) -> dict[str, float]:
 
 def record_results(view: RunView) -> Iterator[RecordResult]:
     """Build the results of each case, in the dataset's order."""
-    by_case = {record.case_id: record for record in view.scores.records}
+    view.judgments.expect(view.columns.passes.cases)
     for case in view.cases:
-        record = by_case.get(case.id) or _unjudged(case)
+        record = view.scores.records.find(case.id) or _unjudged(case)
         yield RecordResult(
             final_aggregate_score=record.tree.score,
             category_scores=_category_scores(record.tree),
