@@ -214,7 +214,7 @@ def killed(judgments: int, every: float, workers: int, *, sqlite: bool) -> dict[
             "kills": kills,
             "lost": planned - paid,
             "repeated": calls - paid,
-            "repeated_at_most": kills * IN_FLIGHT,
+            "in_flight_at_kills": kills * IN_FLIGHT,
             "coverage": round(coverage, 4),
             "score_of_one_process": score,
             "score": fleet_score,

@@ -140,12 +140,15 @@ def test_the_configuration_names_every_key(command: Command) -> None:
         ("bots: {url: {url: x, ur: x}}", "bots.url.ur: there is no such key: use one of "),
         ("endpoints: {lab: {base_ur: x}}", "endpoints.lab.base_url: this key is missing"),
         ("endpoints: {lab: {base_url: x, key: y}}", "endpoints.lab.key: there is no such key: use one of api_key_env, base_url"),
-        ("judges: {one: {model: x, prise: 1}}", "judges.one.prise: there is no such key: use one of criteria, model, options"),
+        (
+            "judges: {one: {model: x, prise: 1}}",
+            "judges.one.prise: there is no such key: use one of batch, criteria, model, options",
+        ),
         ("storage:\n  text: all", "areopage.yml:2: storage.text: "),
         ("server: {port: 70000}", "server.port: "),
         (
             "ledger: x\nwhat: 2",
-            "yml:2: what: there is no such key: use one of allowed_variables, bots, endpoints, gate, judges, ledger, monitor, ",
+            "yml:2: what: there is no such key: use one of allowed_variables, bots, endpoints, fleet, gate, judges, ledger, ",
         ),
         (
             "monitor:\n  sampling: 1\n  what: 2",
