@@ -31,6 +31,7 @@ from areopage.cli.bench.ahead import ImportingAhead
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
+from areopage.cli.memory import share_one_pool
 from areopage.cli.progress import Observers, RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
@@ -125,6 +126,7 @@ def run_new(
     Raises:
         UserError: a model, the ledger or a folder cannot be used; paid calls are kept.
     """
+    share_one_pool()
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     own = configured(places).section
@@ -190,6 +192,7 @@ def resume_run(
     Returns, raises:
         As `run_new`.
     """
+    share_one_pool()
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         if fleet and run.finished_at is None:
