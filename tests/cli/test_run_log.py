@@ -7,7 +7,8 @@ from queue import Queue
 import pytest
 
 from areopage.bench.planning.prepare import RunWishes, prepare_run
-from areopage.cli.progress import RunLog, SilenceNotice
+from areopage.cli.progress.run_log import RunLog
+from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError
 from areopage.suites.loader import load_suite
 from servers import PATIENCE

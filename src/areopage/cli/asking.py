@@ -15,7 +15,9 @@ from areopage.bench.execution.context import AskedModels, Observer
 from areopage.bench.planning.estimate import paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
-from areopage.cli.progress import LiveProgress, Observers, PlainProgress, SilenceNotice
+from areopage.cli.progress.observers import Observers
+from areopage.cli.progress.run_display import LiveProgress, PlainProgress
+from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.models.contacts import Contact
 from areopage.report.elements import report_locale

@@ -12,7 +12,7 @@ from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild
 from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
-from areopage.cli.progress import Pace
+from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.caches import Difference

@@ -14,7 +14,7 @@ from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption, tell, visible
-from areopage.cli.progress import IngestDisplay
+from areopage.cli.progress.ingest import IngestDisplay
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError
 from areopage.ledger.trace_records import Trace
 from areopage.locales import one_line

@@ -31,7 +31,7 @@ from areopage.cli.options import (
     one_of,
     tell,
 )
-from areopage.cli.progress import Pace
+from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
 from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, rescore
 from areopage.ledger.queries import EvaluationFilter

@@ -165,7 +165,7 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     from areopage.bench.fleet.work import work_on
     from areopage.bench.results.run_view import load_run_cases
     from areopage.bench.spec import spec_of
-    from areopage.cli.progress import PlainProgress
+    from areopage.cli.progress.run_display import PlainProgress
 
     hurried = threading.Event()
     with open_ledger(config) as ledger, stop_signals(hurried.set) as stopping:

@@ -10,7 +10,7 @@ from areopage.bench.execution.start import agreed
 from areopage.bench.spec import spec_of
 from areopage.cli.asking import ask_to_send
 from areopage.cli.bench.run import Places, configured
-from areopage.cli.progress import batch_text
+from areopage.cli.progress.lines import batch_text
 from areopage.jury.options import reached_by
 from areopage.ledger.records import Run
 from areopage.ledger.sent_batches import SentBatches

@@ -30,7 +30,8 @@ from areopage.cli.bench.run import (
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import visible
-from areopage.cli.progress import Observers, RunLog
+from areopage.cli.progress.observers import Observers
+from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError
 from areopage.jury.budget import Budget

@@ -32,7 +32,8 @@ from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.memory import share_one_pool
-from areopage.cli.progress import Observers, RunLog
+from areopage.cli.progress.observers import Observers
+from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run

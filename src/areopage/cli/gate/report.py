@@ -27,7 +27,7 @@ from areopage.cli.options import (
     one_of,
     tell,
 )
-from areopage.cli.progress import Pace
+from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError
 from areopage.gate.decide import Gate
 from areopage.gate.tuning.replay import Change, Replay

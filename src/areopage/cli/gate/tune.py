@@ -14,7 +14,7 @@ from areopage.app.ledger import open_ledger
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
-from areopage.cli.progress import Pace
+from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError
 from areopage.gate.config import GateConfig
 from areopage.gate.tuning.risk import CONTROLS, Control

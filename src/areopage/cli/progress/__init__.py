@@ -1,0 +1,1 @@
+"""Progress of long commands and of runs, and the log of a run."""

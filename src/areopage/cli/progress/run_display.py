@@ -1,0 +1,130 @@
+"""Progress of a run: a live display on a terminal, else plain lines."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, TracebackType
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from areopage.bench.conversations.children import CHILD_SOURCE
+from areopage.bench.execution.context import AskedModels
+from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
+from areopage.cli.progress.counts import PhaseCount, PhaseCounts, Tally
+from areopage.cli.progress.lines import OutageLines, batch_text
+from areopage.cli.progress.pace import PLAIN_EVERY
+from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.sent_batches import SentBatch
+from areopage.scoring.outcome import outcome_name
+
+
+class _Counting(OutageLines):
+    def __init__(self, spec: AskedModels, say: Callable[[str], object], spent: Mapping[str, float]) -> None:
+        super().__init__(say)
+        self.tally = Tally(spec, spent)
+        self.phases = PhaseCounts()
+        self._batches: dict[str, tuple[str, float]] = {}  # what was said of them, and when
+
+    def answered(self, answer: Answer) -> None:
+        """Count a finished call. The texts of the child's model cost something, and are no answers."""
+        if answer.source.startswith(CHILD_SOURCE):
+            self.tally.spend(CHILD_PHASE, answer)
+        else:
+            self.advance(TARGET_PHASE, answer.state, answer)
+
+    def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
+        """Count a finished call."""
+        self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
+
+    def batch(self, batch: SentBatch) -> None:
+        """Say that a batch has another state, or at most every ten seconds that its counts changed."""
+        now, (status, at) = time.monotonic(), self._batches.get(batch.token, ("", 0.0))
+        if batch.status != status or now - at >= PLAIN_EVERY:
+            self._batches[batch.token] = (batch.status, now)
+            self._say(batch_text(batch))
+
+    def advance(self, name: str, outcome: str, record: Answer | Judgment) -> None:
+        """Count a finished call."""
+        self.tally.spend(name, record)
+        phase = self.phases.of(name)
+        if phase is not None:
+            phase.add(outcome)
+            self.show(phase)
+
+    def show(self, phase: PhaseCount) -> None:
+        """Show how far a phase is."""
+
+
+class LiveProgress(_Counting):
+    """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
+
+    def __init__(self, spec: AskedModels, console: Console, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True), spent)
+        self.bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[health]}", markup=False),
+            console=console,
+            refresh_per_second=4,
+        )
+        self.tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> "LiveProgress":
+        self.bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stop the bars and leave them on the screen."""
+        self.bars.stop()
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Begin a bar, or correct it."""
+        phase = self.phases.note(name, total, kept)
+        health = f"{kept} already in the ledger" if kept else ""
+        if name not in self.tasks:
+            self.tasks[name] = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
+        else:
+            self.bars.update(self.tasks[name], total=total, completed=kept + phase.done)
+
+    def show(self, phase: PhaseCount) -> None:
+        """Advance the phase's bar."""
+        health = f"{phase.health()} | {self.tally.spent()}"
+        self.bars.update(self.tasks[phase.name], completed=phase.kept + phase.done, rate=f"{phase.rate:.1f}/s", health=health)
+
+
+class PlainProgress(_Counting):
+    """A line every ten seconds and one at the end of each phase, for logs and pipes."""
+
+    def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True), spent)
+
+    def phase(self, name: str, total: int, kept: int) -> None:
+        """Print the beginning of a phase."""
+        is_new = name not in self.phases.by_name
+        self.phases.note(name, total, kept)
+        if is_new:
+            held = f", {kept} already in the ledger" if kept else ""
+            print(f"{name}: {total} calls{held}", file=sys.stderr, flush=True)
+
+    def show(self, phase: PhaseCount) -> None:
+        """Print a line where the last one of the phase is long ago, or it is finished."""
+        now = time.monotonic()
+        if not phase.left or now - phase.told_at >= PLAIN_EVERY:
+            phase.told_at = now
+            done = f"{phase.name}: {phase.kept + phase.done}/{phase.total}, {phase.rate:.1f}/s"
+            line = f"{done}, {phase.left / phase.rate:.0f} s left, {phase.health()}, {self.tally.spent()}"
+            print(line, file=sys.stderr, flush=True)
