@@ -87,3 +87,11 @@ def test_a_plan_of_several_targets_and_a_budget_is_checked_before_a_run(
     assert "2 judges for each target" in plan.out and "plan: 36 calls (4 answers)" in plan.out
     assert "--budget has nothing to limit" in command("bench", "plan", suite, "--budget", "5").refused()
     assert "--spread tells how far scores spread: add --precision" in command("bench", "plan", suite, "--spread", "1").refused()
+
+
+def test_a_plan_is_made_where_no_server_answers_and_says_what_it_does_without(command: Command, suite: Path) -> None:
+    command.environment["OLLAMA_HOST"] = "http://127.0.0.1:9"
+    ended = command("bench", "plan", "--suite", suite, "--joint")
+    assert ended.code == 0, ended.err
+    assert "planned without what servers tell of windows and slots" in ended.err
+    assert "plan: " in ended.out and "joint: one call asks a model about all criteria" in ended.out

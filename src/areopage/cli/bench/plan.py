@@ -12,11 +12,13 @@ from areopage.cli.run_options import (
     AUTO,
     AllowVariableOption,
     AnswersOption,
+    BatchOption,
     BudgetOption,
     ChildOption,
     ConcurrencyOption,
     CriteriaOption,
     DatasetOption,
+    JointOption,
     JudgeOption,
     LimitOption,
     MinCoverageOption,
@@ -24,6 +26,7 @@ from areopage.cli.run_options import (
     MostCallsOption,
     PassesOrAutoOption,
     PromptLanguageOption,
+    RepeatIdenticalOption,
     SuiteOption,
     TargetsOption,
     TimeoutOption,
@@ -31,13 +34,14 @@ from areopage.cli.run_options import (
     VerboseOption,
     passes_wanted,
 )
-from areopage.errors import UnknownRun, UserError, counted
+from areopage.errors import ServerDown, UnknownRun, UserError, counted
 from areopage.report.elements import report_locale
 from areopage.scoring.tree import NodePath
 
 if TYPE_CHECKING:
-    from areopage.bench.planning.prepare import RunWishes
+    from areopage.bench.planning.prepare import PreparedRun, RunWishes
     from areopage.cli.bench.run import Places
+    from areopage.suites.loader import Suite
 
 
 def plan(
@@ -70,6 +74,8 @@ def plan(
     passes: PassesOrAutoOption = None,
     max_calls: MostCallsOption = None,
     budget: BudgetOption = None,
+    joint: JointOption = None,
+    repeat_identical: RepeatIdenticalOption = None,
     limit: LimitOption = None,
     min_coverage: MinCoverageOption = None,
     lang: PromptLanguageOption = None,
@@ -79,6 +85,7 @@ def plan(
     child: ChildOption = None,
     turns: TurnsOption = None,
     allow_variable: AllowVariableOption = None,
+    batch: BatchOption = False,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -103,6 +110,8 @@ def plan(
         passes=passes_wanted(passes),
         adaptive=passes == AUTO,
         most_calls=max_calls,
+        joint=joint,
+        repeat_identical=repeat_identical,
         limit=limit,
         min_coverage=min_coverage,
         language=lang,
@@ -112,6 +121,7 @@ def plan(
         child=child,
         turns=turns,
         allowed_variables=tuple(allow_variable or ()),
+        batch=batch,
     )
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if precision is not None:
@@ -127,10 +137,9 @@ def plan(
 def _plan_run(
     suite: str, wishes: "RunWishes", targets: list[str], places: "Places", *, budget: float | None, verbose: bool
 ) -> None:
-    """Show the plan of a run, or of one run for each target; models are checked, and none is asked."""
+    """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
     from msgspec import structs
 
-    from areopage.bench.execution.start import prepare_benchmark
     from areopage.bench.planning.budget import budget_of
     from areopage.bench.planning.measures import with_measures
     from areopage.cli.bench.run import configured, opened_ledger
@@ -139,7 +148,7 @@ def _plan_run(
 
     loaded = load_suite(suite).with_shared(configured(places).section)
     wanted: list[str | None] = [*targets] or [None]
-    prepared = [prepare_benchmark(loaded, structs.replace(wishes, target=one)) for one in wanted]
+    prepared = [_checked_where_reached(loaded, structs.replace(wishes, target=one)) for one in wanted]
     with ExitStack() as stack:
         known = None
         with suppress(UnknownRun):
@@ -148,6 +157,18 @@ def _plan_run(
         if budget is not None:
             budget_of(budget, [spec for spec, _ in runs], known)
         print_plan(runs, known, verbose=verbose, budget=budget, err=False)
+
+
+def _checked_where_reached(suite: "Suite", wishes: "RunWishes") -> "PreparedRun":
+    """The run, with what its models' servers tell of windows and slots; without it where one does not answer, which is said."""
+    from areopage.bench.execution.start import prepare_benchmark
+    from areopage.bench.planning.prepare import prepare_run
+
+    try:
+        return prepare_benchmark(suite, wishes)
+    except ServerDown as fault:
+        typer.echo(f"note: planned without what servers tell of windows and slots: {' '.join(str(fault).split())}", err=True)
+        return prepare_run(suite, wishes)
 
 
 def _plan_precision(
