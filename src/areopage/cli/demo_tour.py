@@ -27,7 +27,7 @@ def tour(
         bool, typer.Option("--detect", help="Look for model servers on this computer, for the command that comes next.")
     ] = False,
 ) -> None:
-    """Replay a benchmark of two versions, their comparison, a day in production and the gate; write one page about it.
+    """Replay a benchmark of two versions, their comparison, a day in production and the gate. Writes one page about it.
 
     A language model wrote the answers and verdicts for the demonstration. No model is called.
     """

@@ -271,7 +271,7 @@ DEMO = DefaultGroup(
     "Demonstrations that need no server and no key; without a name: tour.",
     default="tour",
     commands={
-        "tour": ("demo_tour:tour", "Replay a benchmark, a comparison, a day in production and the gate, in seconds."),
+        "tour": ("demo_tour:tour", "Replay a benchmark of two versions, their comparison, a day in production and the gate."),
         "gate": ("demo:gate", "Answer questions about an invented bank through the gate."),
     },
 )
