@@ -172,7 +172,7 @@ MONITOR = LazyGroup(
     "Monitor answers in production: judge, store, alert, report.",
     groups={"alerts": ALERTS, "golden": GOLDEN},
     commands={
-        "worker": ("worker:monitor_worker", "Evaluate submitted answers until stopped; several workers can run in parallel on one ledger."),
+        "worker": ("worker:monitor_worker", "Evaluate submitted answers until stopped."),
         "submit": ("monitor.commands:submit", "Submit answers from files for evaluation."),
         "status": ("monitor.commands:status", "Show the queue and the active workers."),
         "retry": (
