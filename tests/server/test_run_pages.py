@@ -20,7 +20,7 @@ from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
 from areopage.jury.plan import plan
 from areopage.ledger.access import ApiKeys, Audit
-from areopage.ledger.answers import Answers
+from areopage.ledger.answers import Answers, CaseAnswer, Link
 from areopage.ledger.caches import Difference
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.labels import Labels, ReviewQueue
@@ -84,14 +84,14 @@ def put_run(ledger: Ledger, second: float = 1.0) -> RunView:
     ledger.create_run(run, [msgspec.json.encode(one).decode() for one in cases])
     calls = answer_calls(spec, cases)
     given = {one.key: answer(one.key, one.case, run_id=RUN, source=TARGET, model=TARGET) for one in calls}
-    Answers(ledger).append(list(given.values()))
+    store = Answers(ledger)
+    store.append_judged([*given.values(), *(CaseAnswer(RUN, place, given[one.key].id) for place, one in enumerate(calls))])
+    numbers = store.numbers([one.id for one in given.values()])
+    by_case = {one.case.id: numbers[given[one.key].id] for one in calls}
     for judge, danger in zip(spec.judges, (1.0, second), strict=True):
-        ledger.append(
-            [
-                judgment(call, Scored(score=danger if "danger" in call.criteria[0].id else 4.0, explanation="SAID"), run_id=RUN)
-                for call in plan(judge, judged_cases(spec, cases, calls, given), spec.personas)
-            ]
-        )
+        for call in plan(judge, judged_cases(spec, cases, calls, given), spec.personas):
+            said = Scored(score=danger if "danger" in call.criteria[0].id else 4.0, explanation="SAID")
+            store.append_judged([judgment(call, said, run_id=RUN), Link(by_case[call.case.id], RUN, call.key)])
     view = view_run(ledger.run(RUN), ledger)
     store_evaluations(view, ledger)
     return view
