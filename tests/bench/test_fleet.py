@@ -158,7 +158,9 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     follower = start_run(command, begin, suite, ledger)
     server.wait_for_calls(CASES + 6)
     worker.terminate()
-    assert ended(worker).code == 0
+    end = ended(worker)
+    assert end.code == 0
+    assert "Fatal" not in end.err, "each process of the worker ends by itself"
     asked = len(server.calls)
     assert asked < CALLS
     assert server.answered == asked

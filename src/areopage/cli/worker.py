@@ -1,6 +1,7 @@
 """`areopage worker`: benchmark runs, monitored answers and scheduled jobs, on any number of machines with one ledger."""
 
 import logging
+import os
 import sys
 import threading
 import time
@@ -189,7 +190,7 @@ def _watch_parent(ended: Callable[[], None]) -> None:
     """Call something when the worker that started this process is gone: it holds the other end of the standard input."""
 
     def watch() -> None:
-        while sys.stdin.buffer.read(1):
+        while os.read(0, 1):  # not by sys.stdin: a thread that holds its lock aborts the end of the process
             pass
         ended()
 
