@@ -9,7 +9,7 @@ DEMO_GATE_OUTPUT ?= demo-gate
 .PHONY: demo demo-gate test lint types contracts tests clean
 
 demo: $(VENV)/.installed
-	rm -rf $(DEMO_OUTPUT)
+	[ "$(DEMO_OUTPUT)" != demo-output ] || rm -rf demo-output  # a folder of another name is the user's
 	$(BIN)/areopage demo --folder $(DEMO_OUTPUT)
 
 demo-gate: $(VENV)/.installed-rag

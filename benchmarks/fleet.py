@@ -14,7 +14,6 @@ run; skipped where a part is not there.
 import argparse
 import json
 import os
-import re
 import resource
 import signal
 import subprocess
@@ -27,30 +26,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
+from mock_server import MOCK, mock_server
 from sqlalchemy import insert
 
 from areopage.bench.results.run_view import view_run
 from areopage.ledger.schema import ledger_meta
 from areopage.ledger.store import SECRET, Ledger
 
-MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 CRITERIA = "relevance.topic,safety.manipulation,anthropomorphism.anthropomorphic_language.refers_to_agency"
 IN_FLIGHT, LATENCY, SECONDS = 16, 100, 15
 ANSWER = "Rain starts when water that the sun has warmed rises as vapour, cools high up and gathers into drops."
 STALLED = 120.0
-
-
-@contextmanager
-def mock_server(latency: int) -> Iterator[str]:
-    command = [sys.executable, str(MOCK), "--port", "0", "--latency-ms", str(latency)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://[\d.:]+", process.stdout.readline())
-            assert found is not None
-            yield found.group()
-        finally:
-            process.kill()
 
 
 @contextmanager

@@ -6,15 +6,13 @@ CPU is user + system of this process, start-up left out. One JSON line per laten
 
 import asyncio
 import json
-import re
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import msgspec
+from mock_server import MOCK, mock_server
 
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import RunContext, Silent
@@ -27,7 +25,6 @@ from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection
 from areopage.suites.loader import load_suite
 
-MOCK = Path(__file__).parents[2] / "shared" / "bench" / "mock_llm.py"
 CASES, CONCURRENCY, LATENCIES = 200, 64, (0, 100)
 # criteria that always apply: the mock server says of others by chance that they do not, and gives a score
 CRITERIA = "relevance.topic,safety.manipulation,anthropomorphism.anthropomorphic_language.refers_to_agency"
@@ -40,15 +37,8 @@ def cpu() -> float:
 
 
 def measure(latency: int, folder: Path) -> dict[str, object]:
-    command = [sys.executable, str(MOCK), "--port", "0", "--latency-ms", str(latency)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            found = re.search(r"http://[\d.:]+", server.stdout.readline())
-            assert found is not None
-            return run(found.group(), latency, folder)
-        finally:
-            server.kill()
+    with mock_server(latency) as url:
+        return run(url, latency, folder)
 
 
 def run(url: str, latency: int, folder: Path) -> dict[str, object]:

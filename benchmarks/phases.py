@@ -13,8 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
-from jury_calls import CRITERIA, MOCK, cpu
-from storms import server, stats_of
+from jury_calls import CRITERIA, cpu
+from mock_server import MOCK, mock_server
+from storms import stats_of
 
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
@@ -33,7 +34,7 @@ def main() -> None:
     criteria = CRITERIA.split(",")[:2]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        urls = {name: stack.enter_context(server()) for name in NAMES}
+        urls = {name: stack.enter_context(mock_server(round(1000 * LATENCY))) for name in NAMES}
         table = folder / "cases.csv"
         table.write_text("prompt\n" + "".join(f"Why does it rain at town {i}?\n" for i in range(CASES)))
         suite = load_suite("child_safety")

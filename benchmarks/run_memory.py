@@ -15,8 +15,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-from jury_calls import MOCK
-from whole_command import CALLS_A_CASE, DONE, command, server
+from mock_server import MOCK
+from whole_command import CALLS_A_CASE, DONE, command
 
 LOOK_EVERY = 0.5
 
@@ -37,7 +37,7 @@ def answered(url: str) -> int:
 
 def measure(judgments: int, python: str) -> dict[str, object]:
     cases = -(-judgments // CALLS_A_CASE)
-    with server(python, 0) as url, tempfile.TemporaryDirectory() as scratch:
+    with mock_server(0, python=python) as url, tempfile.TemporaryDirectory() as scratch:
         began, asking, asked = time.perf_counter(), 0, 0.0
         process = subprocess.Popen(
             command(url, Path(scratch), cases), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True

@@ -7,31 +7,14 @@ scores that differ from what the server said. One JSON line; skipped where the m
 """
 
 import json
-import re
-import subprocess
-import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from jury_calls import MOCK, run
+from jury_calls import run
+from mock_server import MOCK, mock_server
 
 LATENCY = 100
-
-
-@contextmanager
-def server(*options: str) -> Iterator[str]:
-    command = [sys.executable, str(MOCK), "--port", "0", "--latency-ms", str(LATENCY), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://[\d.:]+", process.stdout.readline())
-            assert found is not None
-            yield found.group()
-        finally:
-            process.kill()
 
 
 def stats_of(url: str) -> dict[str, float]:
@@ -44,13 +27,13 @@ def main() -> None:
     if not MOCK.is_file():
         print(json.dumps({"benchmark": "storms", "skipped": f"the mock server {MOCK.name} is not there"}))
         return
-    with tempfile.TemporaryDirectory() as scratch, server() as url:
+    with tempfile.TemporaryDirectory() as scratch, mock_server(LATENCY) as url:
         run(url, LATENCY, Path(scratch))
         calm = stats_of(url)
     offered = calm["calls"] / calm["span_s"]
     permitted = offered / 2
     storm = ("--fail-rate", "0.2", "--bad-json", "0.1", "--rate-limit", f"{permitted:.0f}")
-    with tempfile.TemporaryDirectory() as scratch, server(*storm) as url:
+    with tempfile.TemporaryDirectory() as scratch, mock_server(LATENCY, *storm) as url:
         found = run(url, LATENCY, Path(scratch))
         stats = stats_of(url)
     let_through = stats["calls"] - stats["limited"]

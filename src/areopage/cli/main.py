@@ -272,7 +272,7 @@ DEMO = DefaultGroup(
     default="tour",
     commands={
         "tour": ("demo_tour:tour", "Replay a benchmark of two versions, their comparison, a day in production and the gate."),
-        "gate": ("demo:gate", "Answer questions about an invented bank through the gate."),
+        "gate": ("demo_gate:gate", "Answer questions about an invented bank through the gate."),
     },
 )
 

