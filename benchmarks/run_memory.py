@@ -15,7 +15,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from mock_server import MOCK
+from mock_server import MOCK, mock_server
 from whole_command import CALLS_A_CASE, DONE, command
 
 LOOK_EVERY = 0.5
