@@ -26,16 +26,18 @@ def settings_of(server: FakeServer, **limits: float) -> ModelSettings:
     return ModelSettings(endpoints={"lab": Endpoint(provider="openai", base_url=server.openai_url, **limits)})  # type: ignore[arg-type]
 
 
-def test_the_models_of_an_endpoint_share_its_concurrency() -> None:
+def check_open(traffic: Traffic, count: int, **limits: float) -> None:
+    """Of four calls by two models of a server that holds its answers back, so many are open."""
+
     async def run(server: FakeServer) -> None:
-        traffic, settings = Traffic(), settings_of(server, concurrency=1)
+        settings = settings_of(server, **limits)
         models = [traffic.open(reference, settings) for reference in (ONE, OTHER)]
         server.faults.hold = True
         calls = [asyncio.create_task(model.generate(ASK, {})) for model in models for _ in range(2)]
-        while not server.calls:  # noqa: ASYNC110 - another thread counts
+        while len(server.calls) < count:  # noqa: ASYNC110 - another thread counts
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
-        assert len(server.calls) == 1
+        assert len(server.calls) == count
         server.faults.hold = False
         await asyncio.gather(*calls)
         for model in models:
@@ -43,25 +45,14 @@ def test_the_models_of_an_endpoint_share_its_concurrency() -> None:
 
     with FakeServer() as server:
         asyncio.run(run(server))
+
+
+def test_the_models_of_an_endpoint_share_its_concurrency() -> None:
+    check_open(Traffic(), 1, concurrency=1)
 
 
 def test_no_more_calls_are_open_to_a_server_than_the_caller_wants() -> None:
-    async def run(server: FakeServer) -> None:
-        traffic, settings = Traffic(at_once=2), settings_of(server)
-        models = [traffic.open(reference, settings) for reference in (ONE, OTHER)]
-        server.faults.hold = True
-        calls = [asyncio.create_task(model.generate(ASK, {})) for model in models for _ in range(2)]
-        while len(server.calls) < 2:  # noqa: ASYNC110 - another thread counts
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
-        assert len(server.calls) == 2
-        server.faults.hold = False
-        await asyncio.gather(*calls)
-        for model in models:
-            await model.aclose()
-
-    with FakeServer() as server:
-        asyncio.run(run(server))
+    check_open(Traffic(at_once=2), 2)
 
 
 def test_the_models_of_an_endpoint_share_its_requests_a_minute_in_every_event_loop() -> None:
