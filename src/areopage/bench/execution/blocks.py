@@ -23,6 +23,7 @@ _CALLS_IN_A_ROW = 8
 _AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
 _LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
 _WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
+_POLLING = 0.2  # a look takes 2 ms of processor time, and the blocks that are claimed last for longer
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -115,6 +116,7 @@ class RunBlocks:
                 queue=f"{HANDLER}_{number}:{run_id}",
                 concurrency=_AT_ONCE,
                 ahead=1,
+                polling=_POLLING,
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)
