@@ -314,23 +314,29 @@ def rescore(
 def export(
     run: RunArgument = "latest",
     form: Annotated[
-        str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="csv|jsonl|junit|sarif|markdown",
+            help="Judgments: csv for spreadsheets, jsonl to replay. For CI: junit, sarif, markdown.",
+        ),
     ] = "csv",
-    file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Default: a file in the run's folder.")] = None,
+    lang: PageLanguageOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Export every judgment of a run with its raw text."""
+    """Export a run: every judgment with its raw text, or its failures for CI."""
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
+    from areopage.locales import LANGUAGES
 
+    language = one_of("--lang", lang, LANGUAGES) or ""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+        export_run(found, opened, form, file, run_folder(found, out, run), language)
 
 
 def trend(
