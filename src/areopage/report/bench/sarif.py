@@ -95,9 +95,7 @@ def _rule(criterion: Criterion, view: RunView, locale: Locale) -> dict[str, Any]
         "name": "".join(part.capitalize() for part in criterion.name.split("_")),
         "shortDescription": {"text": _message(one_line(label))},
         "fullDescription": {"text": _message(one_line(whole, 1000))},
-        "help": {
-            "text": _message(locale.say("sarif_help", criterion=one_line(label), guide=one_line(criterion.scoring_guide, 1500)))
-        },
+        "help": {"text": _message(guide)},
         "defaultConfiguration": {"level": level},
         "properties": {"tags": [criterion.category, criterion.subcategory], "version": criterion.version},
     }
