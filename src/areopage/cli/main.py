@@ -105,7 +105,7 @@ BENCH = LazyGroup(
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench.commands:export", "Export every judgment of a run with its raw text."),
+        "export": ("bench.commands:export", "Export a run: every judgment with its raw text, or its failures for CI."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",

@@ -110,6 +110,14 @@ class RunAnswers:
             return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
         return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
 
+    def longer_than(self, characters: int) -> tuple[str, ...]:
+        """The ids of the cases whose answers are longer; their texts are not read where links name them."""
+        if self.linked and not self._has_given:
+            long = Answers(self._ledger).longer_than(self._run_id, characters)
+            asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
+            return tuple(case_id for case_id in asked if case_id in self.states)
+        return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
+
     @cached_property
     def are_conversations(self) -> bool:
         """Whether a case is a conversation with a simulated child."""
