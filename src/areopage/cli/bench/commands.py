@@ -5,7 +5,6 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from areopage.cli.importing import CLIENT, import_beside
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -90,7 +89,6 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    import_beside(CLIENT)
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
     from areopage.bench.target_prompts import Mode
     from areopage.cli.bench.run import Places, run_new
@@ -238,7 +236,6 @@ def resume(
     yes: YesOption = False,
 ) -> None:
     """Resume a run and retry calls that timed out or found no server."""
-    import_beside(CLIENT)
     from areopage.cli.bench.run import Places, resume_run
 
     if fleet and budget is not None:
