@@ -93,7 +93,11 @@ def test_a_request_says_what_it_sends_and_keeps_signs_of_the_path() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("answer", [plain(b"abcde"), CHUNKED, plain(gzip.compress(b"abcde"), more="Content-Encoding: gzip\r\n")])
+@pytest.mark.parametrize(
+    "answer",
+    [plain(b"abcde"), CHUNKED, plain(gzip.compress(b"abcde"), more="Content-Encoding: gzip\r\n")],
+    ids=["length", "chunks", "gzip"],
+)
 def test_every_form_of_an_answer_is_read_and_the_connection_stays_open(answer: bytes) -> None:
     server = Server([answer, answer, plain(b"end", "503 Busy", "Retry-After: 7\r\n")])
     found = replies(server, 3)

@@ -122,6 +122,13 @@ class Answers:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
+    def longer_than(self, run_id: str, characters: int) -> set[int]:
+        """Return the positions of a run's cases whose answers have more characters."""
+        query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
