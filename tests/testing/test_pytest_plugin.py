@@ -260,4 +260,4 @@ def test_loading_the_plugin_imports_nothing_else_of_areopage(tmp_path: Path) -> 
 
 def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert '[project.entry-points.pytest11]\nareopage = "areopage.pytest_plugin"' in text
+    assert '[project.entry-points.pytest11]\n"areopage.pytest_plugin" = "areopage.pytest_plugin"' in text
