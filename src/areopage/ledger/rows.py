@@ -36,6 +36,8 @@ def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]
     if len(ids) > KEYS_PER_QUERY:
         size = connection.execute(select(func.count()).select_from(column.table)).scalar_one()
         held = set(connection.execute(select(column).distinct()).scalars()) if size < len(ids) else None
+    if held is not None and not held:
+        return
     for part in chunks([storable(id) for id in ids]):
         if some := part if held is None else [id for id in part if id in held]:
             yield some
