@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
+    insert_new,
     insert_rows,
     json_text,
     naive,
@@ -223,14 +224,13 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     """Insert links between judgments, answers and panels; those that are there are kept."""
     if not links:
         return
-    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in sorted(set(links))]
-    statement = insert_into(connection, answer_judgments).on_conflict_do_nothing().returning(*answer_judgments.c)
-    seal_links(connection, "added", connection.execute(statement, rows).all())
+    given = sorted({(one.answer, one.run_id, one.key) for one in links})
+    seal_links(connection, "added", insert_new(connection, answer_judgments, Link.__struct_fields__, given))
 
 
-def seal_links(connection: Connection, change: Change, rows: Sequence[Row[Any]]) -> None:
-    """Note links that a transaction has added or removed."""
-    seal(connection, change, "answer_judgments", [linked(values_of(row)) for row in rows])
+def seal_links(connection: Connection, change: Change, rows: Iterable[Sequence[Any]]) -> None:
+    """Note links that a transaction has added or removed, as they stand in their table."""
+    seal(connection, change, "answer_judgments", [linked(dict(zip(Link.__struct_fields__, row, strict=True))) for row in rows])
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:

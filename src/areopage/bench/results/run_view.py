@@ -53,7 +53,6 @@ from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scor
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
-from areopage.text.declining import declines
 
 _CALLS_AT_ONCE = 50_000
 RECORDED = "dataset"
@@ -252,6 +251,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def declined(self) -> frozenset[str]:
         """The ids of the cases with a whole answer that declines in words."""
+        from areopage.text.declining import declines  # its patterns take 0.01 s to compile
+
         return frozenset(case.id for case in self.cases if case.response is not None and declines(case.response))
 
     @cached_property
