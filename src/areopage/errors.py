@@ -144,16 +144,22 @@ class CallUnreachable(CallError):
 
 
 class CallRejected(CallError):
-    """The server understood the call and will not serve it; `status` is its HTTP status, if any."""
+    """The server understood the call and will not serve it.
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    Args:
+        status: its HTTP status, if any.
+        code: the provider's word for the kind of error; "content_filter" where a filter refused the prompt.
+        filtered: the categories for which it did.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, code: str = "", filtered: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.code, self.filtered = status, code, filtered
 
     @property
     def hopeless(self) -> bool:
-        """No key, no right, or no such model."""
-        return self.status in (401, 403, 404)
+        """No key, no right, no money, or no such model."""
+        return self.status in (401, 402, 403, 404)
 
 
 class PromptTooLong(CallRejected):

@@ -52,7 +52,7 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
         return cast(JudgeBackend, open_adapter(reference, settings))
     models = provider_names()
     if reference.provider not in models:
-        names = name_list(sorted({*models, *judge_provider_names()}), 20)
+        names = name_list(sorted({*models, *judge_provider_names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
 
