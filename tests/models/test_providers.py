@@ -174,6 +174,22 @@ def test_an_option_that_the_model_refuses_is_left_out_from_then_on_and_noted(pro
         assert "not_sent:temperature" in second.notes
 
 
+def test_calls_at_the_same_time_all_learn_what_the_model_refuses() -> None:
+    server = server_of("azure", untaken=("max_tokens", "temperature", "seed"))
+
+    async def run() -> list[Completion]:
+        model = open_model(reference_to(server), settings_for(server))
+        options = {"temperature": 0.1, "max_tokens": 300, "seed": 4}
+        try:
+            return await asyncio.gather(*(asked(model, options, SCHEMA) for _ in range(8)))
+        finally:
+            await model.aclose()
+
+    with server:
+        found = asyncio.run(run())
+    assert {one.finish_reason for one in found} == {"stop"}
+
+
 def server_notes(server: ProviderServer, number: int) -> tuple[str, ...]:
     return ((f"answered_by:{('Fireworks', 'DeepInfra b')[number]}",)) if server.provider == "openrouter" else ()
 
@@ -439,9 +455,7 @@ def test_an_empty_account_stops_the_calls() -> None:
         ("lmstudio:any", "http://127.0.0.1:1234/v1", "LMSTUDIO_API_KEY"),
     ],
 )
-def test_a_provider_s_server_and_key_are_known_without_configuration(
-    reference: str, address: str, variable: str
-) -> None:
+def test_a_provider_s_server_and_key_are_known_without_configuration(reference: str, address: str, variable: str) -> None:
     parsed = ModelReference.parse(reference)
     contact = contacts_of([parsed], ModelSettings())[parsed]
     assert (contact.address, contact.variables) == (address, (variable,))

@@ -37,6 +37,6 @@ KILLS = (
 """In the order in which a run that is resumed after each comes by them."""
 KILLS_WITHOUT_FILES = (
     *("note before", "note after", "withdraw before", "asked before", "asked after", "create after", "created after"),
-    *("seen after", "results after", "flush before", "flush after", "ended after", "discard after"),
+    *("seen after", "results after", "flush before", "flush after", "ended after"),
 )
 """The same for a service that has no files."""

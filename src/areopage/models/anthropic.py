@@ -68,6 +68,11 @@ class AnthropicModel:
         """None: the caller decides."""
         return None
 
+    @property
+    def schema_mode(self) -> str:
+        """How the server is told a schema, as the last call found out."""
+        return self._modes[0]
+
     def allowances(self) -> tuple[Allowance, ...]:
         """What the server said is left of its limits; see `JsonServer.allowances`."""
         return self._server.allowances()
@@ -143,10 +148,12 @@ class AnthropicModel:
     async def _ask(self, body: dict[str, Any]) -> Reply:
         """Ask once; once more for each option that the model turns out not to take."""
         while True:
+            sent = self._untaken.applied(body)
             try:
-                return await self._server.post(MESSAGES, self._untaken.applied(body), Reply)
+                return await self._server.post(MESSAGES, sent, Reply)
             except CallRejected as fault:
-                if not self._untaken.learn(fault, body):
+                # a call beside this one may have learnt it meanwhile
+                if not self._untaken.learn(fault, sent) and self._untaken.applied(body) == sent:
                     raise
 
     async def aclose(self) -> None:

@@ -88,6 +88,11 @@ class OpenAIModel:
         """The server's slots, where `check` found that it tells; None: the caller decides."""
         return self._slots
 
+    @property
+    def schema_mode(self) -> str:
+        """How the server is told a schema, as the last call found out."""
+        return self._modes[0]
+
     def allowances(self) -> tuple[Allowance, ...]:
         """What the server said is left of its limits; see `JsonServer.allowances`."""
         return self._server.allowances()
@@ -225,10 +230,11 @@ class OpenAIModel:
         """Ask once; once more for each option that the model turns out not to take."""
         started, asked = time.perf_counter(), dict(body)
         while True:
+            sent_body = self._untaken.applied(asked)
             try:
-                reply = await self._server.post(CHAT, self._untaken.applied(asked), Reply, query=self._connection.query)
+                reply = await self._server.post(CHAT, sent_body, Reply, query=self._connection.query)
             except CallRejected as fault:
-                if not self._untaken.learn(fault, asked):
+                if not self._untaken.learn(fault, sent_body) and self._untaken.applied(asked) == sent_body:
                     raise
             else:
                 return self._completion(reply, time.perf_counter() - started)
