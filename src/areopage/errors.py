@@ -8,6 +8,7 @@ AreopageError
 │   ├── CriteriaError         choose other criteria, or mend the registry
 │   ├── ModelError            the model cannot be used as configured
 │   │   ├── ModelMissing      pull it, or name another
+│   │   ├── MissingKey        set the environment variable that is named
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
@@ -63,6 +64,10 @@ class ModelError(UserError):
 
 class ModelMissing(ModelError):
     """The server is up and does not have the model."""
+
+
+class MissingKey(ModelError):
+    """A provider's own server needs a key, and its environment variable is empty."""
 
 
 class ServerDown(ModelError):

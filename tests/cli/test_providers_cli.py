@@ -141,60 +141,12 @@ def test_a_missing_key_ends_the_run_before_any_call_with_its_variable_s_name(com
 
 
 @pytest.mark.parametrize(
-    ("reference", "price"), [("anthropic:claude-sonnet-4", "USD"), ("mistral:mistral-small-latest", "USD"), ("vllm:any", "")]
+    ("reference", "priced"), [("anthropic:claude-sonnet-4", True), ("mistral:mistral-small-latest", True), ("vllm:any", False)]
 )
 def test_the_plan_knows_the_list_price_of_a_provider_s_own_server(
-    command: Command, suite: Path, reference: str, price: str
+    command: Command, suite: Path, reference: str, priced: bool
 ) -> None:
-    for name, (address, _) in VARIABLES.items():
-        command.environment[address] = "" if name != "azure" else command.environment[address]
+    command.environment = {"HTTPS_PROXY": "http://127.0.0.1:9"}  # nothing leaves this machine
     planned = command("bench", "plan", "--suite", suite, "--judge", reference)
     assert planned.code == 0, planned.err
-    assert (price in planned.out) == bool(price) or not price
-
-
-def test_a_stated_cost_of_the_gateway_is_what_a_judgment_costs(command: Command, servers: Servers, suite: Path) -> None:
-    (command.folder / "areopage.yml").write_text(
-        "prices:\n  'openrouter:fake-a': {input_per_million: 1000.0, output_per_million: 1000.0}\n", encoding="utf-8"
-    )
-    servers["openrouter"].quirks.cost = 0.25
-    done = command(*run_of(suite, "--judge", "openrouter:fake-a"))
-    assert done.code == 0, done.err
-    with Ledger.open(command.outputs / "ledger.db") as ledger, ledger.engine.connect() as connection:
-        costs = {row[0] for row in connection.exec_driver_sql("SELECT cost FROM judgments")}
-    assert costs == {0.25}
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        (
-            "anthropic",
-            ("schema by json_schema", "not taken: seed, logprobs, top_logprobs", "thoughts apart", "batches by --batch"),
-        ),
-        ("mistral", ("schema by json_schema", "not taken: logprobs, top_logprobs", "no batches")),
-        ("openrouter", ("answered by Fireworks",)),
-        ("azure", ("schema by json_object", "not taken: temperature")),
-        ("vllm", ("schema by json_schema", "log-probabilities no", "rate headers yes")),
-    ],
-)
-def test_the_check_of_a_model_says_in_one_line_what_it_supports(
-    command: Command, servers: Servers, name: str, says: tuple[str, ...]
-) -> None:
-    servers["anthropic"].quirks.thinks = "parts"
-    servers["azure"].quirks = Quirks(untaken=("temperature",), modes=("json_object", "none"))
-    servers["vllm"].quirks.left = 500
-    checked = command("models", "check", f"{name}:fake-a")
-    assert checked.code == 0, checked.err
-    ready, supported = checked.out.splitlines()
-    assert ready.startswith(f"{name}:fake-a: ready")
-    for one in says:
-        assert one in supported
-    lookups = len(servers[name].calls)
-    assert len(command("models", "check", f"{name}:fake-a", "--no-call").out.splitlines()) == 1
-    assert len(servers[name].calls) == lookups + (name == "azure")  # it has no list
-
-
-def test_a_check_whose_call_fails_is_one_line(command: Command, servers: Servers) -> None:
-    servers["mistral"].quirks.overloaded = 9
-    assert "one small call failed" in command("models", "check", "mistral:fake-a").refused()
+    assert ("list price as of" in planned.out) == priced

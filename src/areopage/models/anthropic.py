@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, PromptTooLong, ServerDown
+from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ModelMissing, PromptTooLong, ServerDown
 from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields, unsent_options
 from areopage.models.http import JsonServer
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
@@ -172,7 +172,7 @@ class Connection:
     def require_key(self) -> None:
         """Raise a ModelError where the key is missing."""
         if self._lacks_key:
-            raise ModelError(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
+            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
 
     def complain_of_key(self, fault: CallRejected) -> None:
         """Raise a ModelError that names the key's variable if the fault is about the key."""

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
 from areopage.models.dialects import DIALECTS, OPENAI, Dialect, SchemaMode, modes_of, place_of, version_of
 from areopage.models.http import JsonServer, Query
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server
@@ -70,7 +70,7 @@ class Connection:
             ModelError: the key is missing or refused, or the server refuses to tell.
         """
         if self._lacks_key:
-            raise ModelError(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
+            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
         if not self.dialect.lists:
             return None
         try:
