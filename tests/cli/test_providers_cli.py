@@ -89,6 +89,7 @@ def test_judges_of_all_providers_judge_one_run(command: Command, servers: Server
     assert len(set(map(tuple, scores.values()))) == 1  # the same prompts, so that no thought was read as a score
     assert steps(command, "anthropic")["not_sent:seed"] == CASES * len(CRITERIA)
     assert steps(command, "azure")["not_sent:temperature"] == CASES * len(CRITERIA)
+    assert done.err.count("note: azure does not take the option temperature") == 1
     assert {step for step in steps(command, "openrouter") if step.startswith("answered_by:")} == {
         "answered_by:Fireworks",
         "answered_by:DeepInfra b",
