@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
+from areopage.models.connections import Query
 from areopage.models.dialects import DIALECTS, OPENAI, Dialect, SchemaMode, modes_of, place_of, version_of
-from areopage.models.http import JsonServer, Query
+from areopage.models.http import JsonServer
 from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
 
