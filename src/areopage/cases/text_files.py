@@ -283,9 +283,12 @@ def inert_cell(value: Any) -> str:
     A plain number such as `-1.5` stays a number. None is an empty cell.
     """
     text = "" if value is None else str(value)
-    if _NUMBER.fullmatch(text):
-        return text
-    return f"'{text}" if text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA) else text
+    return f"'{text}" if starts_formula(text) else text
+
+
+def starts_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula; see `inert_cell`."""
+    return not _NUMBER.fullmatch(text) and (text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA))
 
 
 CSV_ENCODING = "utf-8-sig"

@@ -28,8 +28,8 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     actor,
-    one_of,
     tell,
+    tell_cut,
 )
 from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
@@ -37,7 +37,8 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_criteria_file, write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.bench.exports import EXPORTS
+from areopage.report.bench.files import write_criteria_file, write_run_files
 from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
@@ -81,17 +82,15 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, file: Path) -> None:
-    """Write every judgment of a run into a file.
+def export_run(run: Run, ledger: Ledger, form: str, place: Path) -> None:
+    """Write a run in one of the formats of `EXPORTS`.
 
     Raises:
-        UserError: no such format.
         StorageError: the file cannot be written.
+        MissingExtra: the format needs a part that is not installed.
     """
-    writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
-    one_of("--format", form, tuple(writers))
-    writers[form](view_run(run, ledger), file)
-    typer.echo(f"written to {file}")
+    tell_cut(EXPORTS[form].write(view_run(run, ledger), place).cut)
+    typer.echo(f"written to {place}")
 
 
 def rescore_monitor(

@@ -314,7 +314,8 @@ def rescore(
 def export(
     run: RunArgument = "latest",
     form: Annotated[
-        str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")
+        str,
+        typer.Option("--format", metavar="NAME", help="csv, xlsx, parquet: every judgment; jsonl: a recording to replay."),
     ] = "csv",
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
@@ -327,10 +328,12 @@ def export(
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
+    from areopage.report.bench.exports import EXPORTS
 
+    one_of("--format", form, tuple(EXPORTS))
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+        export_run(found, opened, form, file or run_folder(found, out, run) / EXPORTS[form].name)
 
 
 def trend(

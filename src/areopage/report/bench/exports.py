@@ -1,0 +1,33 @@
+"""The formats that a run is exported in, by name; each writes the same view of the run."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from areopage.bench.results.run_view import RunView
+from areopage.report.bench.files import write_judgments, write_judgments_jsonl
+from areopage.report.tables import TableForm, Written
+
+
+class Export(NamedTuple):
+    """A format: the name that its file or folder has in the run's folder, and what writes it."""
+
+    name: str
+    write: Callable[[RunView, Path], Written]
+
+
+def _table(view: RunView, path: Path, form: TableForm) -> Written:
+    return write_judgments(view, path, form)
+
+
+def _recording(view: RunView, path: Path) -> Written:
+    return Written(write_judgments_jsonl(view, path))
+
+
+EXPORTS: Mapping[str, Export] = {
+    "csv": Export("judgments.csv", partial(_table, form="csv")),
+    "jsonl": Export("judgments.jsonl", _recording),
+    "parquet": Export("judgments.parquet", partial(_table, form="parquet")),
+    "xlsx": Export("judgments.xlsx", partial(_table, form="xlsx")),
+}
