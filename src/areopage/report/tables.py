@@ -23,7 +23,7 @@ TableForm = Literal["csv", "csv;", "jsonl", "parquet", "xlsx"]
 """`csv;` has semicolons between its cells."""
 
 Kind = Literal["text", "number", "whole", "flag", "moment", "texts", "json"]
-"""What a column holds: `texts` is a list of texts, `json` any value that JSON can hold."""
+"""What a column holds: `texts` is a list of texts, `json` any value that JSON can hold (a text stays as it is)."""
 
 FORMS_BY_SUFFIX: Mapping[str, TableForm] = {
     ".csv": "csv",
@@ -146,7 +146,7 @@ def _arrow_cell(value: Any, kind: Kind) -> Any:
         return value
     if kind == "texts":
         return [_unicode(text) for text in value]
-    return _unicode(_json(value) if kind == "json" else str(value))
+    return _unicode(str(plain_cell(value, kind)))
 
 
 def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
