@@ -98,7 +98,7 @@ def export_answers(
 
 def print_answers(
     scores: Iterable[Evaluation],
-    form: Literal["csv", "csv;", "jsonl"],
+    form: TableForm,
     file: IO[str],
     criteria: Sequence[str],
     policy: Policy,

@@ -71,8 +71,8 @@ def write_rows(path: Path, form: TableForm, columns: Sequence[Column], rows: Ite
         return _WRITERS[form](place, columns, rows)
 
 
-def print_rows(file: IO[str], form: Literal["csv", "csv;", "jsonl"], columns: Sequence[Column], rows: Iterable[Row]) -> Written:
-    """Write a table to an open text file as CSV or JSON Lines."""
+def print_rows(file: IO[str], form: TableForm, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    """Write a table to an open text file; of `form` one that is text."""
     return _write_jsonl(file, columns, rows) if form == "jsonl" else _write_csv(file, columns, rows, semicolons=form == "csv;")
 
 

@@ -134,7 +134,7 @@ def export(
         # before the first row: nothing leaves without an entry
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores = EvaluationLists(ledger).stream(filters)
-        if out == STDOUT and chosen not in ("parquet", "xlsx"):
+        if out == STDOUT:
             print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
             return
         written = export_answers(scores, chosen, Path(out), criteria, policy, longest)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from areopage.bench.results.run_view import RunView
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
+from areopage.report.bench.inspect_log import write_inspect_log
 from areopage.report.tables import TableForm, Written
 
 
@@ -27,6 +28,7 @@ def _recording(view: RunView, path: Path) -> Written:
 
 EXPORTS: Mapping[str, Export] = {
     "csv": Export("judgments.csv", partial(_table, form="csv")),
+    "inspect": Export("inspect.eval", write_inspect_log),
     "jsonl": Export("judgments.jsonl", _recording),
     "parquet": Export("judgments.parquet", partial(_table, form="parquet")),
     "xlsx": Export("judgments.xlsx", partial(_table, form="xlsx")),
