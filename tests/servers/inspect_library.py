@@ -22,11 +22,11 @@ def with_inspect(code: str, *arguments: str | Path, folder: Path) -> Any:
         if "inspect" in os.environ.get("AREOPAGE_REQUIRE", ""):
             pytest.fail("inspect_ai is not installed")
         pytest.skip("inspect_ai is not installed: pip install inspect-ai, or set AREOPAGE_INSPECT_PYTHON")
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [python, "-c", code, *map(str, arguments)],
         cwd=folder,
-        env=kept | {"INSPECT_DISPLAY": "none", "HOME": str(folder)},
+        env=kept | {"INSPECT_DISPLAY": "none"},
         capture_output=True,
         text=True,
         check=False,
