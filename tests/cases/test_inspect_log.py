@@ -177,7 +177,7 @@ def test_entries_that_unpack_to_too_much_are_bad_rows_and_then_an_error(tmp_path
     bomb = {f"samples__{number}": b" " * 10_000_000 for number in range(5)}
     path = archive(tmp_path / "x.eval", header=HEAD, samples__a=SAMPLE, **bomb)
     monkeypatch.setattr(eval_archive, "MAX_RATIO", 2)
-    found = []
+    found: list[Row | BadRow] = []
     with pytest.raises(DatasetError, match="unpacks to more than 2 times its size"):
         found.extend(read_rows(path))
     assert path.stat().st_size < 1_000_000

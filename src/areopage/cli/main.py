@@ -122,9 +122,12 @@ CRITERIA = LazyGroup(
 )
 IMPORT = LazyGroup(
     "import",
-    "Suites made from the folders of other benchmarks.",
+    "Suites made from the files of other tools and benchmarks.",
     commands={
-        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades.")
+        "inspect": ("suites.import_suites:inspect", "Make a suite from a log of Inspect: samples, responses, scores."),
+        "promptfoo": ("suites.import_suites:promptfoo", "Make a suite from promptfoo: prompts, tests, assertions."),
+        "deepeval": ("suites.import_suites:deepeval", "Make a suite from goldens or test cases of deepeval."),
+        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades."),
     },
 )
 SUITES = LazyGroup(

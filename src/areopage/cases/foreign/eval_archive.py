@@ -83,12 +83,12 @@ class EvalArchive:
             raise TooLarge
         return content
 
-    def _open(self, entry: zipfile.ZipInfo) -> IO[bytes]:
+    def _open(self, entry: zipfile.ZipInfo) -> io.BufferedIOBase | IO[bytes]:
         if entry.compress_type != ZSTANDARD:
             return self._zip.open(entry)
-        return _checked(_zstd_file(self._packed(entry)), entry.CRC)
+        return _Checked(*_zstd_file(self._packed(entry)), entry.CRC)
 
-    def _packed(self, entry: zipfile.ZipInfo) -> IO[bytes]:
+    def _packed(self, entry: zipfile.ZipInfo) -> "_Part":
         """The compressed bytes of an entry; the archive's parser refuses the method."""
         file = self._zip.fp
         if file is None or entry.flag_bits & 1 or entry.compress_size > self._path.stat().st_size:
@@ -121,24 +121,24 @@ class _Part(io.RawIOBase):
         return content
 
 
-class _Checked(io.RawIOBase):
-    """A stream that compares the checksum of its content where it ends."""
+class _Checked(io.BufferedIOBase):
+    """The content of a decoder, whose checksum is compared where it ends; a fault of the decoder is one of the archive."""
 
-    def __init__(self, stream: IO[bytes], checksum: int) -> None:
-        self._stream, self._expected = stream, checksum
+    def __init__(self, decoder: Any, error: type[Exception], checksum: int) -> None:
+        self._decoder, self._error, self._expected = decoder, error, checksum
 
-    def read(self, size: int = -1) -> bytes:
-        content = self._stream.read(size)
-        if len(content) < size and zlib.crc32(content) != self._expected:
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            content: bytes = self._decoder.read(size)
+        except self._error as fault:
+            raise zipfile.BadZipFile(str(fault)) from fault
+        if (size is None or len(content) < size or size < 0) and zlib.crc32(content) != self._expected:
             raise zipfile.BadZipFile("the checksum of an entry is wrong")
         return content
 
 
-def _checked(stream: IO[bytes], checksum: int) -> Any:
-    return _Checked(stream, checksum)
-
-
-def _zstd_file(packed: IO[bytes]) -> Any:
+def _zstd_file(packed: io.RawIOBase) -> tuple[Any, type[Exception]]:
+    """A decoder of several frames, and the error that it raises."""
     try:
         from compression import zstd  # Python 3.14
     except ImportError:
@@ -146,21 +146,7 @@ def _zstd_file(packed: IO[bytes]) -> Any:
             from backports import zstd
         except ImportError as fault:
             raise MissingExtra("reading a log that is compressed with Zstandard", "inspect") from fault
-    return _Translated(zstd.ZstdFile(packed), zstd.ZstdError)
-
-
-class _Translated(io.RawIOBase):
-    """A stream whose decoder's own error is one of a damaged archive."""
-
-    def __init__(self, stream: Any, error: type[Exception]) -> None:
-        self._stream, self._error = stream, error
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            content: bytes = self._stream.read(size)
-        except self._error as fault:
-            raise zipfile.BadZipFile(str(fault)) from fault
-        return content
+    return zstd.ZstdFile(packed), zstd.ZstdError
 
 
 def _refuse_large_directory(path: Path) -> None:
