@@ -101,7 +101,7 @@ BENCH = LazyGroup(
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench.commands:export", "Export every judgment of a run with its raw text."),
+        "export": ("bench.commands:export", "Export a run: every judgment, or the whole run for another tool."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",
@@ -140,6 +140,13 @@ SUITES = LazyGroup(
         "validate": ("suites.commands:validate_suite", "List every fault in a suite."),
         "try": ("suites.try_suite:try_suite", "Run a suite on a few rows and show what each judge says; nothing is stored."),
         "new": ("suites.commands:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
+    },
+)
+CASES = LazyGroup(
+    "cases",
+    "Cases: datasets of prompts, responses and documents.",
+    commands={
+        "convert": ("cases:convert", "Read a dataset, also of another tool, and write it as JSON Lines, CSV, XLSX or Parquet.")
     },
 )
 MODELS = LazyGroup(
@@ -291,7 +298,7 @@ app = LazyGroup(
     "Evaluate the answers of a language model: are they safe, correct and grounded?",
     groups={
         group.name or "": group
-        for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
+        for group in (BENCH, CASES, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),

@@ -82,14 +82,22 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, place: Path) -> None:
+def export_run(run: Run, ledger: Ledger, form: str, place: Path, licence: str = "") -> None:
     """Write a run in one of the formats of `EXPORTS`.
 
+    Args:
+        licence: of the texts, for formats that are licensed.
+
     Raises:
+        UserError: a licence is missing, or given to a format without one.
         StorageError: the file cannot be written.
         MissingExtra: the format needs a part that is not installed.
     """
-    tell_cut(EXPORTS[form].write(view_run(run, ledger), place).cut)
+    export = EXPORTS[form]
+    if licence and not export.licensed:
+        raise UserError(f"--licence is for {', '.join(name for name, one in EXPORTS.items() if one.licensed)}: remove it")
+    more = {"licence": licence} if export.licensed else {}
+    tell_cut(export.write(view_run(run, ledger), place, **more).cut)
     typer.echo(f"written to {place}")
 
 

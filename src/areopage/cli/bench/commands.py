@@ -315,16 +315,24 @@ def export(
     run: RunArgument = "latest",
     form: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="csv, xlsx, parquet: every judgment; jsonl: a recording to replay."),
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="csv, xlsx, parquet: every judgment; jsonl: a recording; inspect: an .eval log; huggingface: a folder.",
+        ),
     ] = "csv",
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT, inspect.eval or dataset in the run's folder."),
     ] = None,
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="ID", help="Licence of the texts, for huggingface: cc-by-4.0, other, ...")
+    ] = "",
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Export every judgment of a run with its raw text."""
+    """Export a run: every judgment with its raw text, or the whole run for another tool."""
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
@@ -333,7 +341,7 @@ def export(
     one_of("--format", form, tuple(EXPORTS))
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / EXPORTS[form].name)
+        export_run(found, opened, form, file or run_folder(found, out, run) / EXPORTS[form].name, licence)
 
 
 def trend(
