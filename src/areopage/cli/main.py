@@ -1,9 +1,11 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import atexit
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -17,6 +19,8 @@ from areopage.errors import UserError
 COLLECT_AFTER = (50_000, 20, 50)
 """When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
 processor time of a run: imports and calls make many objects, and few cycles."""
+FIRST_COLLECT_AFTER = 300_000
+"""When it first does so: what a command imports, about 150,000 objects, lives until the end."""
 
 
 class LazyGroup(click.Group):
@@ -101,7 +105,7 @@ BENCH = LazyGroup(
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench.commands:export", "Export a run: every judgment, or the whole run for another tool."),
+        "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",
@@ -323,9 +327,9 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
-    gc.set_threshold(*COLLECT_AFTER)
     try:
-        code = app(standalone_mode=False)
+        with _collecting_less():
+            code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:
         usage.show()
         sys.exit(USER_ERROR)
@@ -345,6 +349,25 @@ def main() -> None:
     except OSError as fault:
         _complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """Let Python look for reference cycles less often, still less among what is imported, and not at the end of the process."""
+
+    def first(phase: str, _: Mapping[str, int]) -> None:
+        if phase == "stop":
+            gc.callbacks.remove(first)
+            gc.set_threshold(*COLLECT_AFTER)
+
+    gc.set_threshold(FIRST_COLLECT_AFTER, *COLLECT_AFTER[1:])
+    gc.callbacks.append(first)
+    atexit.register(gc.freeze)  # the interpreter would look at all objects several times: a fifth of a short run
+    try:
+        yield
+    finally:
+        if first in gc.callbacks:
+            gc.callbacks.remove(first)
 
 
 def _complain(message: str) -> NoReturn:

@@ -12,6 +12,7 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
+from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
@@ -37,7 +38,7 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.report.bench.exports import EXPORTS
+from areopage.report.bench.exports import EXPORTS, ExportOptions
 from areopage.report.bench.files import write_criteria_file, write_run_files
 from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
@@ -82,11 +83,8 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, place: Path, licence: str = "") -> None:
+def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:
     """Write a run in one of the formats of `EXPORTS`.
-
-    Args:
-        licence: of the texts, for formats that are licensed.
 
     Raises:
         UserError: a licence is missing, or given to a format without one.
@@ -94,10 +92,10 @@ def export_run(run: Run, ledger: Ledger, form: str, place: Path, licence: str = 
         MissingExtra: the format needs a part that is not installed.
     """
     export = EXPORTS[form]
-    if licence and not export.licensed:
+    if options.licence and not export.licensed:
         raise UserError(f"--licence is for {', '.join(name for name, one in EXPORTS.items() if one.licensed)}: remove it")
-    more = {"licence": licence} if export.licensed else {}
-    tell_cut(export.write(view_run(run, ledger), place, **more).cut)
+    view = view_run(run, ledger)
+    tell_cut(export.write(with_history(view, ledger) if export.history else view, place, options).cut)
     typer.echo(f"written to {place}")
 
 

@@ -1,10 +1,6 @@
-"""The formats that a run is exported in, by name; each writes the same view of the run.
-
-A writer takes the view and the place, and `licence` where the format is licensed.
-"""
+"""The formats that a run is exported in, by name; each writes the same view of the run."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,33 +8,58 @@ from areopage.bench.results.run_view import RunView
 from areopage.report.bench.files import write_judgments, write_judgments_jsonl
 from areopage.report.bench.huggingface import write_huggingface
 from areopage.report.bench.inspect_log import write_inspect_log
+from areopage.report.bench.junit import write_junit
+from areopage.report.bench.sarif import write_sarif
+from areopage.report.bench.summary import write_summary
 from areopage.report.tables import TableForm, Written
+
+
+class ExportOptions(NamedTuple):
+    """What some formats need to know: the language of texts for people ("": the run's), and the licence of the texts."""
+
+    language: str = ""
+    licence: str = ""
+
+
+Writer = Callable[[RunView, Path, ExportOptions], Written]
 
 
 class Export(NamedTuple):
     """A format: the name that its file or folder has in the run's folder, and what writes it.
 
-    `licensed`: what it writes is meant to be published, and needs to be told the licence of the texts.
+    Args:
+        licensed: what it writes is meant to be published, and needs a licence.
+        history: it compares the run with earlier ones, which the view must hold.
     """
 
     name: str
-    write: Callable[..., Written]
+    write: Writer
     licensed: bool = False
+    history: bool = False
 
 
-def _table(view: RunView, path: Path, form: TableForm) -> Written:
-    return write_judgments(view, path, form)
+def _table(form: TableForm) -> Export:
+    return Export(f"judgments.{form}", lambda view, path, options: write_judgments(view, path, form))
 
 
-def _recording(view: RunView, path: Path) -> Written:
-    return Written(write_judgments_jsonl(view, path))
+def _for_people(name: str, write: Callable[[RunView, Path, str], None], *, history: bool = False) -> Export:
+    """A format with texts in a language."""
+
+    def written(view: RunView, path: Path, options: ExportOptions) -> Written:
+        write(view, path, options.language)
+        return Written(0)
+
+    return Export(name, written, history=history)
 
 
 EXPORTS: Mapping[str, Export] = {
-    "csv": Export("judgments.csv", partial(_table, form="csv")),
-    "huggingface": Export("dataset", write_huggingface, licensed=True),
-    "inspect": Export("inspect.eval", write_inspect_log),
-    "jsonl": Export("judgments.jsonl", _recording),
-    "parquet": Export("judgments.parquet", partial(_table, form="parquet")),
-    "xlsx": Export("judgments.xlsx", partial(_table, form="xlsx")),
+    "csv": _table("csv"),
+    "xlsx": _table("xlsx"),
+    "parquet": _table("parquet"),
+    "jsonl": Export("judgments.jsonl", lambda view, path, options: Written(write_judgments_jsonl(view, path))),
+    "junit": _for_people("junit.xml", write_junit),
+    "sarif": _for_people("results.sarif", write_sarif),
+    "markdown": _for_people("summary.md", write_summary, history=True),
+    "inspect": Export("inspect.eval", lambda view, path, options: write_inspect_log(view, path)),
+    "huggingface": Export("dataset", lambda view, path, options: write_huggingface(view, path, options.licence), licensed=True),
 }
