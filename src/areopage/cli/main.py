@@ -311,6 +311,7 @@ app = LazyGroup(
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "worker": ("worker:worker", "Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped."),
+        "schema": ("schema:schema", "Print the JSON schema of a file that areopage reads or writes."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),
     },
     params=[

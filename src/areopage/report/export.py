@@ -227,15 +227,27 @@ _RECORDS: Mapping[str, tuple[type, ...]] = {
     "signoffs": (SignOff,),
     "calibrations": (StoredCalibration,),
 }
+_OWN_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "answers": {"case_id": str},
+    "judgments": {"verdicts": list[dict[str, Any]], "answers": list[dict[str, str]]},
+}
+"""Columns that hold something else than the field of that name."""
+
 _PLAIN: Mapping[Any, Kind] = {str: "text", int: "whole", float: "number", bool: "flag", datetime: "moment"}
 
 
-def _kinds(file: str) -> list[Kind]:
-    """What each column of a file holds, by the types of the records' fields; `json` of what is not plain."""
+def column_types(file: str) -> list[Any]:
+    """The type of each column of a file, by the types of the records' fields."""
     hints: dict[str, Any] = {}
     for record in reversed(_RECORDS[file]):
-        hints |= get_type_hints(record)
-    return [_kind_of(hints.get(name, str if name in ("id", "case_id") else None)) for name in COLUMNS[file]]
+        hints |= get_type_hints(record, include_extras=True)
+    hints |= _OWN_TYPES.get(file, {})
+    return [hints.get(name, str) for name in COLUMNS[file]]
+
+
+def _kinds(file: str) -> list[Kind]:
+    """What each column of a file holds; `json` of what is not plain."""
+    return [_kind_of(hint) for hint in column_types(file)]
 
 
 def _kind_of(hint: Any) -> Kind:
