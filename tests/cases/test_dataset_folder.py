@@ -47,7 +47,7 @@ configs:
   data_files: data/train.csv
 """
     root = folder(tmp_path, card, **FILES)
-    assert names(dataset_files(root)) == ["train.csv"]
+    assert names(dataset_files(root)) == names(dataset_files(root, "b")) == ["train.csv"]
     assert names(dataset_files(root, "a")) == ["test-00000.jsonl"]
     with pytest.raises(DatasetError, match="no configuration 'c'"):
         dataset_files(root, "c")

@@ -42,11 +42,12 @@ def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]
     Raises:
         DatasetError: there is no such configuration or split, none can be chosen, or the card is no card.
     """
-    configs = _configs(folder) or {DEFAULT: _by_names(folder)}
+    configs, default = _configs(folder)
+    configs = configs or {DEFAULT: _by_names(folder)}
     if not config:
-        if len(configs) > 1 and DEFAULT not in configs:
+        config = default or (DEFAULT if DEFAULT in configs else next(iter(configs)))
+        if len(configs) > 1 and config not in (default, DEFAULT):
             raise DatasetError(f"{folder}: the card has the configurations {name_list(configs)}: name one with --subset")
-        config = DEFAULT if DEFAULT in configs else next(iter(configs))
     if config not in configs:
         raise DatasetError(f"{folder}: no configuration {config!r}: there is {name_list(configs)}")
     splits = {name: files for name, files in configs[config].items() if files}
@@ -58,27 +59,29 @@ def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]
     return splits[chosen]
 
 
-def _configs(folder: Path) -> dict[str, Splits]:
-    """The configurations that the card names, with the files of their splits; empty without a card that names some."""
+def _configs(folder: Path) -> tuple[dict[str, Splits], str]:
+    """The configurations that the card names, with the files of their splits, and the name of the one marked as default."""
     card = folder / CARD
     if not card.is_file():
-        return {}
+        return {}, ""
     found = _FRONT.match(card.read_bytes()[:MAX_BYTES].decode("utf-8", "replace").replace("\r\n", "\n"))
     if found is None:
-        return {}
+        return {}, ""
     try:
         data = parse_yaml(found[1], card).data
     except ConfigError as fault:
         raise DatasetError(str(fault)) from fault
     configs: dict[str, Splits] = {}
+    default = ""
     entries = data.get("configs")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             files = entry.get("data_files")
             name = str(entry.get("config_name", DEFAULT))
             named = _named(folder, files) if files else _by_names(folder / str(entry.get("data_dir", "")), folder)
-            configs[DEFAULT if entry.get("default") is True and DEFAULT not in configs else name] = named
-    return configs
+            configs[name] = named
+            default = name if entry.get("default") is True else default
+    return configs, default
 
 
 def _named(folder: Path, files: Any) -> Splits:
