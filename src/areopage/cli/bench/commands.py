@@ -348,7 +348,7 @@ def export(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Export a run: every judgment with its raw text, its failures for CI, or all of it for another tool."""
+    """Export a run: every judgment, its failures for CI, or all of it for another tool."""
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
