@@ -114,7 +114,9 @@ def free_port() -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", sorted((DOCS / "tutorials").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [*sorted((DOCS / "tutorials").glob("*.md")), DOCS / "ci.md", DOCS / "formats.md"], ids=lambda page: page.stem
+)
 def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):
@@ -129,7 +131,11 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, t
         (command_folder / name).chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
-    environment = os.environ | {"PATH": f"{command_folder}:{os.environ['PATH']}", "COLUMNS": "160"}
+    environment = os.environ | {
+        "PATH": f"{command_folder}:{os.environ['PATH']}",
+        "COLUMNS": "160",
+        "PYTEST_PLUGINS": "areopage.pytest_plugin",
+    }
     port = str(free_port())
     ran = 0
     for file, command, lines in steps(text):
