@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -61,7 +62,7 @@ def _exported(name: str) -> str:
 
 
 def _exports() -> dict[str, Callable[[], str]]:
-    return {f"ledger-{name}": lambda name=name: _exported(name) for name in COLUMNS}
+    return {f"ledger-{name}": partial(_exported, name) for name in COLUMNS}
 
 
 SCHEMAS: Mapping[str, Callable[[], str]] = {
