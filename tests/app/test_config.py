@@ -139,7 +139,10 @@ def test_the_configuration_names_every_key(command: Command) -> None:
         ("monitor: {worker: {attemps: 3}}", "did you mean attempts?"),
         ("bots: {url: {url: x, ur: x}}", "bots.url.ur: there is no such key: use one of "),
         ("endpoints: {lab: {base_ur: x}}", "endpoints.lab.base_url: this key is missing"),
-        ("endpoints: {lab: {base_url: x, key: y}}", "endpoints.lab.key: there is no such key: use one of api_key_env, base_url"),
+        (
+            "endpoints: {lab: {base_url: x, key: y}}",
+            "endpoints.lab.key: there is no such key: use one of api_key_env, api_version, base_url",
+        ),
         (
             "judges: {one: {model: x, prise: 1}}",
             "judges.one.prise: there is no such key: use one of batch, criteria, model, options",

@@ -57,7 +57,7 @@ def sparse_file(name: str) -> Callable[[Path], Path]:
         pytest.param(text_file("id,prompt\n1,\n"), "no row is usable (1 rejected)", id="no usable row"),
         pytest.param(text_file("a", "rows.doc"), "unknown extension: use one of .csv", id="unknown extension"),
         pytest.param(lambda folder: folder / "none.csv", "no such file", id="missing file"),
-        pytest.param(lambda folder: folder, "not a regular file", id="a folder"),
+        pytest.param(lambda folder: folder, "no file with data (.csv, .tsv", id="a folder without data"),
         pytest.param(sparse_file("huge.csv"), "huge.csv", id="a gigabyte of nothing, csv"),
         pytest.param(sparse_file("huge.jsonl"), "huge.jsonl", id="a gigabyte of nothing, jsonl"),
     ],
@@ -271,7 +271,9 @@ def test_a_run_or_a_ledger_that_does_not_exist_is_named(command: Command, server
 def test_wrong_wishes_of_a_rescoring_or_an_export_are_refused(command: Command, server: FakeServer, suite: Path) -> None:
     command("bench", "run", "--suite", suite, "--limit", "1")
     weights = command.folder / "weights.yml"
-    assert "--format 'xyz': use one of csv, jsonl" in command("bench", "export", "--format", "xyz").refused()
+    assert (
+        "--format 'xyz': use one of csv, xlsx, parquet, jsonl, junit" in command("bench", "export", "--format", "xyz").refused()
+    )
     assert "cannot be written" in command("bench", "export", "--file", "none/x.csv").refused()
     assert "the run has no judge 'gamma': it has alpha, beta" in command("bench", "rescore", "--without-judge", "gamma").refused()
     both = ("--without-judge", "alpha", "--without-judge", "beta")

@@ -159,9 +159,9 @@ def test_the_audit_log_keeps_no_words_of_a_search(monitor: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--out", "a.xlsx"], "the ending says no format; give --format: use one of csv, jsonl, parquet"),
+        (["--out", "a.doc"], "the ending says no format; give --format: use one of csv, jsonl, parquet"),
         (["--out", "a", "--format", "xml"], "--format 'xml': use one of csv, jsonl, parquet"),
-        (["--out", "-", "--format", "parquet"], "Parquet goes to a file only"),
+        (["--out", "-", "--format", "parquet"], "parquet goes to a file only"),
         (["--out", "a.csv", "--grade", "bad"], "--grade 'bad': use one of excellent, acceptable, weak, unscored"),
         (["--out", "a.csv", "--text", "some"], "--text 'some': use one of full, truncated, redacted, none"),
         (["--out", "no/where/a.csv"], "cannot be written"),

@@ -107,7 +107,8 @@ OTHER_COMMANDS = {
     *(f"bench {name}" for name in ("run", "plan", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export")),
     *(f"bench {name}" for name in ("review", "sign", "report", "compare", "follow", "stop", "batches")),
     *(f"{group} {name}" for group in ("criteria", "suites") for name in ("list", "show", "validate", "new")),
-    "suites import kora",
+    *(f"suites import {form}" for form in ("kora", "inspect", "promptfoo", "deepeval")),
+    *("cases convert", "schema"),
     *("suites try", "qualify", "audit"),
     *("models list", "models check", "models pull", "demo gate", "demo tour", "init", "serve"),
     # figures, states and keys
