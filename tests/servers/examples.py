@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from areopage.cli.main import app
+from areopage.cli.main import DefaultGroup, app
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from servers.command import Command
@@ -113,12 +113,16 @@ def command_of(words: Sequence[str]) -> str:
     context = click.Context(group, info_name="areopage")
     rest = list(words)
     while isinstance(group, click.Group):
-        name = rest.pop(0)
+        name = group.default if isinstance(group, DefaultGroup) and rest[:1] not in _named(group) else rest.pop(0)
         found = group.get_command(context, name)
         assert found is not None, f"areopage {shlex.join(words)}: no command {name}"
         group, names = found, [*names, name]
     group.make_parser(context).parse_args(rest)
     return " ".join(names)
+
+
+def _named(group: click.Group) -> list[list[str]]:
+    return [[name] for name in group.list_commands(click.Context(group))]
 
 
 def environment_of(folder: Path) -> dict[str, str]:
