@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-import areopage
 import click
 import msgspec
 from pydantic import BaseModel
-from schema_tables import Links, Schema, anchor_of, description, in_cell, referenced, table, type_text
 
+import areopage
 from areopage.app.config import AppSection
 from areopage.cli.main import app
 from areopage.gate.config import GateConfig
@@ -19,6 +18,7 @@ from areopage.report.bench.files import schema_text as results_schema
 from areopage.report.judges.audit import schema_text as audit_schema
 from areopage.server.app import ROUTERS, Api
 from areopage.suites.config import SuiteConfig
+from schema_tables import Links, Schema, anchor_of, description, in_cell, referenced, table, type_text
 
 SCHEMA_FOLDER = "schemas"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -28,7 +28,8 @@ RECORDS = ("Case", "Turn", "Document", "Criterion", "Judge", "Panel", "Judgment"
 
 def commands_page() -> str:
     """Every command with its arguments and options."""
-    lines = ["# Commands and options", "", "What `areopage COMMAND --help` prints. See [command line](cli.md) for exit codes and common rules.", ""]
+    head = "What `areopage COMMAND --help` prints. See [command line](cli.md) for exit codes and common rules."
+    lines = ["# Commands and options", "", head, ""]
     for names, command in _commands(app, ()):
         lines += _command(names, command)
     return "\n".join(lines)
@@ -75,7 +76,8 @@ def configuration_keys_page() -> str:
     lines = [
         "# Keys of areopage.yml",
         "",
-        "Every key has a default. An unknown key is an error that names the line. See [configuration](configuration.md) for what the sections are for. "
+        "Every key has a default. An unknown key is an error that names the line. "
+        "See [configuration](configuration.md) for what the sections are for. "
         "An editor can check the file by its [JSON schema](../schemas/areopage.schema.json).",
         "",
         *_sections(schema),
@@ -83,7 +85,7 @@ def configuration_keys_page() -> str:
         "",
         description(rules["$defs"]["GateConfig"]),
         table(rules["$defs"]["GateConfig"], links),
-        *(line for name, link in links.items() for line in (f"### {name}", "", description(rules["$defs"][name]), table(rules["$defs"][name], links))),
+        *(line for name in links for line in _record(f"### {name}", rules["$defs"][name], links)),
         "## The file with its defaults",
         "",
         "`areopage init` writes this file:",
@@ -96,13 +98,18 @@ def configuration_keys_page() -> str:
     return "\n".join(lines)
 
 
+def _record(heading: str, schema: Schema, links: Links) -> tuple[str, ...]:
+    return heading, "", description(schema), table(schema, links)
+
+
 def suite_keys_page() -> str:
     """Every key of a suite's `config.yml`."""
     schema = SuiteConfig.model_json_schema()
     lines = [
         "# Keys of a suite",
         "",
-        "The keys of a suite’s `config.yml`. See [suites](suites.md) for the folder around it. [JSON schema](../schemas/suite.schema.json).",
+        "The keys of a suite’s `config.yml`. See [suites](suites.md) for the folder around it. "
+        "[JSON schema](../schemas/suite.schema.json).",
         "",
         *_sections(schema),
     ]
@@ -127,7 +134,7 @@ def _sections(schema: Schema) -> list[str]:
     links = {one: (f"`{place}`", f"#{anchor_of(place)}") for one, place in places.items()}
     lines = [description(schema), table(schema, links)]
     for one, place in places.items():
-        lines += [f"## {place}", "", description(parts[one]), table(parts[one], links)]
+        lines += _record(f"## {place}", parts[one], links)
     return lines
 
 
@@ -147,7 +154,8 @@ def endpoints_page() -> str:
     lines = [
         "# Endpoints",
         "",
-        "See [HTTP API](api.md) for keys, limits and examples. A server has the same as [OpenAPI 3.1](../schemas/openapi.json) at `/openapi.json`.",
+        "See [HTTP API](api.md) for keys, limits and examples. "
+        "A server has the same as [OpenAPI 3.1](../schemas/openapi.json) at `/openapi.json`.",
         "",
     ]
     for path, methods in schema["paths"].items():
@@ -156,7 +164,7 @@ def endpoints_page() -> str:
                 lines += _endpoint(method, path, methods[method], links)
     lines += ["## Bodies and replies", ""]
     for name, record in records.items():
-        lines += [f"### {name}", "", description(record), table(record, links)]
+        lines += _record(f"### {name}", record, links)
     return "\n".join(lines)
 
 
@@ -200,7 +208,7 @@ def records_page() -> str:
         "",
     ]
     for name, part in (first | rest).items():
-        lines += [f"## {name}", "", description(part), table(part, links)]
+        lines += _record(f"## {name}", part, links)
     return "\n".join(lines)
 
 

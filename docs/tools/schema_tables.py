@@ -30,7 +30,7 @@ def name_of(reference: str) -> str:
 
 def anchor_of(heading: str) -> str:
     """The anchor that MkDocs gives to a heading."""
-    return slugify(heading, "-")
+    return str(slugify(heading, "-"))
 
 
 def in_cell(text: str) -> str:
@@ -65,9 +65,9 @@ def _plain_type(schema: Schema, links: Links) -> str:
     if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping) and schema["additionalProperties"]:
         return f"by name: {type_text(schema['additionalProperties'], links)}"
     if isinstance(kind, list):
-        return " or ".join(_TYPES.get(one, one) for one in kind)
+        return " or ".join(_TYPES.get(one, str(one)) for one in kind)
     limits = [text.format(f"{schema[key]:,}") for key, text in _LIMITS.items() if key in schema and kind != "object"]
-    shown = schema["format"] if schema.get("format") in ("date-time", "date", "duration") else _TYPES.get(kind, kind)
+    shown = str(schema["format"]) if schema.get("format") in ("date-time", "date", "duration") else _TYPES.get(kind, str(kind))
     return ", ".join([shown, *limits])
 
 

@@ -57,7 +57,7 @@ def test_commands_are_found_on_the_pages_that_have_many(name: str) -> None:
 def test_a_command_that_does_not_exist_is_noticed() -> None:
     for line in ("X=1 areopage bench walk", "true && areopage bench run --sweet child_safety"):
         (words,) = commands_of(line, "areopage")
-        with pytest.raises((AssertionError, click.NoSuchOption), match="walk|sweet"):
+        with pytest.raises((AssertionError, click.NoSuchOption), match=r"walk|sweet"):
             command_of(words)
 
 

@@ -35,3 +35,9 @@ def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(name: str, tm
 def test_a_french_tutorial_has_the_examples_of_the_english_one_which_is_run(page: Path) -> None:
     english = page.with_name(page.name.replace(".fr.md", ".md"))
     assert list(steps(page.read_text(encoding="utf-8"))) == list(steps(english.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "explanations").glob("*.md")), ids=lambda page: page.stem)
+def test_every_example_of_an_explanation_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert play(text, tmp_path / "work", environment_of(tmp_path / "bin")) == text.count("\n```console\n")
