@@ -17,6 +17,7 @@ from reference_pages import PAGES, SCHEMA_FOLDER, SCHEMAS, schema_files
 _FENCE = re.compile(r"^```(?P<kind>\w+) (?P<file>[\w./-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<address>\.\./[^)\s]*)\)")
 _UNTRANSLATED = '!!! note "En anglais"\n    Cette page n’est pas encore traduite.\n\n'
+_FIRST_FOUND = ("explanations/", "glossary", "tutorials/")
 _DECISIONS = "decisions/index.md"
 _GENERATED = "<!-- generated from the code: docs/tools/reference_pages.py -->\n\n"
 
@@ -48,6 +49,8 @@ on_files = CombinedEvent(event_priority(100)(_add), event_priority(-200)(_fill))
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Give names of files to blocks, keep the names of linked files that the site does not have, and mark English text."""
+    if page.file.src_uri.startswith(_FIRST_FOUND):
+        page.meta["search"] = {"boost": 3}
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]  # it has no pages beside it
     depth = len(PurePosixPath(page.file.src_uri).parents) - 1
