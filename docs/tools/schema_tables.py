@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from inspect import cleandoc
 from typing import Any
 
 from markdown.extensions.toc import slugify
@@ -97,7 +98,7 @@ def table(schema: Schema, links: Links) -> str:
 
 def description(schema: Schema) -> str:
     """What stands in the docstring, its `Args:` as a list."""
-    head, _, arguments = schema.get("description", "").partition("\n\nArgs:\n")
+    head, _, arguments = cleandoc(schema.get("description", "")).partition("\n\nArgs:\n")
     if not arguments:
         return _paragraphs(head)
     items: list[str] = []

@@ -17,7 +17,8 @@ from reference_pages import PAGES, SCHEMA_FOLDER, SCHEMAS, schema_files
 _FENCE = re.compile(r"^```(?P<kind>\w+) (?P<file>[\w./-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<address>\.\./[^)\s]*)\)")
 _UNTRANSLATED = '!!! note "En anglais"\n    Cette page n’est pas encore traduite.\n\n'
-_FIRST_FOUND = ("explanations/", "glossary", "tutorials/")
+_FIRST_FOUND = ("explanations/", "tutorials/")
+_HOME = ("index.md", "index.fr.md")
 _DECISIONS = "decisions/index.md"
 _GENERATED = "<!-- generated from the code: docs/tools/reference_pages.py -->\n\n"
 
@@ -51,7 +52,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Give names of files to blocks, keep the names of linked files that the site does not have, and mark English text."""
     if page.file.src_uri.startswith(_FIRST_FOUND):
         page.meta["search"] = {"boost": 3}
-    if page.is_homepage:
+    if page.file.src_uri in _HOME:
         page.meta["hide"] = ["navigation"]  # it has no pages beside it
     depth = len(PurePosixPath(page.file.src_uri).parents) - 1
 

@@ -60,3 +60,13 @@ def test_the_commands_of_the_readme_install_areopage_and_write_the_page_it_names
     command = [str(place / "bin" / demo[0]), *demo[1:]]
     subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(place)}, check=True, timeout=PATIENCE)
     assert (tmp_path / page).is_file()
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_links_and_pictures_of_the_readme_exist(name: str) -> None:
+    text = text_of(name)
+    places = re.findall(r"\]\(([^)#]+)|src=\"([^\"]+)\"", text)
+    for place in (one or other for one, other in places):
+        assert (ROOT / place).exists(), place
+    pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
+    assert pictures and all(picture.stat().st_size < 300_000 for picture in pictures)
