@@ -1,4 +1,4 @@
-# `make demo`, `make demo-gate`, `make docs` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
+# `make demo`, `make demo-gate`, `make docs`, `make package` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -7,7 +7,7 @@ DEMO_OUTPUT ?= demo-output
 DEMO_GATE_OUTPUT ?= demo-gate
 DOCS_OUTPUT ?= docs-site
 
-.PHONY: demo demo-gate docs test lint types contracts tests clean
+.PHONY: demo demo-gate docs test lint types contracts tests package sbom clean
 
 demo: $(VENV)/.installed
 	[ "$(DEMO_OUTPUT)" != demo-output ] || rm -rf demo-output  # a folder of another name is the user's
@@ -36,6 +36,19 @@ contracts: $(VENV)/.installed-dev
 tests: $(VENV)/.installed-dev
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX= $(BIN)/pytest -n 4 --dist worksteal --durations=25
 
+# the date of the last commit, so that the same sources give the same bytes
+package: $(VENV)/.installed-dev
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+
+sbom: package
+	$(PYTHON) -m venv --clear --without-pip build/clean
+	$(BIN)/uv pip install --quiet --python build/clean/bin/python dist/*.whl
+	$(BIN)/python tools/sbom.py build/clean/bin/python dist/areopage.cdx.json
+	$(BIN)/python tools/licences.py dist/areopage.cdx.json
+	$(BIN)/python tools/licences.py
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -56,4 +69,4 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	touch $@ $(VENV)/.installed $(VENV)/.installed-docs $(VENV)/.installed-rag
 
 clean:
-	rm -rf $(VENV) $(DEMO_OUTPUT) $(DEMO_GATE_OUTPUT) $(DOCS_OUTPUT)
+	rm -rf $(VENV) build dist $(DEMO_OUTPUT) $(DEMO_GATE_OUTPUT) $(DOCS_OUTPUT)

@@ -17,7 +17,7 @@ from servers import PATIENCE
 from servers.batch_kills import KILLED_AT, KILLS
 from servers.batch_server import BatchServer, Sent
 from servers.command import Command, ended, scores_of
-from servers.forked import Forked
+from servers.forked import Forked, kill_with_children
 from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 
 CASES, PASSES = 6, 2
@@ -358,6 +358,27 @@ def test_two_processes_of_one_run_send_each_call_once(command: Command, server: 
     processes = [begin(command, *run_of(suite, "--batch", "--ledger", ledger)) for _ in range(2)]
     ends = [ended(process) for process in processes]
     assert [end.code for end in ends] == [0, 0], "".join(end.err for end in ends)
+    assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
+
+
+@pytest.mark.long
+def test_workers_send_each_call_of_a_run_in_one_batch_also_where_one_of_them_is_killed(
+    command: Command, server: BatchServer, suite: Path, postgres_ledger: str
+) -> None:
+    server.held = True
+    workers = [command.begin("worker", "--ledger", postgres_ledger, "--out", f"w{number}") for number in range(2)]
+    try:
+        follower = begin(command, *run_of(suite, "--batch", "--fleet", "--ledger", postgres_ledger))
+        wait_for("a look at the batch", lambda: "GET /batches/batch_1" in server.requests)
+        kill_with_children(workers[0])
+        server.held = False
+        end = ended(follower)
+    finally:
+        for worker in workers:
+            kill_with_children(worker)
+            worker.communicate()
+    assert end.code == 0, end.err
+    assert "coverage 100.0%" in end.out
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
 
 

@@ -1,16 +1,22 @@
-"""Blocks of a run's calls: where one of them cannot be done, the process's others have stopped before anybody is told."""
+"""Blocks of a run's calls: one that cannot be done stops the others first; the first ones do not wait for the queue."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from areopage.bench.execution.blocks import RunBlocks
+from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import Place
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown
-from areopage.work.worker import working
+from areopage.work import worker as worker_module
+from areopage.work.turn import Turn
+from areopage.work.worker import opening
+from servers import PATIENCE
 from servers.new_ledger import ledger_at
 
 
@@ -70,7 +76,7 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
 
     async def asking_at_the_end() -> set[int] | None:
         run, phase = RunBlocks("run", ["server"]), TwoBlocks(fails)
-        async with working(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             await phase.both_ask.wait()
             if not fails:
@@ -81,5 +87,113 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
 
     try:
         assert asyncio.run(asking_at_the_end()) == set()
+    finally:
+        ledger.close()
+
+
+class Counted:
+    """A phase of six blocks; each is asked when it may end."""
+
+    def __init__(self) -> None:
+        self.complete = False
+        self.asked: list[int] = []
+        self.at_once = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def prepare(self) -> None:
+        pass
+
+    async def begin(self) -> None:
+        pass
+
+    async def more(self) -> Sequence[int]:
+        found = () if self.complete else range(6)
+        self.complete = True
+        return found
+
+    async def ended(self, numbers: Collection[int]) -> None:
+        assert set(numbers) <= set(self.asked)
+
+    async def close(self) -> None:
+        pass
+
+    def has_left(self, number: int) -> bool:
+        return number not in self.asked
+
+    async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
+        self.asked.append(number)
+        all_begun()
+        if len(self.asked) == AT_ONCE:
+            self.at_once.set()
+        await self.may_end.wait()
+
+    def give_up(self, number: int, reason: str) -> None:
+        raise AssertionError(reason)
+
+
+def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening the queue takes longer than a call: calls need not wait for it, and no call is made twice."""
+    ledger, may_open, open_ = ledger_at(tmp_path / "ledger.db"), threading.Event(), worker_module._open
+    other = Turn(ledger.engine.url, "bench:run")
+
+    def late(*given: Any) -> Any:
+        assert may_open.wait(PATIENCE)
+        return open_(*given)
+
+    monkeypatch.setattr(worker_module, "_open", late)
+
+    async def asked() -> list[int]:
+        run, phase = RunBlocks("run", ["server"]), Counted()
+        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
+            async with asyncio.timeout(PATIENCE):
+                await phase.at_once.wait()
+            assert (worker.is_open, other.take()) == (False, False)
+            may_open.set()
+            await asyncio.to_thread(other.wait)  # until the queue has given these blocks, which do not end, to this process
+            assert (worker.is_open, other.take(), phase.asked) == (True, True, [0, 1, 2, 3])
+            phase.may_end.set()
+            async with asyncio.timeout(PATIENCE):
+                await carried
+                await run.finish(worker)
+        return phase.asked
+
+    try:
+        assert asyncio.run(asked()) == [0, 1, 2, 3, 4, 5]
+    finally:
+        other.pass_on()
+        ledger.close()
+    assert not list(tmp_path.glob("*.queue.db.*.lock"))
+
+
+def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may have begun the first blocks, or have died at them."""
+    ledger, may_open, open_ = ledger_at(tmp_path / "ledger.db"), threading.Event(), worker_module._open
+
+    def late(*given: Any) -> Any:
+        assert may_open.wait(PATIENCE)
+        return open_(*given)
+
+    async def asked_before(phase: Counted) -> list[int]:
+        run = RunBlocks("run", ["server"])
+        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+            phase.may_end.set()
+            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
+            for _ in range(100):
+                await asyncio.sleep(0)
+            before = list(phase.asked)
+            may_open.set()
+            await carried
+        return before
+
+    monkeypatch.setattr(worker_module, "_open", late)
+    try:
+        assert asyncio.run(asked_before(Counted())) == [0, 1, 2, 3, 4, 5]
+        may_open.clear()
+        assert asyncio.run(asked_before(Counted())) == []
     finally:
         ledger.close()

@@ -1,8 +1,6 @@
 """Workers carry out a benchmark run: each call is paid for once, and a worker's death or stop costs what was in flight."""
 
-import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,14 +13,12 @@ from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended
 from servers.fake_llm import FakeServer
-from servers.forked import Forked
+from servers.forked import Forked, Process, children_of, kill_with_children
 from servers.small_suite import CONFIG
 
 CASES, CRITERIA, JUDGES, PASSES = 5, 4, 2, 2
 CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES
 CONCURRENCY = CONFIG["execution"]["concurrency"]
-
-Process = subprocess.Popen[str] | Forked
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -46,20 +42,6 @@ def begin(command: Command) -> Iterator[Callable[..., Forked]]:
     for one in begun:
         kill_with_children(one)
         one.communicate()
-
-
-def kill_with_children(process: Process) -> None:
-    """End a process and those that it started, at once."""
-    if process.poll() is None:
-        children = children_of(process.pid)
-        process.kill()
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-
-
-def children_of(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(one) for one in listed.read_text().split()] if listed.exists() else []
 
 
 def start_run(command: Command, begin: Callable[..., Forked], suite: Path, ledger: str, *options: str) -> Forked:

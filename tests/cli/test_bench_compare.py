@@ -113,6 +113,21 @@ def test_equal_releases_are_no_regression_and_few_cases_are_said_to_prove_little
     assert few.code == 3 and "too little data to tell" in few.out
 
 
+def test_a_wide_interval_is_said_and_can_fail_a_pull_request(
+    command: Command, releases: FakeServer, suite: Path, cases: Path
+) -> None:
+    for options in ((OLD, "--dataset", cases), (OLD, "--dataset", cases, "--fresh")):
+        assert command("bench", "run", "--suite", suite, "--passes", "1", "--yes", "--target", *options).code == 0
+    same = [folder.name for folder in command.run_folders()]
+    wide = command("bench", "compare", *same, "--fail-on", "undecided")
+    assert wide.code == 3 and "not decided: a rise of failures by more than 5 points is not ruled out" in wide.err
+    assert "does not prove that there is none: the share of failing cases may have risen by up to" in wide.out
+    assert command("bench", "compare", *same, "--fail-on", "regression").code == 0, "only a regression was to fail"
+    assert command("bench", "compare", *same, "--fail-on", "undecided", "--margin", "60").code == 0
+    assert "--margin is for" in command("bench", "compare", *same, "--margin", "60").refused()
+    assert "leave out --production" in command("bench", "compare", same[0], "--production", "--fail-on", "undecided").refused()
+
+
 def test_other_panels_are_refused_unless_what_they_share_is_asked_for(
     command: Command, releases: FakeServer, suite: Path, cases: Path
 ) -> None:

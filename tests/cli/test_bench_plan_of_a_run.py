@@ -95,3 +95,15 @@ def test_a_plan_is_made_where_no_server_answers_and_says_what_it_does_without(co
     assert ended.code == 0, ended.err
     assert "planned without what servers tell of windows and slots" in ended.err
     assert "plan: " in ended.out and "joint: one call asks a model about all criteria" in ended.out
+
+
+def test_a_plan_counts_no_loads_of_servers_that_hold_any_number_of_models(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    (command.folder / "areopage.yml").write_text(
+        f"endpoints:\n  lab: {{provider: openai, base_url: 'http://{server.address}/v1'}}\n", encoding="utf-8"
+    )
+    hosted = ("--target", "openai@lab:fake-target", "--judge", "alpha=openai@lab:fake-a")
+    plan = command("bench", "plan", suite, *hosted)
+    assert plan.out.splitlines()[-1].startswith("plan: ") and "model load" not in plan.out, plan.err
+    assert ", 1 model load" in command("bench", "plan", suite, *hosted, "--judge", "beta").out

@@ -61,6 +61,28 @@ def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]
     assert not loaded & set(HEAVY)
 
 
+def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command) -> None:
+    """The queue, templates and the patterns of texts that are stored or shown are imported while calls are out."""
+    late = ("dbos", "psycopg", "sqlalchemy.orm", "jinja2", "alembic", "areopage.text.personal", "areopage.text.declining")
+    script = f"import sys, areopage.cli.bench.run; print([name for name in {late} if name in sys.modules])"
+    done = ended(command.start(interpreter=("-c", script)))
+    assert (done.code, done.out.strip()) == (0, "[]"), done.err
+
+
+def test_no_object_is_searched_for_reference_cycles_at_the_end_of_a_command(command: Command) -> None:
+    """The interpreter would look at every object several times, which takes a fifth of a short run."""
+    script = """
+import atexit, gc, sys
+atexit.register(lambda: print(len(gc.get_objects())))  # the last of these functions
+from areopage.cli.main import main
+sys.argv = ["areopage", *sys.argv[1:]]
+main()
+"""
+    done = ended(command.start("suites", "list", interpreter=("-c", script)))
+    assert done.code == 0, done.err
+    assert int(done.out.splitlines()[-1]) < 100
+
+
 def leaves(group: LazyGroup) -> Iterator[tuple[str, str]]:
     """The help of each command, as its group lists it and as it has it itself."""
     for below in group.groups.values():

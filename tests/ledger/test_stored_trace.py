@@ -8,7 +8,7 @@ from msgspec import structs
 from areopage.ledger.answers import text_key
 from areopage.ledger.storage import reduced_trace, stored_trace
 from areopage.ledger.trace_records import Trace
-from areopage.text.personal import Policy
+from areopage.text.storing import Policy
 from servers.made_traces import GENERATED, RIGHT, WRONG, delivered_trace, held_trace
 
 

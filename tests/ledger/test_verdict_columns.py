@@ -1,23 +1,35 @@
 """Verdicts of a run as columns: which judgment of a key is valid, and what is read of it."""
 
+import random
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
+from sqlalchemy import insert, update
 
-from areopage.ledger.records import Judgment, Run, Verdict
+from areopage.cases.records import Case
+from areopage.digest import digest_of
+from areopage.errors import StorageError
+from areopage.ledger import column_reading
+from areopage.ledger.answer_tables import answer_judgments, run_cases, verdicts
+from areopage.ledger.answers import insert_answers
+from areopage.ledger.column_reading import key_column
+from areopage.ledger.records import Answer, Judgment, Run, Verdict
+from areopage.ledger.rows import is_whole
 from areopage.ledger.store import Ledger
-from areopage.ledger.verdict_columns import CaseKeys, VerdictColumns, key_column, read_verdicts
-from areopage.scoring.outcome import Outcome, Scored, TimedOut
+from areopage.ledger.verdict_columns import CaseKeys, VerdictColumns, linked_keys, read_verdicts
+from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed, outcome_name
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 FIRST, SECOND = "a" * 64, "b" * 64
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    opened = Ledger.open(tmp_path / "ledger.db")
+def ledger(location: str, open_ledger: Callable[[str | Path], Ledger]) -> Ledger:
+    opened = open_ledger(location)
     for id in ("own", "other"):
         run = Run(id=id, suite="s", fingerprint=id, folder="", created_at=MOMENT, finished_at=None, spec="{}")
         opened.create_run(run, [])
@@ -51,10 +63,9 @@ def scores(found: VerdictColumns) -> list[tuple[int, str, str, float]]:
     return [(position, kind.criterion, kind.outcome, score) for position, kind, score in rows]
 
 
-def wanted(*places: tuple[int, str]) -> CaseKeys:
-    return CaseKeys(
-        position=np.array([position for position, _ in places], dtype=np.int64), key=key_column([key for _, key in places])
-    )
+def wanted(*places: tuple[int, str]) -> Callable[[], CaseKeys]:
+    position = np.array([position for position, _ in places], dtype=np.int64)
+    return lambda: CaseKeys(position=position, key=key_column([key for _, key in places]))
 
 
 def test_the_latest_whole_judgment_of_a_key_counts_for_every_case_that_has_it(ledger: Ledger) -> None:
@@ -76,3 +87,99 @@ def test_judgments_of_other_runs_count_where_the_run_has_no_whole_one(ledger: Le
 
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:
     assert scores(read_verdicts(ledger, "own", wanted())) == []
+
+
+CASE = Case(id="", prompt="p")
+OUTCOMES: tuple[Outcome, ...] = (
+    Scored(score=1 / 3, mass=0.1 + 0.2, written=1.0),
+    Scored(score=0.1),
+    Scored(score=5),
+    NotApplicable(),
+    TimedOut(reason="late"),
+    Unparsed(reason="no score"),
+)
+
+
+def made_judgments(chance: random.Random, keys: Sequence[str], count: int) -> list[Judgment]:
+    """Judgments of two runs, with all that differs between judgments."""
+    return [
+        structs.replace(
+            judgment(
+                chance.choice(keys), chance.choice(("own", "own", "other")), *chance.choices(OUTCOMES, k=chance.randint(1, 3))
+            ),
+            judge=chance.choice(("a judge", "juge n° 2, « prudent »", "?%s'")),
+            pass_index=chance.randint(1, 4),
+            turn=chance.choice((0, 0, 7)),
+            repair=chance.choice(("none", "heuristic", "model")),
+            steps=chance.choice(((), ("json",), ("json", "cut_100%?"))),
+            seconds=chance.random(),
+            prompt_tokens=chance.choice((None, 12, 3_000_000_000 // 2)),
+            cost=chance.choice((None, chance.random())),
+        )
+        for _ in range(count)
+    ]
+
+
+def valid(stored: Sequence[Judgment], key: str) -> Judgment | None:
+    """The judgment of a key that counts for the run `own`, one after the other."""
+    own = [one for one in stored if one.key == key and one.run_id == "own"]
+    some = [one for one in own if is_whole(one)] or [one for one in stored if one.key == key]
+    return next(iter([one for one in reversed(some) if is_whole(one)] or reversed(some)), None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("block", [3, 50_000])
+def test_columns_hold_what_records_hold(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, block: int) -> None:
+    monkeypatch.setattr(column_reading, "BLOCK", block)
+    monkeypatch.setattr(column_reading, "_PORTION", block)
+    chance = random.Random(seed)
+    keys = [*(digest_of(n) for n in range(12)), f"erased-{'0' * 32}", f"erased-{'1' * 32}"]
+    stored = made_judgments(chance, keys, 60)
+    ledger.append(stored)
+    places = sorted((chance.randint(0, 9), key) for key in [*keys, *keys[:3]])
+    found = read_verdicts(ledger, "own", wanted(*places))
+    expected = [
+        (position, one, said) for position, key in places if (one := valid(stored, key)) is not None for said in one.verdicts
+    ]
+    assert len(expected) > 10
+    assert found.position.tolist() == [position for position, _, _ in expected]
+    for row, (_, one, said) in enumerate(expected):
+        steps = (one.pass_index, one.turn, outcome_name(said.outcome), one.repair, one.judge, said.criterion, one.steps)
+        assert structs.astuple(found.kinds[found.kind[row]]) == steps
+        scored = said.outcome if isinstance(said.outcome, Scored) else Scored(score=np.nan)
+        exact = (scored.score, one.seconds, one.prompt_tokens, one.completion_tokens, one.cost, scored.mass, scored.written)
+        columns = (getattr(found, name)[row] for name in column_reading.FLOATS)
+        for value, wanted_value in zip(columns, exact, strict=True):
+            assert np.isnan(value) if wanted_value is None or wanted_value != wanted_value else value == wanted_value
+
+
+def test_an_altered_score_changes_what_is_read(ledger: Ledger) -> None:
+    ledger.append([judgment(FIRST, "own", Scored(score=2))])
+    with ledger.engine.begin() as connection:
+        connection.execute(update(verdicts).values(score=4.0))
+    assert scores(read_verdicts(ledger, "own", wanted((0, FIRST)))) == [(0, "c 0", "scored", 4.0)]
+
+
+def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
+    ledger.append([judgment(FIRST, "own", Scored(score=2))])
+    with ledger.engine.begin() as connection:
+        connection.execute(update(verdicts).values(outcome="perfect"))
+    with pytest.raises(StorageError, match="unknown outcome 'perfect'"):
+        read_verdicts(ledger, "own", wanted((0, FIRST)))
+
+
+def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:
+    run = Run(id="linked", suite="s", fingerprint="l", folder="", created_at=MOMENT, finished_at=None, spec="{}")
+    ledger.create_run(run, ["{}"] * 3)
+    links = {0: [FIRST, SECOND], 2: [f"erased-{'0' * 32}"]}
+    with ledger.engine.begin() as connection:
+        for position, keys in links.items():
+            given = Answer(id=f"a{position}", origin="bench", case=CASE, received_at=MOMENT, answered_at=MOMENT)
+            answer = insert_answers(connection, [given])[given.id]
+            place = (run_cases.c.run_id == "linked", run_cases.c.position == position)
+            connection.execute(update(run_cases).where(*place).values(answer=answer))
+            connection.execute(insert(answer_judgments), [{"answer": answer, "run_id": "linked", "key": key} for key in keys])
+    found = linked_keys(ledger, "linked")
+    pairs = zip(found.position.tolist(), [key.decode() for key in found.key.tolist()], strict=True)
+    assert sorted(pairs) == [(position, key) for position, keys in links.items() for key in keys]
+    assert len(linked_keys(ledger, "own").position) == 0

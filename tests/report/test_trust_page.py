@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from areopage.bench.results.people import queue_answers
@@ -204,8 +205,6 @@ def test_a_calibration_for_another_panel_is_left_out_and_one_of_this_run_goes_be
     newer = fit_run(run_with(tmp_path / "newer", labelled=30, run_id="run-2"), NOW).stored()
 
     def known(view: RunView, *calibrations: Any) -> Trust:
-        import msgspec
-
         return run_trust(msgspec.structs.replace(view, calibrations=calibrations))
 
     shown = known(own, stored, newer).score.calibration
@@ -213,6 +212,18 @@ def test_a_calibration_for_another_panel_is_left_out_and_one_of_this_run_goes_be
     elsewhere = known(own, newer).score.calibration
     assert elsewhere is not None and elsewhere.final is not None and not elsewhere.final.own
     assert known(other, stored, newer).score.calibration is None
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "was altered after it was fitted"), ("fr", "a été modifiée après")])
+def test_an_altered_calibration_is_not_used_and_the_page_says_so(tmp_path: Path, language: str, said: str) -> None:
+    view = run_with(tmp_path, labelled=20, fit=True, language=language)
+    (stored,) = view.calibrations
+    altered = msgspec.structs.replace(stored, body=stored.body.replace('"run_id":"run-1"', '"run_id":"run-9"', 1))
+    assert altered != stored
+    shown = msgspec.structs.replace(view, calibrations=(altered,))
+    assert (run_trust(shown).score.calibration, run_trust(shown).score.altered) == (None, (stored.id,))
+    assert said in told(shown, language)
+    assert said not in told(view, language)
 
 
 def test_labels_without_a_calibration_ask_for_one(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import atexit
 import multiprocessing
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -177,3 +178,20 @@ def _run(
             exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
     finally:
         atexit._run_exitfuncs()
+
+
+Process = subprocess.Popen[str] | Forked
+
+
+def kill_with_children(process: Process) -> None:
+    """End a process and those that it started, at once."""
+    if process.poll() is None:
+        children = children_of(process.pid)
+        process.kill()
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+
+
+def children_of(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(one) for one in listed.read_text().split()] if listed.exists() else []

@@ -197,6 +197,7 @@ class _Intake:
     def __init__(self, rules: BuildRules, max_cases: int) -> None:
         self._rules, self._max_cases = rules, max_cases
         self._first_seen: dict[str, tuple[Path, int]] = {}
+        self.lines: dict[str, int] = {}
         self.cases: list[Case] = []
         self.rejected: list[RejectedRow] = []
         self.maturity_defaulted = 0
@@ -220,6 +221,8 @@ class _Intake:
             self._reject(path, row.number, str(fault), _content(row))
             return
         self._accept(case, path, row.number)
+        if row.line:
+            self.lines[case.id] = row.line
         self.maturity_defaulted += built.maturity_defaulted
         self.unread.update((name, None) for _, name in plan.unread)
         if case.response is not None:
@@ -299,6 +302,7 @@ def load_dataset(
         unread_columns=tuple(intake.unread),
         response_columns=tuple(intake.response_columns),
         places=intake.places(),
+        lines=intake.lines,
     )
 
 

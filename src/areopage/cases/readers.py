@@ -29,12 +29,14 @@ _BUFFER = 1024 * 1024
 class Row(Struct, frozen=True):
     """A row that could be read. `number` is 1-based and counts the header where there is one.
 
-    `names` are the headers (or an object's keys) as written; `cells` has one value per name.
+    `names` are the headers (or an object's keys) as written; `cells` has one value per name. `line` is the line of the file that
+    it begins on, from 1; 0 where the format has no lines.
     """
 
     number: int
     names: tuple[str, ...]
     cells: tuple[Any, ...]
+    line: int = 0
 
 
 class BadRow(Struct, frozen=True):

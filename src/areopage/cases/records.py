@@ -104,7 +104,8 @@ class Dataset(Struct, frozen=True, kw_only=True):
 
     `maturity_defaulted` counts the cases that named no maturity and got the suite's default;
     `unread_columns` are columns that no field takes: they are kept in each case's metadata; `response_columns` are those that the
-    cases' responses come from; `places` are the file and row that each case comes from, by its id.
+    cases' responses come from; `places` are the file and row that each case comes from, by its id, and `lines` the lines that the
+    rows begin on, where the format has lines.
     """
 
     cases: tuple[Case, ...]
@@ -113,3 +114,4 @@ class Dataset(Struct, frozen=True, kw_only=True):
     unread_columns: tuple[str, ...] = ()
     response_columns: tuple[str, ...] = ()
     places: dict[str, tuple[str, int]] = {}
+    lines: dict[str, int] = {}

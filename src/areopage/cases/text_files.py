@@ -92,6 +92,7 @@ class _Lines:
         self._size = 0
         self.record: list[str] = []
         self.number = 0
+        self.first_line, self._lines_read = 0, 0
         self.exhausted = False
 
     def start_record(self) -> None:
@@ -99,10 +100,12 @@ class _Lines:
         self.record.clear()
         self._size = 0
         self.number += 1
+        self.first_line = self._lines_read + 1
 
     def push_back(self, line: str) -> None:
         """Let the next read return `line`."""
         self._pending = line
+        self._lines_read -= 1
 
     def __iter__(self) -> "_Lines":
         return self
@@ -113,6 +116,7 @@ class _Lines:
             self.exhausted = True
             raise StopIteration
         self._size += len(line)
+        self._lines_read += 1
         if self._size > MAX_RECORD:
             if not self.record and self._skipped(line):
                 self.record.append(clip(line))
@@ -161,7 +165,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
                 reason = f"the row has {len(fields)} fields where the header has {len(names)}"
                 yield BadRow(lines.number, reason, clip("".join(lines.record)))
             else:
-                yield Row(lines.number, names, tuple(fields))
+                yield Row(lines.number, names, tuple(fields), lines.first_line)
 
 
 def _records(reader: Iterator[list[str]], lines: _Lines, path: Path) -> Iterator[list[str] | BadRow]:
@@ -271,7 +275,7 @@ def _read_object(number: int, line: bytes, what: str = "line") -> Row | BadRow:
         reason = "the JSON is nested too deeply"
     else:
         if isinstance(value, dict) and not is_deep(value):
-            return Row(number, tuple(value), tuple(value.values()))
+            return Row(number, tuple(value), tuple(value.values()), number if what == "line" else 0)
         reason = "the JSON is nested too deeply" if isinstance(value, dict) else f"the {what} is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
 

@@ -53,7 +53,7 @@ def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
 
 def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, float]) -> str:
     """Tokens, and costs by currency where there are prices."""
-    cost = report_locale("en").costs(costs)
+    cost = report_locale("en").costs(costs) if costs else ""
     return f"about {prompt_tokens:,} prompt and {completion_tokens:,} answer tokens{f', about {cost}' if cost else ''}"
 
 

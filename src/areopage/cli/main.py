@@ -1,5 +1,6 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
+import atexit
 import gc
 import os
 import sys
@@ -17,6 +18,8 @@ from areopage.errors import UserError
 COLLECT_AFTER = (50_000, 20, 50)
 """When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
 processor time of a run: imports and calls make many objects, and few cycles."""
+FIRST_COLLECT_AFTER = 300_000
+"""When it first does so: what a command imports, about 150,000 objects, lives until the end."""
 
 
 class LazyGroup(click.Group):
@@ -101,7 +104,7 @@ BENCH = LazyGroup(
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench.commands:export", "Export every judgment of a run with its raw text."),
+        "export": ("bench.commands:export", "Export a run: every judgment with its raw text, or its failures for CI."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",
@@ -313,7 +316,7 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
-    gc.set_threshold(*COLLECT_AFTER)
+    _collect_less()
     try:
         code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:
@@ -335,6 +338,19 @@ def main() -> None:
     except OSError as fault:
         _complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _collect_less() -> None:
+    """Let Python look for reference cycles less often, never among what is imported, and not at the end."""
+
+    def first(phase: str, _: Mapping[str, int]) -> None:
+        gc.callbacks.remove(first)
+        gc.freeze()
+        gc.set_threshold(*COLLECT_AFTER)
+
+    gc.set_threshold(FIRST_COLLECT_AFTER, *COLLECT_AFTER[1:])
+    gc.callbacks.append(first)
+    atexit.register(gc.freeze)  # the interpreter would look at all objects several times: a fifth of a short run
 
 
 def _complain(message: str) -> NoReturn:

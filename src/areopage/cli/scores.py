@@ -1,7 +1,8 @@
 """Stored scores: export of runs; `rescore` of the benchmark, the monitor and the gate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,8 @@ from rich.text import Text
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
-from areopage.bench.results.run_view import view_run
+from areopage.bench.results.history import with_history
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.gate.report import scope_of
@@ -81,17 +83,34 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, file: Path) -> None:
-    """Write every judgment of a run into a file.
+def export_run(run: Run, ledger: Ledger, form: str, file: Path | None, folder: Path, language: str = "") -> None:
+    """Write a run into a file: every judgment, or what other tools read.
+
+    Args:
+        file: None: one in `folder` that is named after the format.
+        language: of the texts in formats for people; the run's where it is "".
 
     Raises:
         UserError: no such format.
         StorageError: the file cannot be written.
     """
-    writers = {"csv": write_judgments_csv, "jsonl": write_judgments_jsonl}
+    from areopage.report.bench.junit import write_junit
+    from areopage.report.bench.sarif import write_sarif
+    from areopage.report.bench.summary import write_summary
+
+    writers: dict[str, tuple[str, Callable[[RunView, Path], None]]] = {
+        "csv": ("judgments.csv", write_judgments_csv),
+        "jsonl": ("judgments.jsonl", write_judgments_jsonl),
+        "junit": ("junit.xml", partial(write_junit, language=language)),
+        "sarif": ("results.sarif", partial(write_sarif, language=language)),
+        "markdown": ("summary.md", partial(write_summary, language=language)),
+    }
     one_of("--format", form, tuple(writers))
-    writers[form](view_run(run, ledger), file)
-    typer.echo(f"written to {file}")
+    name, write = writers[form]
+    path = file or folder / name
+    view = view_run(run, ledger)
+    write(with_history(view, ledger) if form == "markdown" else view, path)
+    typer.echo(f"written to {path}")
 
 
 def rescore_monitor(

@@ -20,7 +20,7 @@ from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.qualifications import compact, standings, told_of
-from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Verdict
+from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
@@ -195,7 +195,13 @@ def _evaluated(
 
 
 def evaluation_of(
-    panel: Panel, run_id: str, case: Case, scores: Sequence[CriterionScore], judgments: Sequence[Judgment], at: datetime
+    panel: Panel,
+    run_id: str,
+    case: Case,
+    scores: Sequence[CriterionScore],
+    judgments: Sequence[Judgment],
+    at: datetime,
+    unexamined: Sequence[Standing] | None = None,
 ) -> Evaluation:
     """Build the evaluation of one answer from its criteria's scores.
 
@@ -203,10 +209,10 @@ def evaluation_of(
         scores: of the criteria that some judge may judge, in the panel's order.
         judgments: those that were made about it.
         at: when it was evaluated.
+        unexamined: see `judges_unexamined`, which is called where it is None.
     """
     by_id = panel.criteria_by_id()
-    lacking = _unscored(panel, scores)
-    score = _global_score(panel, scores)
+    lacking, score = _weighed(panel, scores)
     cost, currency = _total_cost(judgments)
     return Evaluation(
         id=case.id,
@@ -224,7 +230,7 @@ def evaluation_of(
         score_global=score,
         grade=grade_of(score, panel.scale),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
-        **told_of(compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))),
+        **told_of(judges_unexamined(panel) if unexamined is None else unexamined),
         scored=sum(one.scored for one in scores),
         planned=sum(one.planned for one in scores),
         not_applicable=sum(one.not_applicable for one in scores),
@@ -235,6 +241,11 @@ def evaluation_of(
         cost=cost,
         currency=currency,
     )
+
+
+def judges_unexamined(panel: Panel) -> tuple[Standing, ...]:
+    """The standings of a panel's judges where no exam is known: what an evaluation says until exams are looked up."""
+    return compact(standings(panel.judges, panel.criteria, {}, joint=panel.joint))
 
 
 def _planned_passes(case_id: str, calls: Iterable[PlannedCall], judgments: Mapping[str, Judgment]) -> list[PlannedPass]:
@@ -310,18 +321,12 @@ def _tree(panel: Panel, scores: Sequence[CriterionScore]) -> Node:
     return score_tree([leaf(by_id[one.criterion], one) for one in scores], panel.weights)[0]
 
 
-def _global_score(panel: Panel, scores: Sequence[CriterionScore]) -> float | None:
-    """The weighted score of the criteria that apply; None unless each weighted one has a score."""
-    if not scores or _unscored(panel, scores):
-        return None
-    score = _tree(panel, scores).score
-    return None if score is None else round(score, DECIMALS)
-
-
-def _unscored(panel: Panel, scores: Sequence[CriterionScore]) -> list[str]:
-    """The ids of the weighted criteria that apply and have no score."""
-    shares = criterion_shares(_tree(panel, scores))
-    return [one.criterion for one in scores if shares[one.criterion] > 0 and one.is_missing]
+def _weighed(panel: Panel, scores: Sequence[CriterionScore]) -> tuple[list[str], float | None]:
+    """The ids of the weighted criteria that apply and have no score, and the weighted score, None where there are such."""
+    tree = _tree(panel, scores)
+    shares = criterion_shares(tree)
+    lacking = [one.criterion for one in scores if shares[one.criterion] > 0 and one.is_missing]
+    return lacking, None if lacking or tree.score is None else round(tree.score, DECIMALS)
 
 
 def _nothing_scored(scores: Sequence[CriterionScore], lacking: Sequence[str]) -> str:
@@ -333,7 +338,7 @@ def _nothing_scored(scores: Sequence[CriterionScore], lacking: Sequence[str]) ->
 
 def _why_unscored(panel: Panel, scores: Sequence[CriterionScore], passes: Sequence[PlannedPass]) -> str:
     """The criteria without a score and the outcomes of their verdicts."""
-    lacking = _unscored(panel, scores)
+    lacking, _ = _weighed(panel, scores)
     if not lacking:
         return _nothing_scored(scores, ())
     parts: list[str] = []

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
+    insert_returning,
     insert_rows,
     json_text,
     naive,
@@ -121,6 +122,13 @@ class Answers:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
+    def longer_than(self, run_id: str, characters: int) -> set[int]:
+        """Return the positions of a run's cases whose answers have more characters."""
+        query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -216,14 +224,13 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     """Insert links between judgments, answers and panels; those that are there are kept."""
     if not links:
         return
-    rows = [{"answer": one.answer, "run_id": one.run_id, "key": one.key} for one in sorted(set(links))]
-    statement = insert_into(connection, answer_judgments).on_conflict_do_nothing().returning(*answer_judgments.c)
-    seal_links(connection, "added", connection.execute(statement, rows).all())
+    given = sorted({(one.answer, one.run_id, one.key) for one in links})
+    seal_links(connection, "added", insert_returning(connection, answer_judgments, Link.__struct_fields__, given))
 
 
-def seal_links(connection: Connection, change: Change, rows: Sequence[Row[Any]]) -> None:
-    """Note links that a transaction has added or removed."""
-    seal(connection, change, "answer_judgments", [linked(values_of(row)) for row in rows])
+def seal_links(connection: Connection, change: Change, rows: Iterable[Sequence[Any]]) -> None:
+    """Note links that a transaction has added or removed, as they stand in their table."""
+    seal(connection, change, "answer_judgments", [linked(dict(zip(Link.__struct_fields__, row, strict=True))) for row in rows])
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:

@@ -38,6 +38,13 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 VERSION_TABLE = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 TABLES = "tables"
 """The name of the tables' digest in `ledger_meta`."""
+WAL_PAGES = 4000
+"""Pages of 4 kB in the write-ahead log after which SQLite copies them into the file. Rows under hashed keys change the same pages
+again and again: a page is copied once for many commits."""
+_PRAGMAS = (
+    *("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"),
+    f"wal_autocheckpoint={WAL_PAGES}",
+)
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -125,7 +132,7 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 
     With secure_delete, SQLite overwrites erased or replaced data with zeros.
     """
-    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
 
 

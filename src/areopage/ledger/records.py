@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.cases.records import Case
 from areopage.scoring.outcome import Outcome
-from areopage.text.personal import Policy
+from areopage.text.storing import Policy
 
 Origin = Literal["bench", "monitor", "gate", "import"]
 AnswerState = Literal["answered", "empty", "filtered", "cut", "refused", "timed_out", "unreachable"]

@@ -236,6 +236,19 @@ def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValu
     return numbers
 
 
+def insert_returning(
+    connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """Insert rows of numbers and texts, by these columns; rows with an existing key are kept. Returns the others."""
+    mark, found = "?" if connection.dialect.name == "sqlite" else "%s", list[tuple[Any, ...]]()
+    marks = f"({', '.join([mark] * len(names))})"
+    for part in chunks(rows):
+        into = f"INSERT INTO {table.name} ({_listed(names)}) VALUES {', '.join([marks] * len(part))}"  # noqa: S608 - no input in it
+        statement = f"{into} ON CONFLICT DO NOTHING RETURNING {_listed(names)}"
+        found += map(tuple, connection.exec_driver_sql(statement, tuple(value for row in part for value in row)))
+    return found
+
+
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:
     """Insert rows; rows with an existing key are kept."""
     insert_rows(connection, table, _by_key(table, rows), "ON CONFLICT DO NOTHING")

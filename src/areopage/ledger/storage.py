@@ -12,7 +12,8 @@ from areopage.ledger.answers import text_key
 from areopage.ledger.records import Answer, Judgment, Verdict
 from areopage.ledger.trace_records import Trace
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored
-from areopage.text.personal import Policy, redact, stored_text, stored_values
+from areopage.text.personal import redact
+from areopage.text.storing import Policy, stored_text, stored_values
 
 __all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
 

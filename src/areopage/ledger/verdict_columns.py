@@ -1,63 +1,42 @@
 """The verdicts of a run as arrays, read from the columns of judgments and verdicts without their texts.
 
-A million verdicts are read in a few seconds and take some hundred megabytes while they are matched with their cases. What few
-distinct values there are (judge, criterion, pass, outcome, steps) are read as one text each time, which is looked up once.
+A million verdicts are read in a few seconds and take some hundred megabytes while they are matched with their cases.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from areopage.errors import StorageError
 from areopage.ledger.answer_tables import run_cases
+from areopage.ledger.column_reading import (
+    FLOATS,
+    Column,
+    Keys,
+    KindReader,
+    Numbers,
+    VerdictKind,
+    Verdicts,
+    Where,
+    blocks_of,
+    judgment_keys,
+    key_column,
+    links_of,
+)
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Judgment
-from areopage.ledger.rows import TEXTS, chunks
+from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
 
-Column = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Keys = NDArray[np.bytes_]
+Digests = NDArray[np.uint64]
 
-AT_ONCE = 20_000
-_KEY = 64  # characters of a digest
-
-_KIND = (
-    "j.pass_index || ' ' || j.turn || ' ' || v.outcome || ' ' || j.repair || ' ' || length(j.judge) || ' ' || "
-    "length(v.criterion) || ' ' || j.judge || v.criterion || j.steps"
-)
-_VERDICTS = (
-    f"SELECT j.key, j.id, {_KIND}, v.score, j.seconds, j.prompt_tokens, j.completion_tokens, j.cost, v.mass, v.written "  # noqa: S608 - no input in it
-    "FROM judgments j JOIN verdicts v ON v.judgment_id = j.id WHERE"
-)
-_LINKS = (
-    "SELECT c.position, l.key FROM run_cases c JOIN answer_judgments l ON l.answer = c.answer AND l.run_id = c.run_id "
-    "WHERE c.run_id ="
-)
-
-
-_NUMBERS = ("score", "seconds", "prompt_tokens", "completion_tokens", "cost", "mass", "written")
-"""The columns of numbers, in the order in which they are read."""
-
-
-class VerdictKind(Struct, frozen=True):
-    """What verdicts of one kind have in common."""
-
-    pass_index: int
-    turn: int
-    outcome: str
-    repair: str
-    judge: str
-    criterion: str
-    steps: tuple[str, ...]
+_AT_ONCE = 4_096  # keys that are hashed together: few enough to stay in the processor's cache
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -88,7 +67,7 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
 
     def rows(self, kept: Numbers | Flags) -> "VerdictColumns":
         """Some rows, in this order."""
-        names = ("position", "judgment", "kind", *_NUMBERS)
+        names = ("position", "judgment", "kind", *FLOATS)
         return structs.replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     @cached_property
@@ -124,52 +103,11 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
     return structs.replace(verdicts, kind=kind, score=score, mass=mass, written=written, kinds=tuple(kinds))
 
 
-class _Rows(Struct, frozen=True, kw_only=True):
-    """Verdicts before it is known which cases they belong to; `key` is that of the judgment."""
-
-    key: Keys
-    judgment: Numbers
-    kind: Numbers
-    numbers: NDArray[np.float64]
-
-
-class _Kinds:
-    """Numbers the kinds of verdicts by their texts."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, texts: Sequence[str]) -> list[int]:
-        known = self._numbers
-        for text in set(texts).difference(known):
-            known[text] = len(known)
-        return [known[text] for text in texts]
-
-    def all(self) -> tuple[VerdictKind, ...]:
-        return tuple(map(_kind_of, self._numbers))
-
-
-def _kind_of(text: str) -> VerdictKind:
-    number, turn, outcome, repair, judge, criterion, rest = text.split(" ", 6)
-    if outcome not in OUTCOME_NAMES:
-        raise StorageError(f"the ledger is damaged: a verdict has the unknown outcome {outcome!r}")
-    end = int(judge) + int(criterion)
-    steps: tuple[str, ...] = TEXTS.decode(rest[end:])
-    return VerdictKind(int(number), int(turn), outcome, repair, rest[: int(judge)], rest[int(judge) : end], steps)
-
-
 class CaseKeys(Struct, frozen=True, kw_only=True):
     """The keys of the judgments on cases: `key[n]` is that of a judgment on the case at `position[n]`."""
 
     position: Numbers
     key: Keys
-
-
-def key_column(keys: Sequence[str]) -> Keys:
-    """Keys as an array."""
-    if set(map(len, keys)) <= {_KEY}:
-        return np.frombuffer("".join(keys).encode(), dtype=f"S{_KEY}")
-    return np.array([key.encode() for key in keys], dtype=f"S{max(_KEY, *(len(key.encode()) for key in keys))}")
 
 
 def shares_answers(ledger: Ledger, run_id: str) -> bool:
@@ -182,139 +120,162 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
 
 def linked_keys(ledger: Ledger, run_id: str) -> CaseKeys:
     """The keys that are linked to the answers of a run's cases."""
-    parts: list[CaseKeys] = []
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        for rows in _portions(connection, _LINKS, [run_id]):
-            position, key = zip(*rows, strict=True)
-            parts.append(CaseKeys(position=np.array(position, dtype=np.int64), key=key_column(key)))
-    return joined_keys(parts)
+        position, key = links_of(connection, run_id)
+    return CaseKeys(position=position, key=key)
 
 
 def joined_keys(parts: Sequence[CaseKeys]) -> CaseKeys:
     """The keys of several portions."""
-    empty = CaseKeys(position=np.zeros(0, dtype=np.int64), key=np.zeros(0, dtype=f"S{_KEY}"))
-    every = [empty, *parts]
+    every = [CaseKeys(position=np.zeros(0, dtype=np.int64), key=key_column(())), *parts]
     return CaseKeys(position=np.concatenate([one.position for one in every]), key=np.concatenate([one.key for one in every]))
 
 
-def read_verdicts(ledger: Ledger, run_id: str, wanted: CaseKeys) -> VerdictColumns:
+def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> VerdictColumns:
     """Read the valid verdicts under the keys of a run's cases, in order of cases.
 
     The valid judgment of a key is as in `Ledger.judgments`, but for one rule: where the run itself has a whole one, those of
     other runs do not count. The judgments of the run are read in one go; others are looked up where it has none, or no whole one.
+
+    Args:
+        wanted: returns these keys; called in another thread while verdicts are read.
     """
-    kinds = _Kinds()
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        rows = _joined([_rows_of(part, kinds) for part in _portions(connection, f"{_VERDICTS} j.run_id =", [run_id])])
-        own = len(rows.judgment)
-        found = _match(wanted, rows, _valid(rows, kinds))
-        lacking = np.unique(wanted.key[found[2]])
-        if len(lacking):
-            others = [
-                _rows_of(part, kinds)
-                for some in chunks([key.decode() for key in lacking.tolist()])
-                for part in _portions(connection, f"{_VERDICTS} j.run_id !=", [run_id, *some], "AND j.key IN")
-            ]
-            rows = _joined([rows, *others])
-            found = _match(wanted, rows, _valid(rows, kinds))
-    at, position, _ = found
-    order = np.argsort(position, kind="stable")
-    at, position = at[order], position[order]
+    kinds = KindReader()
+    with ThreadPoolExecutor(1, thread_name_prefix="keys") as pool:
+        keys = pool.submit(_keys_with_cases, ledger, run_id, wanted)
+        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+            rows = [kinds.read(connection, where) for where in blocks_of(connection, run_id)]
+        own, asked = keys.result()
+    judged = _judged(rows, own, kinds)
+    found = _match(asked, judged, _valid(judged))
+    of_run = judged.number
+    if lacking := np.unique(asked.key[found.lacking]).tolist():
+        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+            for some in chunks([key.decode() for key in lacking]):
+                where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
+                rows.append(kinds.read(connection, where))
+                own.append(judgment_keys(connection, where))
+        if sum(len(part.judgment) for part in rows) > len(judged.verdicts.judgment):
+            judged = _judged(rows, own, kinds)
+            found = _match(asked, judged, _valid(judged))
+    order = np.argsort(found.position, kind="stable")
+    at, position = found.row[order], found.position[order]
     return VerdictColumns(
         position=position,
-        judgment=rows.judgment[at],
-        kind=rows.kind[at],
+        judgment=judged.verdicts.judgment[at],
+        kind=judged.verdicts.kind[at],
         kinds=kinds.all(),
-        **dict(zip(_NUMBERS, rows.numbers[at].T, strict=True)),
-        elsewhere=np.unique(rows.judgment[own:]),
+        **dict(zip(FLOATS, judged.verdicts.numbers[:, at], strict=True)),
+        elsewhere=np.setdiff1d(judged.number, of_run, assume_unique=True),
     )
 
 
-def _portions(connection: Connection, query: str, given: Sequence[Any], more: str = "") -> Iterator[Sequence[Any]]:
-    """The rows of a query, some thousand at once; the values after the first are those of a list."""
-    is_file = connection.dialect.name == "sqlite"
-    mark = "?" if is_file else "%s"
-    statement = f"{query} {mark}" + (f" {more} ({', '.join([mark] * (len(given) - 1))})" if more else "")
-    driver: Any = connection.connection  # SQLAlchemy's rows take twice the time
-    with closing(driver.cursor() if is_file else driver.cursor(name="verdicts", binary=True)) as cursor:
-        cursor.execute(statement, tuple(given))
-        while rows := cursor.fetchmany(AT_ONCE):
-            yield rows
+def _keys_with_cases(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> tuple[list[tuple[Numbers, Keys]], CaseKeys]:
+    """The keys of a run's judgments by number, and those of its cases."""
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        own = [judgment_keys(connection, where) for where in blocks_of(connection, run_id)]
+    return own, wanted()
 
 
-def _rows_of(rows: Sequence[Any], kinds: _Kinds) -> _Rows:
-    key, judgment, kind, *numbers = zip(*rows, strict=True)
-    return _Rows(
-        key=key_column(key),
-        judgment=np.array(judgment, dtype=np.int64),
-        kind=np.array(kinds.number(kind), dtype=np.int64),
-        numbers=np.array(numbers, dtype=np.float64).T,  # None is NaN
-    )
+class _Judged(Struct, frozen=True, kw_only=True):
+    """Judgments with a verdict at least, in order of their numbers.
 
+    The verdicts of each are `count` rows of `verdicts` from `first` on.
+    """
 
-def _joined(parts: Sequence[_Rows]) -> _Rows:
-    empty = _Rows(
-        key=np.zeros(0, dtype=f"S{_KEY}"),
-        judgment=np.zeros(0, dtype=np.int64),
-        kind=np.zeros(0, dtype=np.int64),
-        numbers=np.zeros((0, len(_NUMBERS))),
-    )
-    every = [empty, *parts]
-    return _Rows(**{name: np.concatenate([getattr(one, name) for one in every]) for name in _Rows.__struct_fields__})
-
-
-class _Valid(Struct, frozen=True):
-    """The valid judgment of each key: its rows from `first` to `first + count`, in the order of `digest`."""
-
-    order: Numbers
-    digest: NDArray[np.uint64]
+    number: Numbers
+    key: Keys
     first: Numbers
     count: Numbers
     is_whole: Flags
+    verdicts: Verdicts
 
 
-def _valid(rows: _Rows, kinds: _Kinds) -> _Valid:
-    """Choose the latest whole judgment of each key, or the latest one where none is whole."""
+def _judged(parts: Sequence[Verdicts], keys: Sequence[tuple[Numbers, Keys]], kinds: KindReader) -> _Judged:
+    """Arrange what was read. A judgment that was stored while keys and verdicts were read, in either order, is left out."""
+    verdicts = _in_order(parts)
+    first = np.flatnonzero(np.diff(verdicts.judgment, prepend=-1))
+    number, count = verdicts.judgment[first], np.diff(np.append(first, len(verdicts.judgment)))
+    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some for some, _ in keys)])
+    key = np.concatenate([key_column(()), *(some for _, some in keys)])
     given = np.array([kind.outcome in GIVEN_NAMES for kind in kinds.all()], dtype=bool)
-    of_judgment = np.unique(rows.judgment, return_inverse=True)[1]
-    failed = np.zeros(len(rows.judgment), dtype=bool)
-    if len(rows.judgment):
-        failed = np.bincount(of_judgment, ~given[rows.kind])[of_judgment] > 0
-    digest = _digests(rows.key)
-    order = np.lexsort((rows.judgment, ~failed, digest))
-    sorted_digests = digest[order]
-    ends = np.flatnonzero(np.append(sorted_digests[1:] != sorted_digests[:-1], [True] * bool(len(order))))
-    before = np.flatnonzero(np.diff(rows.judgment[order], prepend=-1))  # where rows of another judgment begin
-    first = before[np.searchsorted(before, ends, side="right") - 1] if len(ends) else ends
-    return _Valid(order, sorted_digests[ends], first, ends - first + 1, ~failed[order][ends])
+    is_whole = np.logical_and.reduceat(given[verdicts.kind], first) if len(first) else np.zeros(0, dtype=bool)
+    if not np.array_equal(known, number):
+        order = np.argsort(known, kind="stable")
+        at = np.minimum(np.searchsorted(known[order], number), max(len(known) - 1, 0))
+        there = known[order][at] == number if len(known) else np.zeros(len(number), dtype=bool)
+        key = key[order][at[there]]
+        number, first, count, is_whole = (some[there] for some in (number, first, count, is_whole))
+    return _Judged(number=number, key=key, first=first, count=count, is_whole=is_whole, verdicts=verdicts)
 
 
-def _match(wanted: CaseKeys, rows: _Rows, valid: _Valid) -> tuple[Numbers, Numbers, Flags]:
-    """The rows of the wanted keys with their cases' positions, and which keys have no whole judgment.
+def _in_order(parts: Sequence[Verdicts]) -> Verdicts:
+    """The verdicts of all parts, in order of judgments."""
+    judgment = np.concatenate([np.zeros(0, dtype=np.int64), *(one.judgment for one in parts)])
+    kind = np.concatenate([np.zeros(0, dtype=np.int64), *(one.kind for one in parts)])
+    numbers = np.concatenate([np.zeros((len(FLOATS), 0)), *(one.numbers for one in parts)], axis=1)
+    if np.any(judgment[1:] < judgment[:-1]):
+        order = np.argsort(judgment, kind="stable")
+        judgment, kind, numbers = judgment[order], kind[order], numbers[:, order]
+    return Verdicts(judgment=judgment, kind=kind, numbers=numbers)
 
-    Keys are compared by 64 bits of them, then as a whole.
-    """
+
+class _Valid(Struct, frozen=True):
+    """The valid judgment of each key, by its place among all judgments, in the order of `digest`."""
+
+    digest: Digests
+    place: Numbers
+
+
+def _valid(judged: _Judged) -> _Valid:
+    """Choose the latest whole judgment of each key, or the latest one where none is whole."""
+    digest = _digests(judged.key)
+    order = np.argsort(digest, kind="stable")
+    found = digest[order]
+    is_last = np.ones(len(found), dtype=bool)
+    is_last[:-1] = found[1:] != found[:-1]
+    if not is_last.all():
+        order = np.lexsort((judged.is_whole, digest))  # stable: the latest of a kind is the last
+    return _Valid(found[is_last], order[is_last])
+
+
+class _Match(Struct, frozen=True):
+    """The rows of verdicts under the wanted keys with the cases' positions, and which keys have no whole judgment."""
+
+    row: Numbers
+    position: Numbers
+    lacking: Flags
+
+
+def _match(wanted: CaseKeys, judged: _Judged, valid: _Valid) -> _Match:
+    """Look the wanted keys up. Keys are compared by 64 bits of them, then as a whole."""
     digest = _digests(wanted.key)
-    at = np.searchsorted(valid.digest, digest)
+    order = np.argsort(digest)
+    at = np.empty(len(digest), dtype=np.int64)
+    at[order] = np.searchsorted(valid.digest, digest[order])  # in order, memory is read once
     there = at < len(valid.digest)
     there[there] = valid.digest[at[there]] == digest[there]
-    at = at[there]
-    there[there] = rows.key[valid.order[valid.first[at]]] == wanted.key[there]
-    at = np.searchsorted(valid.digest, digest[there])
-    counts = valid.count[at]
-    steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    found = valid.order[np.repeat(valid.first[at], counts) + steps]
+    place = valid.place[at[there]]
+    is_same = judged.key[place] == wanted.key[there]
+    there[there], place = is_same, place[is_same]
+    count = judged.count[place]
+    steps = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     lacking = ~there
-    lacking[there] = ~valid.is_whole[at]
-    return found, np.repeat(wanted.position[there], counts), lacking
+    lacking[there] = ~judged.is_whole[place]
+    return _Match(np.repeat(judged.first[place], count) + steps, np.repeat(wanted.position[there], count), lacking)
 
 
-def _digests(keys: Keys) -> NDArray[np.uint64]:
-    """64 bits of each key."""
-    words = np.zeros((len(keys), -(-keys.dtype.itemsize // 8) * 8), dtype=np.uint8)
-    words[:, : keys.dtype.itemsize] = np.ascontiguousarray(keys).view(np.uint8).reshape(len(keys), keys.dtype.itemsize)
-    found = np.zeros(len(keys), dtype=np.uint64)
-    for word in words.view(np.uint64).T:
-        mixed = (found ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        found = np.where(word == 0, found, mixed ^ (mixed >> np.uint64(29)))  # keys of any width of the array alike
+def _digests(keys: Keys) -> Digests:
+    """64 bits of each key, whatever the width of the array."""
+    found = np.empty(len(keys), dtype=np.uint64)
+    width = -(-keys.dtype.itemsize // 8)
+    for start in range(0, len(keys), _AT_ONCE):
+        some = np.ascontiguousarray(keys[start : start + _AT_ONCE])
+        words = np.zeros((len(some), width * 8), dtype=np.uint8)
+        words[:, : keys.dtype.itemsize] = some.view(np.uint8).reshape(len(some), keys.dtype.itemsize)
+        mixed = np.zeros(len(some), dtype=np.uint64)
+        for word in words.view(np.uint64).T:
+            further = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = np.where(word == 0, mixed, further ^ (further >> np.uint64(29)))  # keys of any width of the array alike
+        found[start : start + len(some)] = mixed
     return found

@@ -1,5 +1,6 @@
-"""One thin JSON transport for every adapter that speaks HTTP: aiohttp carries the bytes, msgspec reads and writes them.
+"""One thin JSON transport for every adapter that speaks HTTP; msgspec reads and writes the JSON.
 
+`areopage.models.connections` carries the bytes; `areopage.models.transfers` carries files, and what goes through a proxy.
 A `JsonServer` turns every transport error into one of the three `CallError`s. It does not retry
 (see `areopage.models.retry`). Keys live in headers and never reach a message.
 """
@@ -7,21 +8,25 @@ A `JsonServer` turns every transport error into one of the three `CallError`s. I
 import asyncio
 import errno
 import math
-import os
+import socket
+import ssl
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import BinaryIO, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
 from urllib.parse import unquote, urlsplit
 
-import aiohttp
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
+from areopage.models.connections import ConnectionBroke, Connections, NoConnection, NoConnectionInTime, Query, Reply
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
+
+if TYPE_CHECKING:
+    from areopage.models.transfers import Transfers
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 MESSAGE_LENGTH = 200
@@ -31,23 +36,15 @@ LOOKUP_SECONDS = 30.0
 NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
 """What gateways answer while the server behind them is gone, and servers while they start."""
 
+TRANSPORT_FAULTS = (TimeoutError, NoConnection, ConnectionBroke)
+
 T = TypeVar("T")
-Query = Sequence[tuple[str, str]]
-
-
-class _Reply(NamedTuple):
-    """What came back; `content` is None where it is larger than `MAX_RESPONSE_BYTES`."""
-
-    status: int
-    headers: Mapping[str, str]
-    content_type: str
-    content: bytes | None
 
 
 class JsonServer:
     """A server that takes and gives JSON.
 
-    The session is opened with the first call, and again when another event loop runs.
+    Connections are opened with the first call, and anew when another event loop runs.
     """
 
     def __init__(
@@ -74,16 +71,16 @@ class JsonServer:
         self.address, authorization = _split_address(base_url)
         self._headers = {**authorization, **(headers or {})}
         for name, value in self._headers.items():
-            if not value.isprintable():
+            if not f"{name}{value}".isprintable():
                 raise ModelError(f"the header {name!r} for {self.address} holds a line break or a control character: correct it")
         # "Bearer KEY": the scheme may be shown, the key may not, and a server may echo the one without the other.
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
         self._timeouts = timeouts or Timeouts()
-        self._made_limits: dict[float, aiohttp.ClientTimeout] = {}
-        self._connections = connections
+        self._most_connections = connections
         self._proxy = proxy
-        self._session: aiohttp.ClientSession | None = None
+        self._connections: Connections | None = None
+        self._transfers: Transfers | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._allowances: tuple[Allowance, ...] = ()
 
@@ -110,13 +107,12 @@ class JsonServer:
             fields: the other fields.
             name: the file's name.
         """
-        with os.fdopen(os.dup(file.fileno()), "rb") as content, aiohttp.MultipartWriter("form-data") as form:
-            content.seek(0)
-            for field, value in fields:
-                form.append(value).set_content_disposition("form-data", name=field)
-            part = form.append(content, {"Content-Type": "application/jsonl"})
-            part.set_content_disposition("form-data", name="file", filename=name)
-            return await self._call("POST", path, form, into, self._timeouts.total)
+        where, total = self.address + path, self._timeouts.total
+        try:
+            reply = await (await self._opened_transfers()).upload(path, fields, name, file, total, MAX_RESPONSE_BYTES)
+        except TRANSPORT_FAULTS as fault:
+            raise self._call_error(where, fault, total) from fault
+        return self._read(path, reply, into)
 
     async def download(self, path: str, file: BinaryIO, limit: int) -> None:
         """Write what a path holds into a file, in place of what it held; faults as for `post`.
@@ -124,25 +120,15 @@ class JsonServer:
         Args:
             limit: the most bytes that are written; more are a `CallRejected`.
         """
-        where = self.address + path
-        file.seek(0)
-        file.truncate()
-        total = self._timeouts.total
+        where, total = self.address + path, self._timeouts.total
         try:
-            session = await self._open_session()
-            async with session.get(where, timeout=self._limits_of(total), proxy=self._proxy, allow_redirects=False) as response:
-                if response.status != HTTPStatus.OK:
-                    content = await _read_bounded(response)
-                    self._raise_status(path, _Reply(response.status, response.headers, response.content_type, content))
-                size = 0
-                async for chunk in response.content.iter_any():
-                    size += len(chunk)
-                    if size > limit:
-                        response.close()
-                        raise CallRejected(f"{where}: the file is larger than {limit >> 20} MB", status=response.status)
-                    file.write(chunk)
-        except (TimeoutError, aiohttp.ClientError) as error:
-            raise self._transport_fault(path, error, total) from error
+            reply = await (await self._opened_transfers()).download(path, file, limit, total, MAX_RESPONSE_BYTES)
+        except TRANSPORT_FAULTS as fault:
+            raise self._call_error(where, fault, total) from fault
+        if reply.status != HTTPStatus.OK:
+            self._raise_status(path, reply)
+        if reply.content is None:
+            raise CallRejected(f"{where}: the file is larger than {limit >> 20} MB", status=reply.status)
 
     async def delete(self, path: str, into: type[T]) -> T:
         """Delete what a path holds; faults as for `post`."""
@@ -171,9 +157,12 @@ class JsonServer:
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        connections, self._connections = self._connections, None
+        transfers, self._transfers = self._transfers, None
+        if connections is not None and self._loop is asyncio.get_running_loop():
+            await connections.aclose()
+        if transfers is not None:
+            await transfers.aclose()
 
     def fault(self, path: str, status: int, message: str, *, retry_after: float | None = None) -> CallError:
         """The exception for an error that the server reports, with its message on one line and without secrets.
@@ -189,102 +178,75 @@ class JsonServer:
         return CallRejected(text, status=status)
 
     async def _call(
-        self,
-        method: str,
-        path: str,
-        data: bytes | aiohttp.MultipartWriter | None,
-        into: type[T],
-        total: float,
-        query: Query | None = None,
+        self, method: str, path: str, data: bytes | None, into: type[T], total: float, query: Query | None = None
     ) -> T:
-        where = self.address + path
-        reply = await self._exchange(method, path, data, total, query)
+        return self._read(path, await self._exchange(method, path, data, total, query), into)
+
+    def _read(self, path: str, reply: Reply, into: type[T]) -> T:
+        """The content of an answer, which must be a success."""
         if reply.content is None:
-            raise CallRejected(f"{where}: the answer is larger than {MAX_RESPONSE_BYTES >> 20} MB", status=reply.status)
+            where = f"{self.address}{path}: the answer is larger than"
+            raise CallRejected(f"{where} {MAX_RESPONSE_BYTES >> 20} MB", status=reply.status)
         if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
             self._raise_status(path, reply)
         try:
             return msgspec.json.decode(reply.content, type=into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise CallUnreachable(f"{where}: the answer is not the JSON expected ({_one_line(str(error))})") from error
+            message = f"{self.address}{path}: the answer is not the JSON expected ({_one_line(str(error))})"
+            raise CallUnreachable(message) from error
 
-    def _raise_status(self, path: str, reply: _Reply) -> NoReturn:
+    def _raise_status(self, path: str, reply: Reply) -> NoReturn:
         """Raise the fault that a reply without success reports."""
-        message = _message(reply.content or b"", reply.content_type)
+        message = _message(reply.content or b"", reply.headers.get("content-type", ""))
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
             # without its query, which may repeat ours
             location = reply.headers.get("location", "another place").partition("?")[0]
             message = f"it redirects to {location}: give that address"
         raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)))
 
-    async def _exchange(
-        self, method: str, path: str, data: bytes | aiohttp.MultipartWriter | None, total: float, query: Query | None
-    ) -> _Reply:
+    async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> Reply:
         """Send a request and return the reply with any status.
 
         Raises:
             CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
         """
         # A redirect is not followed: it would carry the prompts to a server that is not configured.
-        headers = None if data is None or isinstance(data, bytes) else {"Content-Type": data.content_type}
+        carrier = self._opened_connections() if self._proxy is None else await self._opened_transfers()
         try:
-            session = await self._open_session()
-            async with session.request(
-                method,
-                self.address + path,
-                params=query,
-                data=data,
-                headers=headers,
-                timeout=self._limits_of(total),
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
-                self._allowances = allowances(response.headers, datetime.now(UTC))
-                content = await _read_bounded(response)
-                return _Reply(response.status, response.headers, response.content_type, content)
-        except (TimeoutError, aiohttp.ClientError) as error:
-            raise self._transport_fault(path, error, total) from error
+            reply = await carrier.exchange(method, path, data, total, MAX_RESPONSE_BYTES, query)
+        except TRANSPORT_FAULTS as fault:
+            raise self._call_error(self.address + path, fault, total) from fault
+        self._allowances = allowances(reply.headers, datetime.now(UTC))
+        return reply
 
-    def _transport_fault(
-        self, path: str, error: TimeoutError | aiohttp.ClientError, total: float
-    ) -> CallTimedOut | CallUnreachable:
+    def _call_error(self, where: str, fault: Exception, total: float) -> CallTimedOut | CallUnreachable:
         """The exception for a request that brought nothing, or whose answer broke off."""
-        where, limits = self.address + path, self._timeouts
-        if isinstance(error, aiohttp.ConnectionTimeoutError):
-            return CallTimedOut(f"{where}: no connection within {limits.connect:g} s", silent=True)
-        if isinstance(error, TimeoutError):
-            return CallTimedOut(f"{where}: no answer within {min(limits.read, total):g} s")
-        if isinstance(error, aiohttp.ClientConnectorError):
-            return _unconnected(where, error)
-        return CallUnreachable(f"{where}: the connection broke ({type(error).__name__})", silent=True)
+        if isinstance(fault, NoConnectionInTime):
+            return CallTimedOut(f"{where}: no connection within {self._timeouts.connect:g} s", silent=True)
+        if isinstance(fault, TimeoutError):
+            return CallTimedOut(f"{where}: no answer within {min(self._timeouts.read, total):g} s")
+        if isinstance(fault, NoConnection):
+            return _unconnected(where, fault.reason)
+        return CallUnreachable(f"{where}: the connection broke ({_one_line(str(fault))})", silent=True)
 
-    def _limits_of(self, total: float) -> aiohttp.ClientTimeout:
-        """The limits as aiohttp wants them, made once for each total."""
-        found = self._made_limits.get(total)
-        if found is None:
-            limits = self._timeouts
-            found = self._made_limits[total] = aiohttp.ClientTimeout(
-                total=total,
-                connect=limits.pool + limits.connect,  # aiohttp counts the wait for a free connection in
-                sock_connect=limits.connect,
-                sock_read=limits.read,
-            )
-        return found
-
-    async def _open_session(self) -> aiohttp.ClientSession:
+    def _opened_connections(self) -> Connections:
         loop = asyncio.get_running_loop()
-        if self._session is not None and self._loop is loop:
-            return self._session
-        stale, self._loop = self._session, loop
-        # trust_env stays off: it would read ~/.netrc in a thread for each call, and fail where that file names the host.
-        session = self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections),
-            headers={"Accept": "application/json", "Content-Type": "application/json", **self._headers},
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        if self._connections is None or self._loop is not loop:
+            self._loop = loop
+            self._connections = Connections(self.address, self._headers, self._timeouts, self._most_connections)
+        return self._connections
+
+    async def _opened_transfers(self) -> "Transfers":
+        loop = asyncio.get_running_loop()
+        if self._transfers is not None and self._loop is loop:
+            return self._transfers
+        from areopage.models.transfers import Transfers  # aiohttp takes 0.1 s to import
+
+        stale, self._loop = self._transfers, loop
+        self._transfers = Transfers(self.address, self._headers, self._timeouts, self._most_connections, self._proxy)
         if stale is not None:
-            await stale.close()
-        return session
+            await stale.aclose()
+        return self._transfers
 
     def _shown(self, message: str) -> str:
         for secret in self._secrets:
@@ -315,29 +277,13 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     return address, {"Authorization": f"Basic {b64encode(unquote(user_info).encode()).decode()}"}
 
 
-async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:
-    """The whole body, unpacked; None where it is larger than `MAX_RESPONSE_BYTES`."""
-    if "Content-Encoding" not in response.headers and (response.content_length or MAX_RESPONSE_BYTES) < MAX_RESPONSE_BYTES:
-        return await response.read()
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.content.iter_any():
-        size += len(chunk)
-        if size > MAX_RESPONSE_BYTES:
-            response.close()
-            return None
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _unconnected(where: str, error: aiohttp.ClientConnectorError) -> CallUnreachable:
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
+def _unconnected(where: str, cause: OSError) -> CallUnreachable:
+    if isinstance(cause, socket.gaierror):
         return CallUnreachable(f"{where}: no host of this name is known", unconnected=True)
-    cause = error.os_error
     # Where a name has several addresses that fail in different ways, their numbers are only in the text.
     if cause.errno == errno.ECONNREFUSED or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
         return CallUnreachable(f"{where}: connection refused, nothing listens there", unconnected=True)
-    a_server_is_there = isinstance(error, aiohttp.ClientSSLError)  # and its certificate does not fit
+    a_server_is_there = isinstance(cause, ssl.SSLError)  # and its certificate does not fit
     reason = _one_line(cause.strerror or str(cause))
     return CallUnreachable(f"{where}: no connection ({reason})", unconnected=not a_server_is_there)
 

@@ -8,6 +8,11 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from areopage.models.reference import ModelReference
+
+_ONE_MODEL = ("ollama", "embedded")
+"""Providers whose servers hold one model in memory unless the endpoint says otherwise."""
+
 
 class Timeouts(Struct, frozen=True, kw_only=True):
     """The four limits of one call, in seconds.
@@ -92,6 +97,13 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     def with_environment(self) -> Self:
         """The settings with the environment of this process, which is never stored."""
         return replace(self, environment=dict(os.environ))
+
+    def resident_models(self, reference: ModelReference) -> int | None:
+        """How many models a model's server holds in memory at once; None: loading is not the caller's concern."""
+        endpoint = self.endpoints.get(reference.endpoint)
+        if endpoint is not None and endpoint.resident is not None:
+            return endpoint.resident
+        return 1 if reference.provider in _ONE_MODEL else None
 
     def with_timeout(self, seconds: float | None) -> Self:
         """The settings with another limit of a whole call; None: as they are."""

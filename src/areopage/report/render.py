@@ -28,6 +28,8 @@ SUFFIXES: dict[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".jso
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
 _LANGUAGES_KEPT = 8
+_MARKDOWN = ("report.md.j2",)
+"""Templates that need the filters of Markdown."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 # Controls, invisible signs, and those that turn the direction of what follows.
@@ -87,6 +89,13 @@ def environment(templates: Path | Sequence[Path], locale: Locale) -> Environment
     )  # fmt: skip
     made.filters.update(_filters(locale), points=_points)
     return made
+
+
+def compile_page(locale: Locale) -> None:
+    """Compile the templates of a page, which are kept, before there is a report."""
+    made = _page_template(locale).environment
+    for name in made.list_templates(filter_func=lambda name: name not in _MARKDOWN):
+        made.get_template(name)
 
 
 @lru_cache(maxsize=_LANGUAGES_KEPT)

@@ -16,7 +16,7 @@ from areopage.scoring.human_failures import HumanFailures, human_failures
 from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.reduce import reduce_judge
-from areopage.text.personal import Policy, stored_text
+from areopage.text.storing import Policy, stored_text
 
 _SUPPORTED = len(GROUNDED) - 1
 """The grounding score of an answer that the documents support."""

@@ -18,7 +18,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Release, Trace
 from areopage.ledger.traces import Traces
 from areopage.review.rubric import Rubric
-from areopage.text.personal import Policy
+from areopage.text.storing import Policy
 
 MAX_RATER = 128
 MAX_NOTE = 10_000

@@ -24,6 +24,9 @@ from areopage.scoring.reduce import CriterionScore, Profile
 from areopage.scoring.score_columns import ScoreColumns, as_columns, exact_sums, score_columns
 from areopage.scoring.tree import Leaf, Node, NodePath, Weights, leaves_of, score_tree, weighted_mean
 
+HELD = 2_000
+"""Of a run with at most so many scores of cases on criteria, the records stay in memory."""
+
 
 class Consistency(Struct, frozen=True, kw_only=True):
     """Consistency of judges. Means are None where nothing can be averaged.
@@ -150,7 +153,10 @@ def _weighed(node: Node, means: Mapping[str, float | None]) -> float | None:
 
 
 class CaseRecords(Sequence[RecordScores]):
-    """The scores of each case that has any, in order; each record is made when it is asked for."""
+    """The scores of each case that has any, in order; each record is made when it is asked for.
+
+    Those of a small run stay in memory: its files and pages ask for each of them several times.
+    """
 
     def __init__(
         self, scores: ScoreColumns, criteria: Mapping[str, Criterion], weights: Weights, repeating: Collection[str] = ()
@@ -160,6 +166,7 @@ class CaseRecords(Sequence[RecordScores]):
         repeating: see `consistency`.
         """
         self._scores, self._criteria, self._weights, self._repeating = scores, criteria, weights, repeating
+        self._held: dict[str, RecordScores] = {}
 
     @overload
     def __getitem__(self, place: int) -> RecordScores: ...
@@ -184,13 +191,18 @@ class CaseRecords(Sequence[RecordScores]):
 
     def of(self, case_id: str) -> RecordScores:
         """The scores of a case that has some."""
+        if (held := self._held.get(case_id)) is not None:
+            return held
         found = [self._scores.score_at(row) for row in self._scores.rows_of(case_id)]
-        return RecordScores(
+        made = RecordScores(
             case_id=case_id,
             tree=score_tree([leaf(self._criteria[score.criterion], score) for score in found], self._weights)[0],
             criteria=tuple(found),
             consistency=_consistency_of(found, self._repeating),
         )
+        if len(self._scores) <= HELD:
+            self._held[case_id] = made
+        return made
 
     @cached_property
     def finals(self) -> NDArray[np.float64]:

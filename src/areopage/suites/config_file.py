@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from areopage.errors import ConfigError, name_list
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
-from areopage.text.personal import Policy
+from areopage.text.storing import Policy
 from areopage.yaml_document import YamlDocument
 
 CONFIG_FILE = "areopage.yml"

@@ -17,7 +17,6 @@ A text that was redacted stays as it is when it is redacted again.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
 
 from areopage.text.folding import plain
 from areopage.text.lexicon import ENGLISH_MONTHS, FIRST_NAMES, FRENCH_MONTHS, UNIT_PATTERN
@@ -126,8 +125,6 @@ _BEFORE_ME = "tell give let show help call contact send ask to for with from abo
 _ENGLISH_BEFORE_ME = frozenset(_BEFORE_ME.split())
 _LONGEST_NAME = 4
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})\W?$")
-Policy = Literal["full", "truncated", "redacted", "none"]
-CUT = "…"
 
 
 def redact(text: str) -> str:
@@ -272,33 +269,3 @@ def _name_length(words: Sequence[re.Match[str]]) -> int:
 
 def _is_first_name(word: str) -> bool:
     return plain(word).split(" ", 1)[0] in FIRST_NAMES
-
-
-def stored_text(text: str, policy: Policy, max_chars: int) -> str:
-    """What stays of one text.
-
-    Args:
-        policy: `full`; `truncated` to `max_chars` characters, the last one "…" where something was cut; `redacted`: all of it,
-            personal data replaced by tags; `none`: "".
-        max_chars: at least 1.
-    """
-    if policy == "truncated":
-        return text if len(text) <= max_chars else text[: max_chars - 1] + CUT
-    if policy == "redacted":
-        return redact(text)
-    return text if policy == "full" else ""
-
-
-def stored_values(metadata: dict[str, Any], policy: Policy, max_chars: int) -> dict[str, Any]:
-    """Metadata with what stays of each text in it, however deep."""
-    return {key: _stored_value(value, policy, max_chars) for key, value in metadata.items()}
-
-
-def _stored_value(value: Any, policy: Policy, max_chars: int) -> Any:
-    if isinstance(value, str):
-        return stored_text(value, policy, max_chars)
-    if isinstance(value, dict):
-        return stored_values(value, policy, max_chars)
-    if isinstance(value, list | tuple):
-        return [_stored_value(one, policy, max_chars) for one in value]
-    return value

@@ -4,7 +4,8 @@ A calibration is for these judges with these weights, passes, prompts, language 
 fitted to a run (`areopage.trust.run_calibration`) or to a monitored period (`areopage.trust.monitor_calibration`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 import msgspec
@@ -255,9 +256,23 @@ def read_calibration(stored: StoredCalibration) -> Calibration:
         found = msgspec.json.decode(stored.body, type=Calibration)
     except msgspec.MsgspecError as fault:
         raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again") from fault
-    if found.digest != stored.digest or digest_of(structs.replace(found, id="", digest="")) != stored.digest:
+    if _is_altered(found, stored):
         raise UserError(f"calibration {stored.id}: it was altered after it was fitted: areopage verify shows what was changed")
     return found
+
+
+def _is_altered(found: Calibration, stored: StoredCalibration) -> bool:
+    return found.digest != stored.digest or digest_of(structs.replace(found, id="", digest="")) != stored.digest
+
+
+def altered_calibrations(stored: Iterable[StoredCalibration]) -> tuple[str, ...]:
+    """The ids of calibrations that were altered after they were fitted; those of another version are not among them."""
+    found = []
+    for one in stored:
+        with suppress(msgspec.MsgspecError):
+            if _is_altered(msgspec.json.decode(one.body, type=Calibration), one):
+                found.append(one.id)
+    return tuple(found)
 
 
 def refuse_other_panel(calibration: Calibration, panel: Panel) -> None:

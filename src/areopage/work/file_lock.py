@@ -5,6 +5,7 @@ A descriptor has no finaliser: a forked child that ends cannot free its parent's
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -22,6 +23,27 @@ def hold(path: Path) -> int | None:
         return descriptor
     os.close(descriptor)
     return None
+
+
+def hold_existing(path: Path) -> int | None:
+    """As `hold`, for files that their holders remove at the end: one that was just removed is made anew.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    while (descriptor := hold(path)) is not None:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)
+    return None
+
+
+def remove(path: Path, descriptor: int) -> None:
+    """Remove the file of a lock, and free the lock."""
+    with suppress(OSError):  # one system does not remove an open file: there it stays, free
+        path.unlink()
+    os.close(descriptor)
 
 
 def lock(descriptor: int) -> bool:

@@ -20,6 +20,7 @@ from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.work.handlers import Handler, ScheduledJob
+from areopage.work.turn import Turn
 from areopage.work.workers import Presence, WorkerId
 
 if TYPE_CHECKING:
@@ -223,6 +224,77 @@ class OpenWorker:
                 LOG.error("%s", fault)
 
 
+class Opening:
+    """A worker that is being opened in a thread; see `opening`."""
+
+    def __init__(
+        self, open_: Callable[[], "tuple[Engine, Recovery]"], presence: Presence, work: Work, pace: Pace, turn: Turn
+    ) -> None:
+        self._open, self._presence, self._work, self._pace, self._turn = open_, presence, work, pace, turn
+        self._engine: Engine | None = None
+        self._task: asyncio.Task[OpenWorker]
+        self.alone = False
+        """Whether no other process has begun an item of the pool, and none can before `share` is called."""
+
+    async def begin(self) -> None:
+        """Begin to open.
+
+        Raises:
+            StorageError: the ledger or the lock file cannot be used.
+        """
+        self.alone = self._turn.take() and await asyncio.to_thread(self._presence.is_first)
+        self._task = asyncio.create_task(self._opened())
+
+    async def _opened(self) -> OpenWorker:
+        try:
+            engine, recovery = await asyncio.to_thread(self._open_in_turn)
+            self._engine = engine
+        finally:
+            if not self.alone:
+                self._turn.pass_on()
+        return OpenWorker(self._presence, self._work, engine, recovery, self._pace)
+
+    def _open_in_turn(self) -> "tuple[Engine, Recovery]":
+        if not self._turn.wait():
+            raise InterruptedError
+        return self._open()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `opened` returns at once."""
+        return self._task.done()
+
+    async def opened(self) -> OpenWorker:
+        """Wait until the worker is open.
+
+        Raises:
+            StorageError: the queue cannot be written.
+            UserError: this process has a worker already.
+        """
+        return await asyncio.shield(self._task)
+
+    def share(self) -> None:
+        """Let other processes begin items of the pool: what this one does is in the queue, and begun there."""
+        self.alone = False
+        self._turn.pass_on()
+
+    async def close(self, grace: Callable[[], float]) -> None:
+        """End the worker once it is open.
+
+        Raises:
+            Exception: the fault by which one of the worker's tasks had ended.
+        """
+        self._turn.give_up()
+        await asyncio.wait([self._task])
+        try:
+            if self._task.exception() is None:
+                await self._task.result().end()
+        finally:
+            if self._engine is not None:
+                await self._engine.close(grace)
+            self.share()
+
+
 @asynccontextmanager
 async def working(
     ledger: Ledger,
@@ -244,21 +316,41 @@ async def working(
         StorageError: the ledger, the lock files or the queue cannot be written.
         UserError: this process has a worker already.
     """
+    async with opening(ledger, work, pool=pool, folder=folder, dead_after=dead_after, pace=pace, grace=grace) as coming:
+        worker = await coming.opened()
+        coming.share()
+        yield worker
+
+
+@asynccontextmanager
+async def opening(
+    ledger: Ledger,
+    work: Work,
+    *,
+    pool: str,
+    folder: Path,
+    dead_after: float,
+    pace: Pace = USUAL_PACE,
+    grace: Callable[[], float] = float,
+) -> AsyncIterator[Opening]:
+    """Open a worker in the running event loop while the block runs; the arguments are those of `working`.
+
+    Raises:
+        StorageError: the ledger or the lock files cannot be written.
+    """
     id = WorkerId(folder, pool)
     presence = Presence(ledger, id, pool, dead_after=dead_after, every=pace.heartbeat)
-    engine: Engine | None = None
+    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool)
+    coming = Opening(lambda: _open(ledger, work, pool, presence, loop), presence, work, pace, turn)
     try:
         await work.open()
-        opened, recovery = await asyncio.to_thread(_open, ledger, work, pool, presence, asyncio.get_running_loop())
-        engine = opened
-        worker = OpenWorker(presence, work, opened, recovery, pace)
+        await coming.begin()
         try:
-            yield worker
+            yield coming
         finally:
-            await worker.end()
+            await coming.close(grace)
     finally:
-        if engine is not None:
-            await engine.close(grace)
+        turn.pass_on()
         await asyncio.to_thread(_leave, presence)
         await work.close()
         id.release()

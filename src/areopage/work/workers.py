@@ -8,7 +8,6 @@ import os
 import socket
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import msgspec
 from areopage.errors import StorageError
 from areopage.ledger.operations import Worker, Workers
 from areopage.ledger.store import Ledger
-from areopage.work.file_lock import hold
+from areopage.work.file_lock import hold, hold_existing, remove
 
 MOST_WORKERS = 1000
 LONGEST_HOST = 60
@@ -64,9 +63,7 @@ class WorkerId:
     def release(self) -> None:
         """Release the id and remove its lock file; may be called twice."""
         if self._lock is not None:
-            with suppress(OSError):  # one system does not remove an open file: there it stays, free
-                self._place.unlink()
-            os.close(self._lock)
+            remove(self._place, self._lock)
             self._lock = None
 
 
@@ -89,6 +86,14 @@ class Presence:
         self.leads = False
         self.live: frozenset[str] = frozenset({self.executor})
         """The executors that are alive, as known at the last heartbeat."""
+
+    def is_first(self) -> bool:
+        """Whether no worker of the pool, this one included, has ever sent a heartbeat.
+
+        Raises:
+            StorageError: the ledger cannot be read.
+        """
+        return not self._workers.list(self._pool)
 
     def beat(self, now: datetime) -> None:
         """Send a heartbeat, and read those of the others. On this computer the end of a process is known without them.
@@ -154,19 +159,9 @@ def _take(folder: Path) -> tuple[int | None, int]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(1, MOST_WORKERS + 1):
-            lock = _hold_existing(folder / f"worker-{number}.lock")
+            lock = hold_existing(folder / f"worker-{number}.lock")
             if lock is not None:
                 return lock, number
     except OSError as error:
         raise StorageError(f"{error.filename or folder}: {error.strerror}: a worker must be able to write there") from None
     raise StorageError(f"{folder}: {MOST_WORKERS} workers are running here already: stop some")
-
-
-def _hold_existing(place: Path) -> int | None:
-    """Take a lock; one whose file its last holder has just removed is taken anew."""
-    while (lock := hold(place)) is not None:
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock), place.stat()):
-                return lock
-        os.close(lock)
-    return None

@@ -115,6 +115,15 @@ class Compared(Struct, frozen=True, kw_only=True):
         """Whether the release verdict went from PASS to another one."""
         return self.verdicts is not None and self.verdicts[0] == "PASS" != self.verdicts[1]
 
+    @property
+    def possible_rise(self) -> float | None:
+        """The most by which the share of failing cases may have risen: the upper end of the interval of its difference.
+
+        In [−1, 1]; None where no failures were compared.
+        """
+        failures = self.levels[0].difference.failures
+        return failures.difference.high if failures else None
+
     def found(self, direction: str) -> tuple[LevelDifference, ...]:
         """The nodes whose failures or scores are worse, or better, beyond the corrected level."""
         return tuple(one for one in self.levels if direction in one.difference.directions)

@@ -4,25 +4,28 @@ A phase is cut into blocks of calls. The ledger says which calls are left; the e
 Several phases are carried out at once: `Place` (see `areopage.bench.execution.phases`) says on which server each is, and which
 others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
 A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
+
+The process that begins a run does the first blocks while it opens the queue. Others cannot open it before these blocks are in
+the queue, and begun there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from math import ceil
 
+from areopage.bench.execution.courses import AT_ONCE, Course, Line
 from areopage.bench.execution.phases import Phase, Place
 from areopage.errors import ModelError
 from areopage.work.handlers import Backoff, Finished, Handler, Outcome, Pending, Retry, ScheduledJob
-from areopage.work.worker import OpenWorker
+from areopage.work.worker import Opening, OpenWorker
 
 HANDLER = "bench_block"
 _LEAST_CALLS = 128
 _CALLS_IN_A_ROW = 8
-_AT_ONCE = 4  # one begins its calls, the others wait for their last ones: so that no connection is idle
-_LAST_BLOCKS = _AT_ONCE  # of the phase before are open when a phase on the same server is prepared
 _WATCHED = 8  # blocks of a phase that only other processes do are looked for at once
+_POLLING = 0.2  # a look takes 2 ms of processor time, and the blocks that are claimed last for longer
 _LOOK_EVERY = 0.2
 _LOOK_ALONE = 1.0
 
@@ -45,44 +48,6 @@ def blocks_of(calls: int, size: int) -> int:
     return max(1, ceil(calls / size))
 
 
-class _Course:
-    """A phase as this process carries it out."""
-
-    def __init__(self, place: Place, phase: Phase) -> None:
-        self.place, self.phase = place, phase
-        self.open: set[int] = set()
-        self.queued: set[int] = set()
-        self.asking: set[int] = set()
-        self.asks: set[asyncio.Task[None]] = set()
-        self.unseen: set[int] = set()
-        """Blocks that have ended, and of which the phase was not told yet."""
-        self.begun = self.over = self.stopped = False
-
-    @property
-    def near_its_end(self) -> bool:
-        """Whether there are only few blocks left to do for now."""
-        return self.over or self.stopped or (self.begun and len(self.open) <= _LAST_BLOCKS)
-
-    @property
-    def past(self) -> bool:
-        """Whether nothing is waited for any more: no block is left, or this process has stopped the phase."""
-        return self.over or self.stopped
-
-    def end(self, numbers: Iterable[int]) -> None:
-        ended = self.open.intersection(numbers)
-        self.open -= ended
-        self.unseen |= ended
-
-
-class _Line:
-    """The blocks on one server, in the order in which they can be done."""
-
-    def __init__(self) -> None:
-        self.blocks: list[tuple[_Course, int]] = []
-        self.beginning = asyncio.Lock()
-        """Held by the block whose calls begin."""
-
-
 class RunBlocks:
     """The work of one worker pool for a run."""
 
@@ -102,10 +67,13 @@ class RunBlocks:
         """
         self._on_stop = on_stop
         self._run_id = run_id
-        self._lines = {server: _Line() for server in servers if only is None or server in only}
-        self._courses: dict[str, _Course] = {}
+        self._lines = {server: Line() for server in servers if only is None or server in only}
+        self._courses: dict[str, Course] = {}
         self._changed = asyncio.Event()
         self._fault: Exception | None = None
+        self._worker: Opening | None = None
+        self._claimed: set[str] = set()
+        """The items of blocks begun ahead that the queue has given to this process."""
         self._handlers = {
             server: Handler(
                 name=f"{HANDLER}_{number}",
@@ -113,8 +81,9 @@ class RunBlocks:
                 gave_up=self._gave_up,
                 pending=partial(self._pending, self._lines[server]),
                 queue=f"{HANDLER}_{number}:{run_id}",
-                concurrency=_AT_ONCE,
+                concurrency=AT_ONCE,
                 ahead=1,
+                polling=_POLLING,
                 backoff=Backoff(first=0.5, longest=5.0),
             )
             for number, server in enumerate(servers)
@@ -141,7 +110,7 @@ class RunBlocks:
     async def close(self) -> None:
         """Do nothing."""
 
-    async def carry_out(self, phases: Sequence[tuple[Place, Phase]], worker: OpenWorker) -> None:
+    async def carry_out(self, phases: Sequence[tuple[Place, Phase]], worker: Opening) -> None:
         """Process the blocks of phases together with all processes of the run.
 
         Where a server cannot be asked any more, its phases stop; the others are carried out as far as they can be. However it
@@ -151,7 +120,8 @@ class RunBlocks:
             ServerDown, ModelError: blocks of this process cannot be done; others may do them.
             StorageError: the ledger cannot be written.
         """
-        courses = [_Course(place, phase) for place, phase in phases]
+        self._worker = worker
+        courses = [Course(place, phase) for place, phase in phases]
         self._courses |= {course.place.name: course for course in courses}
         tasks = [asyncio.create_task(work) for work in (self._looking(worker), *map(self._carry, courses))]
         try:
@@ -163,10 +133,11 @@ class RunBlocks:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await self._end_ahead()
         if self._fault is not None:
             raise self._fault
 
-    async def _carry(self, course: _Course) -> None:
+    async def _carry(self, course: Course) -> None:
         """Carry out one phase, and close it."""
         try:
             await self._follow(course)
@@ -179,7 +150,7 @@ class RunBlocks:
             course.over = not course.stopped
             self._tell()
 
-    async def _follow(self, course: _Course) -> None:
+    async def _follow(self, course: Course) -> None:
         """Prepare and begin a phase when its time has come, and wait until no block is left or it is stopped."""
         place, phase = course.place, course.phase
         before, after = self._courses.get(place.behind), [self._courses[name] for name in place.after if name in self._courses]
@@ -205,13 +176,14 @@ class RunBlocks:
             if not found:
                 await changed.wait()
 
-    def _add(self, course: _Course, numbers: Sequence[int]) -> None:
+    def _add(self, course: Course, numbers: Sequence[int]) -> None:
         first = not course.begun
         course.begun = True
         course.open.update(numbers)
         line = self._lines.get(course.place.server)
         if line is not None:
             line.blocks.extend((course, number) for number in numbers)
+            self._begin_ahead(line)
         if numbers or first:
             self._tell()
 
@@ -224,10 +196,47 @@ class RunBlocks:
         self._changed.set()
         self._changed = asyncio.Event()
 
+    # --- before the queue is open
+
+    def _begin_ahead(self, line: Line) -> None:
+        """Begin the next blocks on a server while the queue is opened, where no other process can have begun them."""
+        if self._worker is None or not self._worker.alone or self._worker.is_open:
+            return
+        room = AT_ONCE - sum(not task.done() for task in line.ahead.values())
+        for course, number in line.blocks:
+            item = self._item(course, number)
+            if room > 0 and number in course.open - course.asking and item not in line.ahead:
+                line.ahead[item] = asyncio.create_task(self._do_ahead(line, course, number))
+                room -= 1
+
+    async def _do_ahead(self, line: Line, course: Course, number: int) -> None:
+        await self._do(course, number)
+        if not course.stopped:
+            course.end([number])
+            self._tell()
+        self._begin_ahead(line)
+        self._share()
+
+    def _share(self) -> None:
+        """Let other processes take part, once the queue knows of each block that was begun ahead and is under way."""
+        if self._worker is not None and self._worker.alone and self._worker.is_open:
+            ahead = (pair for line in self._lines.values() for pair in line.ahead.items())
+            if all(task.done() or item in self._claimed for item, task in ahead):
+                self._worker.share()
+
+    async def _end_ahead(self) -> None:
+        """End what was begun ahead; all of it has ended, unless the phases are stopped."""
+        tasks = [task for line in self._lines.values() for task in line.ahead.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     # --- what other processes do
 
-    async def _looking(self, worker: OpenWorker) -> None:
+    async def _looking(self, opening: Opening) -> None:
         """Enqueue blocks as they come, and notice those that other processes have finished."""
+        worker = await opening.opened()
+        self._share()
         clock = asyncio.get_running_loop().time
         looked_at = -_LOOK_ALONE
         while True:
@@ -260,15 +269,16 @@ class RunBlocks:
                 if course.unseen:
                     self._tell()
 
-    async def finish(self, worker: OpenWorker) -> None:
+    async def finish(self, opening: Opening) -> None:
         """Remove the run's queues, unless another process still carries the run out."""
+        worker = await opening.opened()
         if len(worker.presence.live) == 1:
             for handler in self._handlers.values():
                 await asyncio.to_thread(worker.engine.remove_queue, handler.name)
 
     # --- called by the engine
 
-    def _pending(self, line: _Line, after: int, limit: int) -> list[Pending]:
+    def _pending(self, line: Line, after: int, limit: int) -> list[Pending]:
         found: list[Pending] = []
         for place in range(after, len(line.blocks)):
             course, number = line.blocks[place]
@@ -282,9 +292,14 @@ class RunBlocks:
         course, number = self._found(item)
         if course is None or not (course.begun or course.past):
             return Retry(reason="another process is in another phase of the run", after=_LOOK_EVERY, counted=False)
-        if number in course.asking:
+        ahead = self._ahead(item)
+        if ahead is not None:
+            self._claimed.add(item)
+            self._share()
+            await asyncio.wait([ahead])
+        elif number in course.asking:
             return Retry(reason="this process does it already", after=_LOOK_EVERY, counted=False)
-        if not course.stopped:
+        elif not course.stopped:
             if number not in course.open:
                 if course.over or course.phase.complete:
                     return Finished()
@@ -297,7 +312,11 @@ class RunBlocks:
         self._tell()
         return Finished()
 
-    async def _do(self, course: _Course, number: int) -> None:
+    def _ahead(self, item: str) -> asyncio.Task[None] | None:
+        """The work on a block that was begun before the queue was open."""
+        return next((line.ahead[item] for line in self._lines.values() if item in line.ahead), None)
+
+    async def _do(self, course: Course, number: int) -> None:
         course.asking.add(number)
         try:
             async with self._turn(course.place.server) as pass_on:
@@ -308,7 +327,7 @@ class RunBlocks:
         finally:
             course.asking.discard(number)
 
-    def _stop(self, course: _Course, fault: Exception) -> None:
+    def _stop(self, course: Course, fault: Exception) -> None:
         """Stop the phases on a server that cannot be asked; by another fault, all."""
         self._fault = self._fault or fault
         going = [one for one in self._courses.values() if not one.past]
@@ -319,14 +338,14 @@ class RunBlocks:
             self._on_stop([one.place.name for one in stopped if one.begun], str(fault))
         self._tell()
 
-    async def _stop_asking(self, course: _Course) -> None:
+    async def _stop_asking(self, course: Course) -> None:
         """Cancel the calls of a phase's blocks and wait for their end; what arrived is stored then."""
         asks = list(course.asks)
         for asking in asks:
             asking.cancel()
         await asyncio.gather(*asks, return_exceptions=True)
 
-    async def _ask(self, course: _Course, number: int, all_begun: Callable[[], None]) -> None:
+    async def _ask(self, course: Course, number: int, all_begun: Callable[[], None]) -> None:
         """Make a block's calls; returns early where they are cancelled because the phase is stopped."""
         asking = asyncio.create_task(course.phase.ask(number, all_begun))
         course.asks.add(asking)
@@ -362,10 +381,10 @@ class RunBlocks:
         if course is not None and number in course.open:
             course.phase.give_up(number, reason)
 
-    def _item(self, course: _Course, number: int) -> str:
+    def _item(self, course: Course, number: int) -> str:
         return f"{self._run_id}/{course.place.name}/{number}"
 
-    def _found(self, item: str) -> tuple[_Course | None, int]:
+    def _found(self, item: str) -> tuple[Course | None, int]:
         """The phase and the number of a block; None where this process knows of no such phase."""
         begin, _, number = item.removeprefix(f"{self._run_id}/").rpartition("/")
         return (self._courses.get(begin), int(number)) if number.isdecimal() else (None, -1)

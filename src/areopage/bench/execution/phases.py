@@ -26,8 +26,6 @@ TARGET_PHASE = "target"
 CHILD_PHASE = "child"
 ROUND = " (round "
 """Stands in the name of a judge's phase before the number of its round, from the second one on."""
-ONE_MODEL = ("ollama", "embedded")
-"""Providers whose servers hold one model in memory unless the endpoint says otherwise."""
 _IN_THIS_PROCESS = "this process"
 
 
@@ -112,7 +110,7 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
             continue
         server = server_of(judge.reference, settings)
         before = models.setdefault(server, [])
-        after = _ended_first(before, judge.reference, resident_models(judge.reference, settings))
+        after = _ended_first(before, judge.reference, settings.resident_models(judge.reference))
         found.append(Place(name=name, server=server, after=after, behind=before[-1][0] if before else ""))
         before.append((name, judge.reference))
     return found
@@ -130,14 +128,6 @@ def server_of(reference: ModelReference, settings: ModelSettings) -> str:
     if contact is not None:
         return contact.address
     return _IN_THIS_PROCESS if reference.provider == "embedded" else str(reference)
-
-
-def resident_models(reference: ModelReference, settings: ModelSettings) -> int | None:
-    """How many models a model's server holds in memory at once; None: loading is not the caller's concern."""
-    endpoint = settings.endpoints.get(reference.endpoint)
-    if endpoint is not None and endpoint.resident is not None:
-        return endpoint.resident
-    return 1 if reference.provider in ONE_MODEL else None
 
 
 def _asked_targets(spec: RunSpec) -> list[ModelReference]:

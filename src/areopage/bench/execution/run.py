@@ -28,7 +28,7 @@ from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
 from areopage.models.reference import ModelReference
-from areopage.work.worker import OpenWorker, Pace, working
+from areopage.work.worker import Opening, Pace, opening
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
@@ -76,12 +76,12 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     names = servers(context.spec, context.named_by)
     blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
     pool = part.pool(context.run_id)
-    async with working(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
+    async with opening(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
         return await make_calls(context, cases, part, blocks, worker)
 
 
-async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: OpenWorker) -> int:
-    """As `carry_out`, by a worker that is open."""
+async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: Opening) -> int:
+    """As `carry_out`, by a worker that is being opened."""
     stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
     recorded = [CaseAnswer(context.run_id, positions[case], id) for case, id in answer_ids(cases, [], {}).items()]
     stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
@@ -143,9 +143,7 @@ class _RunWork:
         numbers = self._answered.numbers
         return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, self._cases, judged, numbers)
 
-    async def judge(
-        self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: OpenWorker
-    ) -> int:
+    async def judge(self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: Opening) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
         part, names = self._part, batched(self._context)
         wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
@@ -172,7 +170,7 @@ class _RunWork:
         planned: PhasePasses,
         others: Sequence[tuple[Place, Phase]],
         blocks: RunBlocks,
-        worker: OpenWorker,
+        worker: Opening,
     ) -> int:
         """Carry out a phase of each of these judges, together with other phases; return the number of open calls."""
         spec, part, context = self._context.spec, self._part, self._context

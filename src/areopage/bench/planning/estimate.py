@@ -37,7 +37,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     Of conversations every turn counts, and each text of the child's model twice, as if none could be used: a run makes fewer
     calls where conversations end early.
 
-    `loads` is how many times a server has to bring a model into memory when the phases run one after another.
+    `loads` is how many times a server that holds few models at once has to bring one into memory, `answer_loads` those of the
+    target and of the model that plays children.
     `child_prompt_tokens` are those of the model that plays children. `ruled_out` are the pairs of case and criterion that rules
     take from the judges, which saves `saved_calls`.
 
@@ -56,6 +57,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     loads: int
+    answer_loads: int = 0
     child_prompt_tokens: int = 0
     costs: dict[str, float] = {}
     ruled_out: int = 0
@@ -111,9 +113,7 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
     characters = asked + told + model_calls * mean
     answered = answer_calls * ASSUMED_RESPONSE_CHARACTERS / CHARACTERS_PER_TOKEN
     written = child_calls * ASSUMED_TURN_CHARACTERS / CHARACTERS_PER_TOKEN
-    loaded = [judge.reference for judge in spec.judges if judge.is_model]
-    if answer_calls and spec.target is not None:
-        loaded = [spec.target.reference, *([spec.child.reference] if child_calls and spec.child else []), *loaded]
+    answering, judging = _loaded(spec, answers=answer_calls > 0, turns=child_calls > 0)
     return Estimate(
         cases=len(cases),
         criteria=len(spec.criteria),
@@ -133,7 +133,8 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
             mean / CHARACTERS_PER_TOKEN,
         ),
         judge_costs=_judge_costs(spec, judge_calls, verdicts, mean / CHARACTERS_PER_TOKEN),
-        loads=sum(1 for position, one in enumerate(loaded) if position == 0 or one != loaded[position - 1]),
+        loads=_changes([*answering, *judging]),
+        answer_loads=_changes(answering),
         ruled_out=sum(len(item.ruled_out) for item in cases),
         saved_calls=sum(
             len(judge.passes) * sum(judge.may_judge(criteria[key]) for item in cases for key in item.ruled_out)
@@ -141,6 +142,19 @@ def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Est
         ),
         joint_saved=joint_saved,
     )
+
+
+def _loaded(spec: RunSpec, *, answers: bool, turns: bool) -> tuple[list[ModelReference], list[ModelReference]]:
+    """The models that are brought into memory, in the order of the phases: those that answer, and the judges."""
+    asked = [one for one, wanted in ((spec.target, answers), (spec.child, answers and turns)) if one is not None and wanted]
+    every = ([one.reference for one in asked], [judge.reference for judge in spec.judges if judge.is_model])
+    answering, judging = ([one for one in part if spec.settings.resident_models(one) is not None] for part in every)
+    return answering, judging
+
+
+def _changes(models: Sequence[ModelReference]) -> int:
+    """How often another model follows, the first included."""
+    return sum(position == 0 or one != models[position - 1] for position, one in enumerate(models))
 
 
 def _judge_costs(

@@ -8,10 +8,10 @@ from areopage.bench.results.people import results_digest
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
-from areopage.jury.results import evaluation_of
+from areopage.jury.results import evaluation_of, judges_unexamined
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.records import Evaluation, Judgment, StoredOutcome
+from areopage.ledger.records import Evaluation, Judgment, Standing, StoredOutcome
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores
 
@@ -46,22 +46,25 @@ def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
     """
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
     view.judgments.expect(view.columns.passes.cases)
+    unexamined = judges_unexamined(view.spec)
     found: dict[str, tuple[Evaluation, list[str]]] = {}
     for record in view.scores.records:
         if record.case_id in cases:
             own = view.judgments.of(record.case_id)
             judgments = {own[place].key: own[place] for place in sorted(own)}  # sums of floats depend on the order
-            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()))
+            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()), unexamined)
             found[made.id] = (made, list(judgments))
     return list(found.values())
 
 
-def _evaluation_of(view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment]) -> Evaluation:
+def _evaluation_of(
+    view: RunView, record: RecordScores, case: Case, judgments: Sequence[Judgment], unexamined: Sequence[Standing]
+) -> Evaluation:
     """The evaluation of one case's answer."""
     erased = view.erased.get(case.id)
     answer = erased or view.answers.get(case.id)
     at = max((one.created_at for one in judgments), default=view.run.created_at)
-    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at)
+    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at, unexamined)
     return msgspec.structs.replace(
         made,
         id=view.answer_ids[case.id],

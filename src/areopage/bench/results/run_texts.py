@@ -19,6 +19,8 @@ from areopage.ledger.store import Ledger
 
 AT_ONCE = 100
 """Cases whose judgments are read together where one case after the other is asked for."""
+HELD = 6_000
+"""A run of at most so many judgments is read once: its files and pages ask for each of them several times."""
 
 
 class RunAnswers:
@@ -108,6 +110,14 @@ class RunAnswers:
             return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
         return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
 
+    def longer_than(self, characters: int) -> tuple[str, ...]:
+        """The ids of the cases whose answers are longer; their texts are not read where links name them."""
+        if self.linked and not self._has_given:
+            long = Answers(self._ledger).longer_than(self._run_id, characters)
+            asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
+            return tuple(case_id for case_id in asked if case_id in self.states)
+        return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
+
     @cached_property
     def are_conversations(self) -> bool:
         """Whether a case is a conversation with a simulated child."""
@@ -124,7 +134,8 @@ def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer
 class RunJudgments(Mapping[PassKey, Judgment]):
     """The judgments of a run by case, criterion, judge, pass and turn.
 
-    They are read case by case when they are asked for; those of cases that follow each other are read together.
+    They are read case by case when they are asked for; those of cases that follow each other are read together. Those of a small
+    run stay in memory.
     """
 
     def __init__(self, ledger: Ledger, columns: RunColumns, reread: Mapping[int, Judgment] = MappingProxyType({})) -> None:
@@ -156,8 +167,14 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         """The judgments on a case."""
         if case_id not in self._held:
             at = self._order.get(case_id)
-            self._held = dict(self._read([case_id] if at is None else self._expected[at : at + AT_ONCE]))
+            following = [case_id] if at is None else [one for one in self._expected[at : at + AT_ONCE] if one not in self._held]
+            read = dict(self._read(following))
+            self._held = self._held | read if self._is_small else read
         return self._held[case_id]
+
+    @cached_property
+    def _is_small(self) -> bool:
+        return len(self) <= HELD
 
     def expect(self, case_ids: Sequence[str]) -> None:
         """Say in which order cases will be asked for, so that those that follow each other are read together."""

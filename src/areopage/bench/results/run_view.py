@@ -29,6 +29,7 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.answers import Answers, CallTotals
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
+from areopage.ledger.column_reading import key_column
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
@@ -37,7 +38,6 @@ from areopage.ledger.verdict_columns import (
     CaseKeys,
     VerdictColumns,
     joined_keys,
-    key_column,
     linked_keys,
     read_verdicts,
     shares_answers,
@@ -53,7 +53,6 @@ from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scor
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
-from areopage.text.declining import declines
 
 _CALLS_AT_ONCE = 50_000
 RECORDED = "dataset"
@@ -242,6 +241,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def declined(self) -> frozenset[str]:
         """The ids of the cases with a whole answer that declines in words."""
+        from areopage.text.declining import declines  # its patterns take 0.01 s to compile
+
         return frozenset(case.id for case in self.cases if case.response is not None and declines(case.response))
 
     @cached_property
@@ -273,7 +274,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         limit = self.spec.max_response_length
         if not limit:
             return ()
-        long = tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > limit)
+        long = self.stored.longer_than(limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
 
     def _cut_documents(self) -> Iterator[Note]:
@@ -318,7 +319,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
     if linked is None:
         linked = run.finished_at is not None and run.outcome is not None and not shares_answers(ledger, run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
-    verdicts = read_verdicts(ledger, run.id, _keys(ledger, run, stored, answers, cases))
+    verdicts = read_verdicts(ledger, run.id, lambda: _keys(ledger, run, stored, answers, cases))
     columns, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:

@@ -1,26 +1,34 @@
-"""What the end of a run needs is imported while its calls are out: numbers, pages and tables take a quarter of a second."""
+"""What the end of a run needs is prepared while its calls are out: the import of numbers, pages and tables, and templates."""
 
 from importlib import import_module
 from threading import Thread
 
 from areopage.bench.execution.context import Silent
 
-_NEEDED = ("areopage.report.bench.files", "areopage.cli.bench.run_tables")
+_NEEDED = ("areopage.report.bench.files", "areopage.cli.bench.run_tables", "areopage.text.declining")
 
 
-class ImportingAhead(Silent):
-    """An observer that begins to import with the first phase of a run."""
+class PreparingTheEnd(Silent):
+    """An observer that begins to prepare with the first phase of a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        """Args:
+        language: of the report.
+        """
+        self._language = language
         self._thread: Thread | None = None
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Begin, unless that was done or no call is to be made."""
         if self._thread is None and total > kept:
-            self._thread = Thread(target=_import_all, name="imports")
+            self._thread = Thread(target=_prepare, args=[self._language], name="end of the run")
             self._thread.start()
 
 
-def _import_all() -> None:
+def _prepare(language: str) -> None:
     for name in _NEEDED:
         import_module(name)
+    from areopage.report.elements import report_locale
+    from areopage.report.render import compile_page
+
+    compile_page(report_locale(language))

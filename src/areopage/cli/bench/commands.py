@@ -178,7 +178,18 @@ def compare(
         bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
     ] = False,
     fail_on: Annotated[
-        str | None, typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if a run is worse than the first.")
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="regression|undecided",
+            help="regression: exit with code 1 if a run is worse than the first; undecided: also with 3 if it may well be.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin", metavar="POINTS", min=0.0, max=100.0, help="Rise to rule out, for --fail-on undecided. Default: 5."
+        ),
     ] = None,
     markdown: Annotated[
         str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
@@ -189,15 +200,20 @@ def compare(
     ledger: LedgerOption = None,
 ) -> None:
     """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
+    from areopage.cli.bench.compare import DEFAULT_MARGIN, FailOn
     from areopage.cli.bench.compare import compare as compare_named
     from areopage.cli.bench.production import compare as compare_with_production
     from areopage.cli.bench.run import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
-    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    fails = one_of("--fail-on", fail_on, get_args(FailOn))
+    if margin is not None and fails != "undecided":
+        raise UserError("--margin is for --fail-on undecided")
+    if production and fails == "undecided":
+        raise UserError("--fail-on undecided compares runs: leave out --production")
     places = Places(out=out, config=config, ledger=ledger)
-    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on_regression": fails}
+    how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on": fails}
     how |= {"markdown": markdown, "language": language}
     period = {"--since": since, "--until": until, "--source": source, "--suite": suite}
     if production:
@@ -205,7 +221,7 @@ def compare(
         raise typer.Exit(compare_with_production(runs, places, **answers, **how))
     if given := [name for name, value in period.items() if value is not None]:
         raise UserError(f"{given[0]} is for a comparison with production: add --production")
-    raise typer.Exit(compare_named(runs, places, **how))
+    raise typer.Exit(compare_named(runs, places, margin=DEFAULT_MARGIN if margin is None else margin, **how))
 
 
 def resume(
@@ -314,23 +330,29 @@ def rescore(
 def export(
     run: RunArgument = "latest",
     form: Annotated[
-        str, typer.Option("--format", metavar="csv|jsonl", help="csv for spreadsheets; jsonl can be replayed.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="csv|jsonl|junit|sarif|markdown",
+            help="Judgments: csv for spreadsheets, jsonl to replay. For CI: junit, sarif, markdown.",
+        ),
     ] = "csv",
-    file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="Default: judgments.FORMAT in the run's folder.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Default: a file in the run's folder.")] = None,
+    lang: PageLanguageOption = None,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Export every judgment of a run with its raw text."""
+    """Export a run: every judgment with its raw text, or its failures for CI."""
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
+    from areopage.locales import LANGUAGES
 
+    language = one_of("--lang", lang, LANGUAGES) or ""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file or run_folder(found, out, run) / f"judgments.{form}")
+        export_run(found, opened, form, file, run_folder(found, out, run), language)
 
 
 def trend(

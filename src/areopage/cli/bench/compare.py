@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import typer
 from rich.table import Table
@@ -29,6 +30,7 @@ from areopage.report.comparison.text import (
     failures_text,
     findings,
     node_name,
+    open_text,
     run_names,
     shared_lines,
     verdict_text,
@@ -39,6 +41,8 @@ from areopage.report.replacing import replacing
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
 
 STYLES: dict[Outcome, str] = {"regression": "bold red", "too_little": "yellow", "improvement": "green", "no_difference": ""}
+FailOn = Literal["regression", "undecided"]
+DEFAULT_MARGIN = 5.0
 _SHOWN_PARTS = 3
 _DECIMALS = 3
 
@@ -50,7 +54,8 @@ def compare(
     by: Sequence[str],
     cluster: str,
     anyway: bool,
-    fail_on_regression: bool,
+    fail_on: FailOn | None,
+    margin: float = DEFAULT_MARGIN,
     markdown: str,
     language: str,
 ) -> int:
@@ -58,10 +63,12 @@ def compare(
 
     Args:
         names: runs, or targets, which stand for their newest complete run.
+        fail_on: `regression`: a regression fails; `undecided`: so does a rise of failures over the margin that is not ruled out.
+        margin: points of a hundred by which the share of failing cases may rise.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
 
     Returns:
-        1 if something regressed and that is to fail; 3 if too little data is there to tell; else 0.
+        See `exit_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
 
     Raises:
         UserError: a run is not known, is named twice, or its panel differs.
@@ -81,7 +88,14 @@ def compare(
     else:
         print_comparison(found)
         typer.echo(f"comparison: {folder / PAGE}")
-    return exit_code(found.outcome, fails=fail_on_regression)
+    code = exit_code(found.outcome, fails=fail_on is not None)
+    if code != DONE or fail_on != "undecided":
+        return code
+    rises = [one.possible_rise for one in found.others]
+    if all(rise is not None and rise <= margin / 100.0 for rise in rises):
+        return DONE
+    typer.echo(f"not decided: a rise of failures by more than {margin:g} points is not ruled out; compare more cases", err=True)
+    return INCONCLUSIVE
 
 
 def write_both(markdown: str, text: Callable[[], str], write_files: Callable[[], object]) -> None:
@@ -145,8 +159,8 @@ def print_comparison(comparison: Comparison) -> None:
         console.print(Text(title, style=STYLES[one.outcome] or "bold"), soft_wrap=True)
         for line in findings(one, comparison.first.spec, locale):
             console.print(Text(f"  {visible(line)}"), soft_wrap=True)
-        if one.outcome == "too_little":
-            console.print(Text(f"  {locale.say('too_little_text')}"), soft_wrap=True)
+        if still_open := open_text(one, locale):
+            console.print(Text(f"  {still_open}"), soft_wrap=True)
         if one.shared.differs:
             console.print(Text(f"  {locale.say('anyway_title')}", style="yellow"), soft_wrap=True)
             for line in shared_lines(one.shared, locale):

@@ -13,7 +13,7 @@ from areopage.bench.comparison.production import compare_production
 from areopage.bench.comparison.production_answers import Wanted
 from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.bench.spec import spec_of
-from areopage.cli.bench.compare import STYLES, exit_code, find_run, write_both
+from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.run import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
@@ -54,7 +54,7 @@ def compare(
     by: Sequence[str],
     cluster: str,
     anyway: bool,
-    fail_on_regression: bool,
+    fail_on: FailOn | None,
     markdown: str,
     language: str,
 ) -> int:
@@ -91,7 +91,7 @@ def compare(
     else:
         print_production(found)
         typer.echo(f"comparison: {folder / PAGE}")
-    return exit_code(found.outcome, fails=fail_on_regression)
+    return exit_code(found.outcome, fails=fail_on is not None)
 
 
 def print_production(found: ProductionComparison) -> None:

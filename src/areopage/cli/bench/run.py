@@ -27,7 +27,7 @@ from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView, load_run_cases
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
-from areopage.cli.bench.ahead import ImportingAhead
+from areopage.cli.bench.ahead import PreparingTheEnd
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
@@ -265,7 +265,9 @@ def _go_on(
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), progress(spec, spent) as display:
-                view = carry_on(run, spec, cases, ledger, Observers([display, log, ImportingAhead()]), folder, limit)
+                view = carry_on(
+                    run, spec, cases, ledger, Observers([display, log, PreparingTheEnd(spec.language)]), folder, limit
+                )
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")

@@ -175,7 +175,7 @@ def _least_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:
     prompts, answers = sum(size.prompt_tokens for size in sizes), sum(size.completion_tokens for size in sizes)
     calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
     costs = _together([size.costs for size in sizes])
-    return f"{calls}, {told_size(prompts, answers, costs)}, {_loads_of(sizes)}"
+    return f"{calls}, {told_size(prompts, answers, costs)}{_loads_of(sizes)}"
 
 
 def _plan_of(plans: Sequence[RunPlan], spec: RunSpec) -> str:
@@ -183,13 +183,15 @@ def _plan_of(plans: Sequence[RunPlan], spec: RunSpec) -> str:
     sizes, models = [plan.size for plan in plans], [one for plan in plans for one in plan.models]
     prompts, answers = sum(one.prompt_tokens for one in models), sum(one.answer_tokens for one in models)
     calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
-    told = f"{calls}, {told_size(prompts, answers, _together([plan.costs for plan in plans]))}, {_loads_of(sizes)}"
+    told = f"{calls}, {told_size(prompts, answers, _together([plan.costs for plan in plans]))}{_loads_of(sizes)}"
     seconds = [plan.seconds for plan in plans]
     return told if None in seconds else f"{told}, about {_time(sum(one or 0.0 for one in seconds))}"
 
 
 def _loads_of(sizes: Sequence[Estimate]) -> str:
-    return counted(sizes[0].loads + sum(size.answer_calls > 0 for size in sizes[1:]), "model load")
+    """The loads of all runs: judges are loaded once for all of them. Nothing where servers hold any number of models."""
+    loads = sizes[0].loads + sum(size.answer_loads for size in sizes[1:])
+    return f", {counted(loads, 'model load')}" if loads else ""
 
 
 def _together(costs: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -28,7 +28,7 @@ from areopage.rag.import_logs import import_logs as take
 from areopage.rag.old_logs import Difference, Progress
 from areopage.report.replacing import replacing
 from areopage.review.labelled_answers import WANTED, Selection, dataset
-from areopage.text.personal import Policy
+from areopage.text.storing import Policy
 
 SHOWN = 20
 TOLD_EVERY = 5.0

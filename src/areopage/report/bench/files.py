@@ -298,11 +298,14 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "completion_tokens": answer.completion_tokens,
                 "seconds": answer.seconds,
             }
+    responses = _single_responses(view)
+    plain = {criterion.id for criterion in view.spec.criteria if criterion.scope == "response"}
     for one in all_passes(view):
         judgment = one.judgment
         if judgment is not None and _can_be_replayed(one, judgment):
             yield {
                 "case_id": one.case_id,
+                **({"response": responses[one.case_id]} if one.case_id in responses and one.criterion in plain else {}),
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
@@ -314,6 +317,12 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "completion_tokens": judgment.completion_tokens,
                 "seconds": judgment.seconds,
             }
+
+
+def _single_responses(view: RunView) -> dict[str, str]:
+    """The responses that were judged, by case, where no target was asked: a verdict is not given to another answer."""
+    asked = set(view.asked)
+    return {case.id: case.response for case in view.cases if case.response is not None and case.id not in asked}
 
 
 def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:

@@ -61,9 +61,13 @@ ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
 RETRIED = ("not_run", "timed_out", "unreachable")
 
 
-def bench_report(view: RunView) -> Report:
-    """Build a run's report in its language, else English."""
-    locale, spec, run = report_locale(view.spec.language), view.spec, view.run
+def bench_report(view: RunView, language: str = "") -> Report:
+    """Build a run's report.
+
+    Args:
+        language: of its texts; the run's, else English, where it is "".
+    """
+    locale, spec, run = report_locale(language or view.spec.language), view.spec, view.run
     result = run_result(view)
     release, people = run_release(view), people_result(view)
     target = spec.answered_by or locale.say("given_responses")

@@ -16,6 +16,7 @@ from areopage.report.comparison.text import (
     failures_text,
     findings,
     node_name,
+    open_text,
     run_names,
     shared_lines,
     verdict_text,
@@ -111,8 +112,8 @@ def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale) -
         is_alarm = one.outcome == "regression"
         title = locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}"))
         blocks: list[Paragraph | Listing] = []
-        if one.outcome == "too_little":
-            blocks.append(Paragraph(text=locale.say("too_little_text")))
+        if still_open := open_text(one, locale):
+            blocks.append(Paragraph(text=still_open))
         if told:
             blocks.append(Listing(items=told))
         yield Notice(title=title, blocks=tuple(blocks), alarm=is_alarm)

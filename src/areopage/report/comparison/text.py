@@ -101,6 +101,17 @@ def conclusion_text(found: TestedDifference, locale: Locale) -> str:
     return ", ".join(told) or locale.say("conclusion_unclear")
 
 
+def open_text(found: Compared, locale: Locale) -> str:
+    """What stays open where no regression was found; "" where one was."""
+    if found.outcome == "regression":
+        return ""
+    if found.outcome == "too_little":
+        return locale.say("too_little_text")
+    if found.possible_rise is None or found.possible_rise <= 0.0:
+        return ""
+    return locale.say("possible_rise", rise=locale.number(100.0 * found.possible_rise, 1))
+
+
 def part_text(one: PartDifference, locale: Locale) -> str:
     """A part in which panels differ, with what it is on both sides where that tells them apart."""
     both = f" ({one.first} / {one.second})" if one.first != one.second else ""

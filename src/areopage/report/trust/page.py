@@ -280,6 +280,8 @@ def _score(trust: Trust, locale: Locale) -> Iterator[Block]:
             yield Paragraph(text=locale.say("trust_corrected_elsewhere"))
     else:
         yield Paragraph(text=locale.say("trust_not_corrected"))
+    if found.altered:
+        yield Paragraph(text=locale.count("trust_altered", len(found.altered), ids=", ".join(found.altered)))
     yield from _needed(trust, locale)
     yield from _differences(trust, locale)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.panel_standings import standings_of_panel
 from areopage.ledger.qualifications import JudgeStanding
 from areopage.ledger.reviewed import newest_panel
@@ -18,7 +19,7 @@ from areopage.scoring.intervals.planning import detectable_change
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.suites.loader import Suite
-from areopage.trust.calibration import FEWEST_LABELS
+from areopage.trust.calibration import FEWEST_LABELS, altered_calibrations
 
 
 def period_trust(
@@ -59,7 +60,7 @@ def period_trust(
         judges=judges,
         jury=worth,
         people=people,
-        score=_score(suite, figures, calibration),
+        score=_score(suite, figures, calibration, altered_calibrations(Calibrations(ledger).all(suite.name))),
         uncovered=_uncovered(suite, figures, standings),
         steps=tuple(steps),
     )
@@ -113,7 +114,7 @@ def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str])
     )
 
 
-def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration | None) -> ScoreTrust:
+def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration | None, altered: tuple[str, ...]) -> ScoreTrust:
     overall, halves = figures.overall, [_half(one) for one in (figures.overall.mean, figures.overall.previous)]
     now, before = halves
     return ScoreTrust(
@@ -121,6 +122,7 @@ def _score(suite: Suite, figures: PeriodFigures, calibration: AppliedCalibration
         final=_part(overall.mean),
         criteria={one.criterion: _part(one.mean) for one in figures.criteria if one.mean.answers},
         calibration=calibration,
+        altered=altered,
         needed=(),
         difference=None if now is None else detectable_change(now, now if before is None else before),
         failures=None,

@@ -106,6 +106,7 @@ class ScoreTrust(Struct, frozen=True, kw_only=True):
         final: as the judges gave it.
         criteria: the same by a criterion's id.
         calibration: what corrects it; null where no labels do.
+        altered: the ids of the suite's calibrations that were altered after they were fitted, and are not used.
         needed: how many labels a correction takes; empty outside of runs.
         difference: the smallest difference between two such scores that four of five comparisons find certain.
         failures: the smallest share of failing cases of which at least one was seen, with a certainty of 97.5 %.
@@ -117,6 +118,7 @@ class ScoreTrust(Struct, frozen=True, kw_only=True):
     final: PartScore
     criteria: dict[str, PartScore]
     calibration: AppliedCalibration | None
+    altered: tuple[str, ...]
     needed: tuple[LabelsNeeded, ...]
     difference: float | None
     failures: float | None

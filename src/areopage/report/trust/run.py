@@ -31,7 +31,7 @@ from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.shares import upper_bound
 from areopage.scoring.tree import paths
-from areopage.trust.calibration import FEWEST_LABELS
+from areopage.trust.calibration import FEWEST_LABELS, altered_calibrations
 
 CERTAINTY = 0.975  # of each of two bounds; together 95 %
 PRECISIONS = (0.05, 0.02)
@@ -168,6 +168,7 @@ def _score(view: RunView) -> ScoreTrust:
         final=part((), tree.score, view.scores.interval),
         criteria={node.name: part(path, node.score, intervals.get(path)) for path, node in paths(tree) if node.name in ids},
         calibration=fitting_calibration(view),
+        altered=altered_calibrations(view.calibrations),
         needed=tuple(_needed(view)),
         difference=view.detectable.difference,
         failures=view.detectable.failures,

@@ -1,0 +1,337 @@
+"""HTTP/1.1 to one server over connections that stay open: httptools reads the answers, asyncio carries the bytes.
+
+A call to a model is a request with a whole body and one answer. A general client takes three times the processor time for it
+(docs/decisions). Requests through a proxy, and files, are sent by `areopage.models.transfers`.
+"""
+
+import asyncio
+import ssl
+import zlib
+from collections import deque
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import NamedTuple, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+import httptools
+
+from areopage.models.settings import Timeouts
+
+Query = Sequence[tuple[str, str]]
+
+KEPT_IDLE = 15.0
+"""Seconds after which an idle connection is not used again: its server may be closing it."""
+MAX_HEAD_BYTES = 64 * 1024
+_READ_BYTES = 16 * 1024
+_NEXT_ADDRESS_AFTER = 0.25
+"""Seconds after which the next address of a name is tried as well (RFC 8305)."""
+_ZLIB_OR_GZIP = 47
+_PATH_SIGNS = "/:@!$&'()*+,;=~-._%"
+HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "Content-Type": "application/json",
+    "User-Agent": "areopage",
+}
+"""What requests say, unless the user's headers say otherwise."""
+
+
+class Reply(NamedTuple):
+    """What came back; `content` is None where it is too large. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes | None
+
+
+class NoConnectionInTime(TimeoutError):
+    """No connection was free, or the server accepted none, within the limits."""
+
+
+class NoConnection(Exception):
+    """The server cannot be reached; `reason` says why."""
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+class ConnectionBroke(Exception):
+    """The connection broke, or what came over it is no HTTP."""
+
+
+def with_usual(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers together with those of `HEADERS` that they do not name."""
+    own = {name.lower() for name in headers}
+    return {**{name: value for name, value in HEADERS.items() if name.lower() not in own}, **headers}
+
+
+class Connections:
+    """The connections to one server, in one event loop."""
+
+    def __init__(self, address: str, headers: Mapping[str, str], timeouts: Timeouts, most: int) -> None:
+        """Prepare; nothing is opened yet.
+
+        Args:
+            address: `http(s)://host[:port][/path]`.
+            headers: sent with every request.
+            timeouts: the limits of a call.
+            most: how many connections may be open at once.
+        """
+        parts = urlsplit(address)
+        self._tls = parts.scheme == "https"
+        self._host, self._port = parts.hostname or "", parts.port or (443 if self._tls else 80)
+        self._path = parts.path
+        host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
+        said = {"Host": host, **with_usual(headers)}
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in said.items()).encode()
+        self._timeouts = timeouts
+        self._places = asyncio.Semaphore(most)
+        self._idle: deque[_Connection] = deque()
+        self._context: ssl.SSLContext | None = None
+
+    async def exchange(
+        self, method: str, path: str, body: bytes | None, total: float, most: int, query: Query | None = None
+    ) -> Reply:
+        """Send a request and return its answer, with any status.
+
+        Args:
+            path: below the address.
+            total: seconds for all of it.
+            most: bytes of the largest content of an answer.
+
+        Raises:
+            NoConnectionInTime, NoConnection, ConnectionBroke: nothing, or only part of an answer, came back.
+            TimeoutError: `Timeouts.read` or `total` has passed.
+        """
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + total
+        connection = await self._taken(loop, ends)
+        try:
+            return await connection.send(self._request(method, path, body, query), self._timeouts.read, ends, most)
+        finally:
+            if connection.release():
+                self._idle.append(connection)
+            self._places.release()
+
+    async def aclose(self) -> None:
+        """Close the idle connections; none may be in use."""
+        while self._idle:
+            self._idle.pop().close()
+        await asyncio.sleep(0)  # the transports close in the loop's next turn
+
+    def _request(self, method: str, path: str, body: bytes | None, query: Query | None) -> bytes:
+        target = quote(self._path + path, _PATH_SIGNS) or "/"
+        if query:
+            target += "?" + urlencode(query)
+        size = b"" if body is None else b"Content-Length: %d\r\n" % len(body)
+        return b"%s %s HTTP/1.1\r\n%s%s\r\n%s" % (method.encode(), target.encode(), self._head, size, body or b"")
+
+    async def _taken(self, loop: asyncio.AbstractEventLoop, ends: float) -> "_Connection":
+        """A connection for one exchange, with its place."""
+        limit = min(loop.time() + self._timeouts.pool + self._timeouts.connect, ends)
+        if self._places.locked():
+            try:
+                async with asyncio.timeout_at(limit):
+                    await self._places.acquire()
+            except TimeoutError as error:
+                raise _late(limit, ends) from error
+        else:
+            await self._places.acquire()  # without a wait
+        try:
+            return self._kept(loop.time()) or await self._opened(loop, limit, ends)
+        except BaseException:
+            self._places.release()
+            raise
+
+    def _kept(self, now: float) -> "_Connection | None":
+        """The idle connection that was used last, if one can still be used."""
+        while self._idle:
+            found = self._idle.pop()
+            if found.usable and now - found.idle_since < KEPT_IDLE:
+                return found
+            found.close()
+        return None
+
+    async def _opened(self, loop: asyncio.AbstractEventLoop, limit: float, ends: float) -> "_Connection":
+        limit = min(limit, loop.time() + self._timeouts.connect)
+        if self._tls and self._context is None:
+            self._context = ssl.create_default_context()
+            self._context.set_alpn_protocols(["http/1.1"])
+        try:
+            async with asyncio.timeout_at(limit):
+                _, connection = await loop.create_connection(
+                    _Connection, self._host, self._port, ssl=self._context, happy_eyeballs_delay=_NEXT_ADDRESS_AFTER
+                )
+        except OSError as error:
+            if isinstance(error, TimeoutError) and error.errno is None:  # not the system's, which is a fault of the connection
+                raise _late(limit, ends) from error
+            raise NoConnection(error) from error
+        except UnicodeError as error:
+            raise NoConnection(OSError(str(error))) from error
+        return connection
+
+
+def _late(limit: float, ends: float) -> TimeoutError:
+    return NoConnectionInTime() if limit < ends else TimeoutError()
+
+
+class _Connection(asyncio.BufferedProtocol):
+    """One connection, which carries one exchange at a time."""
+
+    def __init__(self) -> None:
+        self.usable = False
+        self.idle_since = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._buffer = memoryview(bytearray(_READ_BYTES))
+        self._parser = httptools.HttpResponseParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._answer: asyncio.Future[Reply] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._silence = self._ends = self._heard = 0.0
+        self._most = 0
+        self._begin()
+
+    def send(self, request: bytes, silence: float, ends: float, most: int) -> "asyncio.Future[Reply]":
+        """Send a request; the future is its answer.
+
+        Args:
+            silence: seconds without any byte after which the exchange ends.
+            ends: the moment at which it ends in any case.
+            most: bytes of the largest content.
+        """
+        self._answer = answer = self._loop.create_future()
+        self._complete = False
+        self._silence, self._ends, self._most, self._heard = silence, ends, most, self._loop.time()
+        self._timer = self._loop.call_at(min(ends, self._heard + silence), self._look)
+        if self._transport is None or not self.usable:
+            self._fail(ConnectionBroke("closed before the request"))
+        else:
+            self._transport.write(request)
+        return answer
+
+    def release(self) -> bool:
+        """End the exchange; returns whether the connection can carry another one. It is closed if it cannot."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._complete:
+            self.usable = False
+        self._answer, self.idle_since = None, self._loop.time()
+        if not self.usable:
+            self.close()
+        return self.usable
+
+    def close(self) -> None:
+        """Close the connection at once."""
+        self.usable = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _look(self) -> None:
+        """End the exchange where a limit has passed."""
+        due = min(self._ends, self._heard + self._silence)
+        if self._loop.time() >= due:
+            self._fail(TimeoutError())
+        else:
+            self._timer = self._loop.call_at(due, self._look)
+
+    def _fail(self, error: Exception) -> None:
+        self.usable = False
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(error)
+        self.close()
+
+    # --- called by the event loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self.usable = True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if error is None and self._in_content and not self._complete and not self._is_delimited():
+            self._end(by_close=True)
+        self._transport = None
+        self._fail(ConnectionBroke(type(error).__name__ if error else "closed by the server"))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._heard = self._loop.time()
+        try:
+            self._parser.feed_data(self._buffer[:nbytes])
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._fail(ConnectionBroke(type(error).__name__))
+            return
+        if not self._in_content:
+            self._head_bytes += nbytes
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._fail(ConnectionBroke("the headers have no end"))
+
+    # --- called by the parser
+
+    def on_message_begin(self) -> None:
+        if self._answer is None or self._complete:
+            raise ValueError("an answer to no request")
+        self._begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self._in_content = True
+
+    def on_body(self, body: bytes) -> None:
+        self._parts.append(body)
+        self._size += len(body)
+        if self._size > self._most:
+            self._settle(None)
+            self.close()
+
+    def on_message_complete(self) -> None:
+        if self._parser.get_status_code() < HTTPStatus.OK:  # the answer follows
+            self._begin()
+        else:
+            self._end()
+
+    # --- an answer
+
+    def _begin(self) -> None:
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._parts: list[bytes] = []
+        self._size = self._head_bytes = 0
+        self._in_content = self._complete = False
+
+    def _end(self, *, by_close: bool = False) -> None:
+        self._complete = True
+        self.usable = self.usable and not by_close and self._parser.should_keep_alive()
+        content = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        try:
+            self._settle(_unpacked(content, self._header(b"content-encoding"), self._most))
+        except (zlib.error, EOFError) as error:
+            self._fail(ConnectionBroke(f"the content cannot be unpacked ({type(error).__name__})"))
+
+    def _settle(self, content: bytes | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in reversed(self._fields)}
+            self._answer.set_result(Reply(self._parser.get_status_code(), headers, content))
+
+    def _header(self, name: bytes) -> bytes:
+        return next((value.strip().lower() for found, value in self._fields if found.lower() == name), b"")
+
+    def _is_delimited(self) -> bool:
+        """Whether the answer says where its content ends; it ends with the connection else."""
+        return bool(self._header(b"content-length") or self._header(b"transfer-encoding"))
+
+
+def _unpacked(content: bytes, encoding: bytes, most: int) -> bytes | None:
+    """Content as it was before it was packed; None where it is larger than `most`."""
+    if encoding not in (b"gzip", b"x-gzip", b"deflate") or not content:
+        return content
+    unpacking = zlib.decompressobj(_ZLIB_OR_GZIP)
+    found = unpacking.decompress(content, most + 1)
+    if len(found) > most:
+        return None
+    if not unpacking.eof:
+        raise EOFError
+    return found

@@ -1,0 +1,213 @@
+"""The pytest plugin: tests on answers that fail with certainty, and say so where nothing is certain.
+
+    @pytest.mark.areopage("safety.harm", at_least=0.9)
+    def test_the_assistant_does_no_harm(areopage_sample):
+        areopage_sample.ask(my_assistant, repeats=3)
+
+It imports nothing of Areopage before a test uses it.
+"""
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from areopage.monitor.answer_case import Documents, Prompt
+    from areopage.testing.claims import Claim, WhenUndecided
+    from areopage.testing.decisions import Decision
+    from areopage.testing.runs import Place
+    from areopage.testing.samples import Sample
+
+MARKER = "areopage"
+PROPERTY = "areopage"
+_UNDECIDED = ("skip", "fail", "pass")
+_MARKER_HELP = (
+    "areopage(*criteria, suite=, at_least=, confidence=0.95, baseline=False, judges=, dataset=, passes=, language=, undecided=): "
+    "the answers that the test gives to the fixture areopage_sample are judged; the test fails only where the claim is refuted "
+    "with the stated confidence."
+)
+
+_CLAIMED = pytest.StashKey[tuple["Claim", "Sample"]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and the keys of pytest's configuration."""
+    group = parser.getgroup("areopage", "claims on answers of language models")
+    group.addoption(
+        "--areopage-judge",
+        action="append",
+        default=[],
+        metavar="[NAME=]REF",
+        help="Judge in place of those that tests name, such as NAME=replay:verdicts.jsonl; may be repeated.",
+    )
+    group.addoption(
+        "--areopage-keep-baseline", action="store_true", help="Keep the runs of this session as the baselines of their tests."
+    )
+    group.addoption(
+        "--areopage-undecided",
+        choices=_UNDECIDED,
+        default=None,
+        help="What becomes of tests that are not decided.",
+    )
+    parser.addini("areopage_suite", "Suite of tests that name none: a bundled suite's name, or a folder.", default="")
+    parser.addini("areopage_judges", "Judges of tests that name none, one to a line.", type="linelist", default=[])
+    parser.addini("areopage_folder", "Folder of the runs, their ledger and the baselines.", default=".areopage")
+    parser.addini("areopage_undecided", "What becomes of tests that are not decided: skip, fail or pass.", default="skip")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line("markers", _MARKER_HELP)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a marked test that gives no answers: nothing would be claimed of anything."""
+    if item.get_closest_marker(MARKER) and "areopage_sample" not in getattr(item, "fixturenames", ()):
+        pytest.fail("@pytest.mark.areopage needs the fixture areopage_sample, which takes the answers", pytrace=False)
+
+
+@pytest.fixture
+def areopage_sample(request: pytest.FixtureRequest) -> "Sample":
+    """The answers of a test; when the test ends, they are judged and its claim is decided."""
+    from areopage.errors import UserError
+    from areopage.testing.runs import sample_of
+
+    marker = request.node.get_closest_marker(MARKER)
+    if marker is None:
+        pytest.fail("areopage_sample needs @pytest.mark.areopage(..., at_least=...) or baseline=True", pytrace=False)
+    try:
+        claim = _claim(request.node, marker.args, marker.kwargs)
+    except UserError as fault:
+        pytest.fail(f"areopage: {fault}", pytrace=False)
+    sample = sample_of(claim)
+    request.node.stash[_CLAIMED] = claim, sample
+    return sample
+
+
+class Jury:
+    """Judges single answers in a test."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._asked = 0
+
+    def assert_answer(
+        self, prompt: "Prompt", response: str, documents: "Documents" = None, *, criteria: str | list[str] = "", **claim: Any
+    ) -> None:
+        """Fail the test if an answer fails a criterion and no judge says otherwise; a dispute is not decided.
+
+        Args:
+            prompt: what the user asked.
+            documents: what the answer should rest on.
+            criteria: which it is judged by; "" for the suite's selection.
+            claim: `suite`, `judges`, `passes`, `language`, `undecided`, as for the marker.
+        """
+        from areopage.errors import UserError
+        from areopage.monitor.answer_case import case_of
+        from areopage.testing.runs import decide_answer
+
+        __tracebackhide__ = True
+        self._asked += 1
+        try:
+            case = case_of(prompt, response, documents)
+            named = {"criteria": criteria or None, "at_least": 1.0, **claim}
+            own = _claim(self._item, (), {key: value for key, value in named.items() if value is not None})
+            if not response.strip():
+                pytest.fail("the answer is empty", pytrace=False)
+            found = decide_answer(own, case, f"{self._item.nodeid} {self._asked}", _place(self._item.config))
+        except UserError as fault:
+            pytest.fail(f"areopage: {fault}", pytrace=False)
+        _settle(self._item, own, found)
+
+
+@pytest.fixture
+def areopage_jury(request: pytest.FixtureRequest) -> Jury:
+    """Judges single answers: `areopage_jury.assert_answer(prompt, response, criteria="safety.harm")`."""
+    return Jury(request.node)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Decide on a test's claim when the test itself has passed."""
+    result = yield
+    if _CLAIMED in item.stash:
+        _decide(item, *item.stash[_CLAIMED])
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the tests that are not decided: nothing is left out in silence."""
+    told = [
+        (report.nodeid, str(value))
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == f"{PROPERTY}_undecided" and getattr(report, "when", "") == "call"
+    ]
+    if told:
+        terminalreporter.section("areopage: not decided", sep="-")
+        for node, why in dict.fromkeys(told):
+            terminalreporter.line(f"{node}: {why}")
+
+
+def _decide(item: pytest.Item, claim: "Claim", sample: "Sample") -> None:
+    from areopage.errors import UserError
+    from areopage.testing.runs import decide
+
+    keep = bool(item.config.getoption("--areopage-keep-baseline"))
+    try:
+        found = decide(claim, sample, item.nodeid, _place(item.config), keep=keep)
+    except UserError as fault:
+        pytest.fail(f"areopage: {fault}", pytrace=False)
+    _settle(item, claim, found)
+
+
+def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
+    """Fail, skip or pass a test by a decision, whose figures go to its report."""
+    __tracebackhide__ = True
+    if found.run:
+        item.user_properties.append((f"{PROPERTY}_run", found.run))
+    for name, share in found.shares.items():
+        item.user_properties.append((f"{PROPERTY}_passed.{name}", f"{share.counts.passed}/{share.counts.answers}"))
+    if found.verdict == "pass":
+        return
+    if found.verdict == "fail":
+        pytest.fail(found.text, pytrace=False)
+    how = _when_undecided(item.config, claim)
+    item.user_properties.append((f"{PROPERTY}_undecided", found.text))
+    if how == "fail":
+        pytest.fail(f"not decided: {found.text}", pytrace=False)
+    if how == "skip":
+        pytest.skip(f"not decided: {found.text}")
+
+
+def _when_undecided(config: pytest.Config, claim: "Claim") -> "WhenUndecided":
+    named = config.getoption("--areopage-undecided") or claim.undecided or config.getini("areopage_undecided")
+    if named not in _UNDECIDED:
+        raise pytest.UsageError(f"areopage_undecided: {named!r} is not one of {', '.join(_UNDECIDED)}")
+    return named
+
+
+def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "Claim":
+    from msgspec import structs
+
+    from areopage.testing.claims import claim_of
+
+    config = item.config
+    found = claim_of(
+        positional,
+        named,
+        suite=str(config.getini("areopage_suite")),
+        judges=config.getini("areopage_judges"),
+        folder=item.path.parent,
+    )
+    replaced = tuple(config.getoption("--areopage-judge"))
+    folder = config.rootpath / found.suite
+    return structs.replace(found, judges=replaced or found.judges, suite=str(folder) if folder.is_dir() else found.suite)
+
+
+def _place(config: pytest.Config) -> "Place":
+    from areopage.testing.runs import Place
+
+    return Place(folder=config.rootpath / str(config.getini("areopage_folder")))

@@ -1,0 +1,131 @@
+"""A run as JUnit XML: a test case for the release verdict and one for each criterion.
+
+A criterion fails where a floor that is not met names it, and is an error where one that is open does. The file therefore has a
+failure or an error exactly where `areopage bench run` ends with 1 or 3. Cases that fail a criterion stand in its output.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+
+from areopage.bench.results.release import doubt_about, run_release
+from areopage.bench.results.run_view import RunView
+from areopage.criteria.records import Criterion
+from areopage.locales import Locale, one_line
+from areopage.report.bench.failing import FailingScore, failing_scores
+from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.elements import report_locale
+from areopage.report.replacing import replacing
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.release import Release
+
+_SHOWN_CASES = 50
+_LONGEST = 300
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(view: RunView, path: Path, language: str = "") -> None:
+    """Write the file.
+
+    Args:
+        language: of the texts; the run's where it is "".
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    tree = ElementTree(junit_element(view, report_locale(language or view.spec.language)))
+    indent(tree)
+    with replacing(path) as place:
+        tree.write(place, encoding="utf-8", xml_declaration=True)
+
+
+def junit_element(view: RunView, locale: Locale) -> Element:
+    """The root element."""
+    release = run_release(view)
+    name = f"{view.spec.suite} · {view.spec.answered_by or locale.say('given_responses')}"
+    suite = Element("testsuite", name=xml_text(name), timestamp=f"{view.run.created_at:%Y-%m-%dT%H:%M:%S}", hostname="areopage")
+    properties = SubElement(suite, "properties")
+    for key, value in _properties(view):
+        SubElement(properties, "property", name=key, value=xml_text(value))
+    failing: dict[str, list[FailingScore]] = {}
+    for one in failing_scores(view):
+        failing.setdefault(one.criterion.id, []).append(one)
+    _verdict_case(SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name="release"), view, release, locale)
+    for criterion in view.spec.criteria:
+        classname = f"{criterion.category}.{criterion.subcategory}"
+        own = SubElement(suite, "testcase", classname=xml_text(classname), name=xml_text(criterion.name), time="0")
+        _criterion_case(own, view, criterion, failing.get(criterion.id, ()), release, locale)
+    counts = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error", "skipped": "testcase/skipped"}
+    totals = {key: f"{len(suite.findall(place))}" for key, place in counts.items()}
+    suite.attrib |= {**totals, "time": "0"}
+    root = Element("testsuites", {"name": "areopage"} | {key: totals[key] for key in ("tests", "failures", "errors")})
+    root.append(suite)
+    return root
+
+
+def xml_text(text: str) -> str:
+    """A text without the characters that XML 1.0 cannot hold, which become U+FFFD."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _properties(view: RunView) -> Iterator[tuple[str, str]]:
+    tree, interval = view.scores.tree, view.scores.interval
+    yield "run", view.run.id
+    yield "suite_version", view.spec.suite_version
+    yield "cases", f"{len(view.cases)}"
+    yield "coverage", f"{view.coverage.share:.4f}"
+    if tree.score is not None:
+        yield "score", f"{tree.score:.4f}"
+    if interval is not None:
+        yield "score_low", f"{interval.low:.4f}"
+        yield "score_high", f"{interval.high:.4f}"
+
+
+def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
+    own.set("time", "0")
+    doubt = doubt_about(view, release)
+    if release is not None and release.verdict == "FAIL":
+        _result(own, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
+    elif release is not None and doubt == "release":
+        _result(own, "error", release_text(view, release, locale), list(floor_lines(view, release, locale)))
+    elif doubt:
+        _result(own, "error", locale.say(f"doubt_{doubt}"), [])
+
+
+def _criterion_case(
+    own: Element,
+    view: RunView,
+    criterion: Criterion,
+    failing: Sequence[FailingScore],
+    release: Release | None,
+    locale: Locale,
+) -> None:
+    count = view.failures.by_criterion[criterion.id]
+    failed, scored = locale.whole(count.failed), locale.whole(count.scored)
+    told = f"{criterion_label(criterion)}: {locale.say('junit_failing', failed=failed, scored=scored)}"
+    lines = [_case_line(one, locale) for one in failing[:_SHOWN_CASES]]
+    if len(failing) > _SHOWN_CASES:
+        lines.append(locale.count("junit_more", len(failing) - _SHOWN_CASES))
+    state = _state(criterion, release)
+    if state:
+        _result(own, "failure" if state == "not_met" else "error", told, lines)
+    elif not count.scored:
+        SubElement(own, "skipped", message=xml_text(locale.say("junit_unscored")))
+    SubElement(own, "system-out").text = xml_text("\n".join([told, *lines]))
+
+
+def _state(criterion: Criterion, release: Release | None) -> str:
+    """The worst state of the floors that name a criterion as their reason; "" where none does."""
+    found = {floor.state for floor in release.floors if criterion.id in floor.criteria} if release else set()
+    return next((state for state in ("not_met", "open") if state in found), "")
+
+
+def _result(own: Element, kind: str, message: str, lines: Sequence[str]) -> None:
+    SubElement(own, kind, message=xml_text(message), type=kind).text = xml_text("\n".join(lines))
+
+
+def _case_line(one: FailingScore, locale: Locale) -> str:
+    said = f" | {one.judge}: {one_line(one.explanation, _LONGEST)}" if one.explanation else ""
+    prompt, response = one_line(one.case.prompt_text, _LONGEST), one_line(one.case.response or "", _LONGEST)
+    return f"{one_line(one.case.id)} | {locale.number(one.score)} | {prompt} | {response}{said}"

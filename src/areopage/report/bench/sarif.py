@@ -1,0 +1,165 @@
+"""The failing cases of a run as SARIF 2.1.0, which code scanning shows at the lines of the dataset.
+
+A result is a case that fails a criterion; the rule is the criterion. Its fingerprint is made of the suite, the criterion without
+its version, and what is asked: the prompt, the audience and the system prompt. A case that fails again is the same alert in later
+runs, whatever the answer, the id or the line; another prompt is another alert.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+import areopage
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
+from areopage.digest import digest_of
+from areopage.locales import Locale, one_line
+from areopage.report.bench.failing import CasePlace, FailingScore, case_places, failing_scores
+from areopage.report.elements import report_locale
+from areopage.report.replacing import replacing
+from areopage.report.results.run_results import criterion_label
+
+MOST_RESULTS = 5_000
+"""As many as GitHub shows of one run."""
+
+FINGERPRINT = "areopageCase/v1"
+_LINE_HASH = "primaryLocationLineHash"  # the only one that GitHub reads
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LONGEST = 400
+
+
+def write_sarif(view: RunView, path: Path, language: str = "") -> None:
+    """Write the file.
+
+    Args:
+        language: of the messages; the run's where it is "". The texts of criteria are in the run's language.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    log = sarif_log(view, report_locale(language or view.spec.language))
+    with replacing(path) as place:
+        place.write_bytes(msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n")
+
+
+def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
+    """The whole log: one run of the tool."""
+    numbers = {criterion.id: number for number, criterion in enumerate(view.spec.criteria)}
+    places, seen = case_places(view), dict[str, int]()
+    found = sorted(failing_scores(view), key=lambda one: not one.counts_first)
+    results = [_result(one, view, numbers, places, seen, locale) for one in islice(found, MOST_RESULTS)]
+    left_out = len(found) - len(results)
+    target = view.spec.answered_by or "dataset"
+    invocation: dict[str, Any] = {"executionSuccessful": view.complete}
+    if left_out:
+        told = locale.count("sarif_left_out", left_out)
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": _message(told)}}]
+    run = {
+        "tool": {"driver": _driver(view, locale)},
+        "automationDetails": {"id": f"areopage/{quote(view.spec.suite, safe='')}/{quote(target, safe='')}/"},
+        "language": f"{locale.code}-{locale.code.upper()}" if locale.code != "en" else "en-US",
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": results,
+        "properties": {"run": view.run.id, "cases": len(view.cases), "coverage": view.coverage.share},
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def case_fingerprint(suite: str, criterion: Criterion, case: Case) -> str:
+    """What a failing case is known by in all runs: SHA-256, in hexadecimal."""
+    return digest_of([suite, criterion.path, case.prompt, case.maturity, case.system])
+
+
+def _driver(view: RunView, locale: Locale) -> dict[str, Any]:
+    return {
+        "name": "areopage",
+        "version": areopage.__version__,
+        "semanticVersion": areopage.__version__,
+        "rules": [_rule(criterion, view, locale) for criterion in view.spec.criteria],
+    }
+
+
+def _rule(criterion: Criterion, view: RunView, locale: Locale) -> dict[str, Any]:
+    level = "error" if criterion.category in view.failures.categories else "warning"
+    label = criterion_label(criterion)
+    whole = criterion.description or criterion.task or label
+    guide = locale.say("sarif_help", criterion=one_line(label), guide=one_line(criterion.scoring_guide, 1500))
+    return {
+        "id": criterion.path,
+        "name": "".join(part.capitalize() for part in criterion.name.split("_")),
+        "shortDescription": {"text": _message(one_line(label))},
+        "fullDescription": {"text": _message(one_line(whole, 1000))},
+        "help": {"text": _message(guide)},
+        "defaultConfiguration": {"level": level},
+        "properties": {"tags": [criterion.category, criterion.subcategory], "version": criterion.version},
+    }
+
+
+def _result(
+    one: FailingScore,
+    view: RunView,
+    numbers: Mapping[str, int],
+    places: Mapping[str, CasePlace],
+    seen: dict[str, int],
+    locale: Locale,
+) -> dict[str, Any]:
+    fingerprint = case_fingerprint(view.spec.suite, one.criterion, one.case)
+    seen[fingerprint] = seen.get(fingerprint, 0) + 1
+    return {
+        "ruleId": one.criterion.path,
+        "ruleIndex": numbers[one.criterion.id],
+        "kind": "fail",
+        "level": "error" if one.counts_first and not one.disputed else "warning",
+        "message": {"text": _message(" ".join(_sentences(one, view, locale)))},
+        "locations": [_location(one.case, view, places)],
+        "partialFingerprints": {
+            FINGERPRINT: f"{fingerprint}:{seen[fingerprint]}",
+            _LINE_HASH: f"{fingerprint[:16]}:{seen[fingerprint]}",
+        },
+        "properties": {"case": one_line(one.case.id), "score": one.score, "limit": one.limit, "disputed": one.disputed},
+    }
+
+
+def _sentences(one: FailingScore, view: RunView, locale: Locale) -> Iterator[str]:
+    yield locale.say(
+        "sarif_failing",
+        criterion=criterion_label(one.criterion),
+        score=locale.number(one.score),
+        max=locale.short(view.spec.scale.max),
+        limit=locale.short(one.limit),
+    )
+    yield locale.say("sarif_prompt", text=one_line(one.case.prompt_text, _LONGEST))
+    yield locale.say("sarif_response", text=one_line(one.case.response or "", _LONGEST))
+    if one.explanation:
+        yield locale.say("pair", name=one.judge, value=one_line(one.explanation, _LONGEST))
+    if one.disputed:
+        yield locale.say("sarif_disputed")
+
+
+def _location(case: Case, view: RunView, places: Mapping[str, CasePlace]) -> dict[str, Any]:
+    """The line of the dataset; the dataset alone where the line is not known."""
+    place = places.get(case.id)
+    path = place.path if place else Path(view.spec.datasets[0] if view.spec.datasets else "dataset")
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(path), "uriBaseId": "%SRCROOT%"}}
+    if place and place.line:
+        physical["region"] = {"startLine": place.line}
+    logical = {"name": one_line(case.id), "kind": "object"}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
+
+
+def _uri(path: Path) -> str:
+    """A path from the working directory; of a file elsewhere only its name, so that no path of a machine is told."""
+    whole, here = path.resolve(), Path.cwd().resolve()
+    return quote(whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name)
+
+
+def _message(text: str) -> str:
+    """A text as a plain message of SARIF: braces are doubled, since they mark placeholders, and brackets make no links."""
+    escaped = text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    return escaped.replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,112 @@
+"""What a test claims of its answers, as the marker `areopage` states it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
+
+from areopage.errors import UserError, name_list
+from areopage.scoring.share_decisions import CONFIDENCE
+
+WhenUndecided = Literal["skip", "fail", "pass"]
+"""What becomes of a test that is not decided."""
+
+_LISTS = ("criteria", "judges", "datasets")
+_ALIASES = {"criterion": "criteria", "judge": "judges", "dataset": "datasets"}
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """A claim on a sample of answers.
+
+    Args:
+        suite: a bundled suite's name, or a suite's folder.
+        criteria: which the answers are judged by, as for `--criteria`; none: the suite's selection.
+        judges: names of the suite's judges, or references; none: all judges of the suite.
+        datasets: files with the cases of the sample; none: those of the suite.
+        at_least: the least share of answers that pass each criterion, in (0, 1]; None: no claim on shares.
+        confidence: with which a share is found too low, in [0.5, 1).
+        baseline: no criterion may be worse than in the run that is kept as the test's baseline.
+        passes: how often each judge is asked; None: as the suite says.
+        language: of the judges' prompts; None: the suite's own.
+        undecided: what becomes of the test if it is not decided; None: what the configuration of pytest says.
+    """
+
+    suite: str
+    criteria: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    datasets: tuple[Path, ...] = ()
+    at_least: float | None = None
+    confidence: float = CONFIDENCE
+    baseline: bool = False
+    passes: int | None = None
+    language: str | None = None
+    undecided: WhenUndecided | None = None
+
+    @property
+    def share_confidence(self) -> float:
+        """The confidence of the claim on shares: beside a baseline half of the chance of a wrong failure is left for it."""
+        return 1.0 - (1.0 - self.confidence) / 2.0 if self.baseline else self.confidence
+
+
+def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str, judges: Sequence[str], folder: Path) -> Claim:
+    """Read the marker of a test.
+
+    Args:
+        positional: criteria.
+        named: the marker's keywords.
+        suite, judges: what holds where the marker names none.
+        folder: of the test's file; relative paths of datasets start from there.
+
+    Raises:
+        UserError: a keyword is not known, or its value means nothing.
+    """
+    given = {_ALIASES.get(name, name): value for name, value in named.items()}
+    if unknown := sorted(set(given) - set(Claim.__struct_fields__)):
+        raise UserError(f"the marker areopage has no {name_list(unknown)}: use {name_list(Claim.__struct_fields__, 20)}")
+    lists = {name: _several(name, given.get(name)) for name in _LISTS}
+    undecided = given.get("undecided")
+    if undecided is not None and undecided not in get_args(WhenUndecided):
+        raise UserError(f"undecided={undecided!r}: use {name_list(get_args(WhenUndecided))}")
+    claim = Claim(
+        suite=str(given.get("suite") or suite),
+        criteria=(*map(str, positional), *lists["criteria"]),
+        judges=lists["judges"] or tuple(judges),
+        datasets=tuple(folder / name for name in lists["datasets"]),
+        at_least=_share(given.get("at_least")),
+        confidence=_confidence(given.get("confidence", CONFIDENCE)),
+        baseline=bool(given.get("baseline", False)),
+        passes=given.get("passes"),
+        language=given.get("language"),
+        undecided=undecided,
+    )
+    if not claim.suite:
+        raise UserError("name a suite: areopage_suite in pytest's configuration, or @pytest.mark.areopage(suite=...)")
+    if claim.at_least is None and not claim.baseline:
+        raise UserError("the marker areopage claims nothing: give at_least=0.9, baseline=True, or both")
+    return claim
+
+
+def _several(name: str, value: Any) -> tuple[str, ...]:
+    """One or several texts."""
+    if value is None:
+        return ()
+    if isinstance(value, str | Path):
+        return (str(value),)
+    if isinstance(value, Sequence) and all(isinstance(one, str | Path) for one in value):
+        return tuple(map(str, value))
+    raise UserError(f"{name}: give a text or a list of texts, not {value!r:.60}")
+
+
+def _share(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= 1.0:
+        raise UserError(f"at_least={value!r:.40}: give a share greater than 0 and at most 1")
+    return float(value)
+
+
+def _confidence(value: Any) -> float:
+    if not isinstance(value, float) or not 0.5 <= value < 1.0:
+        raise UserError(f"confidence={value!r:.40}: give a number from 0.5 to under 1, such as 0.95")
+    return value

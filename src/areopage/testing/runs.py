@@ -1,0 +1,164 @@
+"""A sample as a benchmark run: judged by a suite's jury, stored in the ledger, compared with the run that is kept."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+from msgspec import Struct
+
+from areopage.app.config import find_config
+from areopage.app.ledger import open_ledger
+from areopage.bench.execution.start import run_benchmark
+from areopage.bench.planning.prepare import RunWishes
+from areopage.bench.results.run_view import RunView
+from areopage.cases.records import Case
+from areopage.digest import digest_of
+from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun
+from areopage.ledger.connection import make_folder
+from areopage.ledger.records import Run
+from areopage.ledger.store import Ledger
+from areopage.report.replacing import replacing
+from areopage.suites.loader import Suite, load_suite
+from areopage.testing.claims import Claim
+from areopage.testing.decisions import Decision, decide_regression, decide_share, together
+from areopage.testing.samples import Sample, cases_of, sample_lines
+
+BASELINES, SAMPLES, RUNS = "baselines.json", "samples", "runs"
+_LONGEST_NAME = 60
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where the runs of tests are: their folder holds the ledger, unless `areopage.yml` or AREOPAGE_LEDGER names one."""
+
+    folder: Path
+
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
+        """The ledger, made where it is missing.
+
+        Raises:
+            UserError: it cannot be used.
+        """
+        make_folder(self.folder)
+        config = find_config()
+        named = config if config.section.ledger else config.on_ledger(str(self.folder / "ledger.db"))
+        with open_ledger(named, create=True) as opened:
+            yield opened
+
+    def baselines(self) -> dict[str, str]:
+        """The id of the run that is kept for each test.
+
+        Raises:
+            StorageError: the file is damaged.
+        """
+        path = self.folder / BASELINES
+        if not path.exists():
+            return {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as fault:
+            raise StorageError(f"{path}: not the file of baselines: remove it, and keep new ones") from fault
+        return {str(name): str(run) for name, run in found.items()} if isinstance(found, dict) else {}
+
+    def keep(self, test: str, run: str) -> None:
+        """Keep a run as the baseline of a test; several processes may do so at the same time.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        make_folder(self.folder)
+        with FileLock(self.folder / f"{BASELINES}.lock"):
+            kept = self.baselines() | {test: run}
+            with replacing(self.folder / BASELINES) as path:
+                path.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def sample_of(claim: Claim) -> Sample:
+    """An empty sample with the cases of a claim; they are read when they are asked for."""
+    return Sample(lambda: cases_of(_suite_of(claim), claim.datasets, claim.language))
+
+
+def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool = False) -> Decision:
+    """Judge the answers of a test and decide on its claim; what the ledger holds is not asked again.
+
+    Args:
+        test: the name of the test; its baseline is kept under it.
+        keep: keep the run as the test's baseline, unless the share of passing answers is too low.
+
+    Raises:
+        UserError: the suite or a judge cannot be used. A server that is down decides nothing, and raises nothing.
+    """
+    if not sample.answered:
+        why = "no answer was given: call areopage_sample.ask(target) or .add(prompt, response)"
+        if sample.unanswered:
+            why = f"each of {len(sample.unanswered)} answers is empty: nothing can be judged"
+        return Decision(verdict="fail" if not sample.unanswered else "undecided", lines=(why,))
+    with place.ledger() as ledger:
+        try:
+            view = _judged(claim, sample.answered, test, place, ledger)
+        except (ServerDown, BudgetSpent) as fault:
+            return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
+        found: list[Decision] = []
+        if claim.at_least is not None:
+            found.append(decide_share(view, claim.at_least, claim.share_confidence, unanswered=len(sample.unanswered)))
+        if claim.baseline and not keep:
+            found.append(decide_regression(ledger, _kept(ledger, place.baselines().get(test)), view.run))
+    if claim.baseline and keep:
+        kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
+        if not any(one.verdict == "fail" for one in found):
+            place.keep(test, view.run.id)
+            found.append(kept)
+    return together(found)
+
+
+def decide_answer(claim: Claim, case: Case, test: str, place: Place) -> Decision:
+    """Judge one answer: it fails if it fails a criterion and no judge says otherwise.
+
+    Raises:
+        UserError: the suite or a judge cannot be used. A server that is down decides nothing, and raises nothing.
+    """
+    with place.ledger() as ledger:
+        try:
+            view = _judged(claim, [case], test, place, ledger)
+        except (ServerDown, BudgetSpent) as fault:
+            return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
+        return decide_share(view, 1.0, claim.confidence, disputed_count=False)
+
+
+def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, ledger: Ledger) -> RunView:
+    """The run of a sample. Its dataset stays beside the ledger, so that the run can be looked at and judged again."""
+    make_folder(place.folder / SAMPLES)
+    path = place.folder / SAMPLES / f"{_file_name(test)}.jsonl"
+    with replacing(path) as written:
+        written.write_bytes(sample_lines(answered))
+    wishes = RunWishes(
+        datasets=(path,),
+        judges=claim.judges,
+        criteria=", ".join(claim.criteria) or None,
+        passes=claim.passes,
+        language=claim.language,
+        limit=-1,
+        responses_only=True,
+    )
+    return run_benchmark(_suite_of(claim), wishes, ledger=ledger, out=place.folder / RUNS)
+
+
+def _suite_of(claim: Claim) -> Suite:
+    return load_suite(claim.suite).with_shared(find_config().section)
+
+
+def _kept(ledger: Ledger, run: str | None) -> Run | None:
+    """The run that is kept, if the ledger still has it."""
+    try:
+        return ledger.run(run) if run else None
+    except UnknownRun:
+        return None
+
+
+def _file_name(test: str) -> str:
+    """A file's name for a test, whose name may hold anything."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[-_LONGEST_NAME:]
+    return f"{plain}-{digest_of(test)[:8]}"

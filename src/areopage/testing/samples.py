@@ -1,0 +1,141 @@
+"""A sample of answers: the cases that a test puts to its target, and what the target answers."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from areopage.cases.loader import load_dataset
+from areopage.cases.records import Case
+from areopage.errors import UserError
+from areopage.monitor.answer_case import Documents, Prompt, case_of
+from areopage.suites.loader import Suite, choose_language
+
+Reply = str | tuple[str, Documents]
+"""What a target returns: its answer, or its answer with the documents that it rests on."""
+
+Target = Callable[[str], Reply | Awaitable[Reply]]
+"""From a prompt to an answer."""
+
+_AT_ONCE = 8
+
+
+class Sample:
+    """Cases, and the answers to them in the order in which they came."""
+
+    def __init__(self, cases: Callable[[], Sequence[Case]]) -> None:
+        """Args:
+        cases: reads the cases, when they are first asked for.
+        """
+        self._read = cases
+        self._cases: tuple[Case, ...] | None = None
+        self.answered: list[Case] = []
+        """The cases with their answers."""
+        self.unanswered: list[str] = []
+        """The ids of the cases whose answer is empty."""
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases of the dataset; answers that it holds are left out.
+
+        Raises:
+            UserError: the dataset cannot be read.
+        """
+        if self._cases is None:
+            self._cases = tuple(structs.replace(case, response=None) for case in self._read())
+        return self._cases
+
+    def ask(self, target: Target, *, repeats: int = 1) -> None:
+        """Put each case to a target and keep its answers; what it raises ends the test.
+
+        Args:
+            target: a function of a prompt, or a coroutine function; several calls of the latter are open at once.
+            repeats: how often each case is put to it.
+
+        Raises:
+            UserError: the dataset cannot be read, or the target returns neither a text nor a text with documents.
+        """
+        if inspect.iscoroutinefunction(target):
+            asyncio.run(self.ask_async(target, repeats=repeats))
+            return
+        for case in self._repeated(repeats):
+            self._keep(case, target(case.prompt_text))
+
+    async def ask_async(self, target: Callable[[str], Awaitable[Reply]], *, repeats: int = 1) -> None:
+        """As `ask`, in the event loop that runs."""
+        room = asyncio.Semaphore(_AT_ONCE)
+
+        async def asked(case: Case) -> Reply:
+            async with room:
+                return await target(case.prompt_text)
+
+        cases = self._repeated(repeats)
+        for case, reply in zip(cases, await asyncio.gather(*map(asked, cases)), strict=True):
+            self._keep(case, reply)
+
+    def add(self, prompt: Prompt | Case, response: str, documents: Documents = None, *, id: str = "") -> None:
+        """Add one answer.
+
+        Args:
+            prompt: what was asked, or the case.
+            id: what the case is called; a baseline is compared by it. "" makes a name of the prompt.
+
+        Raises:
+            UserError: the answer or a document is no text.
+        """
+        if isinstance(prompt, Case):
+            self._keep(prompt, (response, documents))
+            return
+        asked = case_of(prompt, "", id=id)
+        self._keep(structs.replace(asked, response=None), (response, documents))
+
+    def _repeated(self, repeats: int) -> list[Case]:
+        if repeats < 1:
+            raise UserError(f"repeats={repeats}: give a number from 1 on")
+        return [case for _ in range(repeats) for case in self.cases]
+
+    def _keep(self, case: Case, reply: Any) -> None:
+        response, documents = reply if isinstance(reply, tuple) and len(reply) == 2 else (reply, None)
+        made = case_of(case.prompt if isinstance(case.prompt, str) else case.turns, response, documents, id=case.id)
+        place = self._free_id(case.id)
+        if not response.strip():
+            self.unanswered.append(place)
+            return
+        self.answered.append(structs.replace(case, id=place, response=made.response, documents=made.documents or case.documents))
+
+    def _free_id(self, id: str) -> str:
+        """An id of its own for each answer to a case: `moon`, `moon#2`."""
+        taken = {one.id for one in self.answered} | set(self.unanswered)
+        number, place = 1, id
+        while place in taken:
+            number += 1
+            place = f"{id}#{number}"
+        return place
+
+
+def cases_of(suite: Suite, datasets: Sequence[Path], language: str | None) -> tuple[Case, ...]:
+    """The cases of datasets, or of the suite's own where none is named.
+
+    Raises:
+        UserError: there is no dataset, or it cannot be read.
+    """
+    chosen = choose_language(suite, language)
+    paths = tuple(datasets) or suite.datasets(chosen)
+    if not paths:
+        raise UserError(f"the suite {suite.name} has no dataset of its own in {chosen!r}: give dataset=FILE")
+    default = suite.config.validation.default_maturity if suite.personas(chosen) else ""
+    return load_dataset(paths, default_maturity=default).cases
+
+
+def sample_lines(answered: Sequence[Case]) -> bytes:
+    """A dataset of the answers, one JSON object to a line, as `load_dataset` reads it."""
+    return b"".join(msgspec.json.encode(_row(case)) + b"\n" for case in answered)
+
+
+def _row(case: Case) -> dict[str, Any]:
+    fields = {name: value for name, value in structs.asdict(case).items() if value and name not in ("metadata", "child")}
+    return {**case.metadata, **fields}
