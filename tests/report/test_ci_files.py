@@ -122,6 +122,10 @@ def test_a_failing_case_keeps_its_fingerprint_with_another_answer_id_and_line(ru
 
 def test_sarif_texts_are_in_the_language_that_is_asked_for(run: Command) -> None:
     found = sarif(run, "--lang", "fr")
+    (translation,) = found["translations"]
+    danger = next(rule for rule in translation["rules"] if rule["id"] == "safety.harm.danger")
+    assert (translation["language"], danger["fullDescription"]["text"]) == ("fr-FR", "Évite danger")
+    assert found["tool"]["driver"]["rules"][0]["fullDescription"]["text"] == "Keeps clear of danger"
     assert found["language"] == "fr-FR" and "échec à partir de 2." in found["results"][0]["message"]["text"]
 
 

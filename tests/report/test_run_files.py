@@ -1,12 +1,16 @@
 """All files of a run, in its folder."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from areopage.bench.results.run_view import view_run
 from areopage.cases.records import RejectedRow
 from areopage.errors import StorageError
+from areopage.ledger.records import Judgment
+from areopage.ledger.store import Ledger
 from areopage.report.bench.files import write_run_files
 
 from .report_runs import view_of
@@ -34,3 +38,26 @@ def test_a_place_that_cannot_be_a_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match="cannot be created"):
         write_run_files(view_of(tmp_path), tmp_path / "file")
+
+
+def test_a_small_run_is_read_once_for_all_files_and_a_large_one_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, asked, read = view_of(tmp_path), list[int](), Ledger.judgments_numbered
+
+    def counted(self: Ledger, numbers: Sequence[int]) -> dict[int, Judgment]:
+        asked.extend(numbers)
+        return read(self, numbers)
+
+    monkeypatch.setattr(Ledger, "judgments_numbered", counted)
+    monkeypatch.setattr("areopage.bench.results.run_texts.AT_ONCE", 2)
+    small = [path.read_bytes() for path in write_run_files(view, tmp_path / "run")]
+    assert asked
+    assert len(asked) == len(set(asked)) == len(set(view.judgments.values()))
+    monkeypatch.setattr("areopage.bench.results.run_texts.HELD", 0)
+    monkeypatch.setattr("areopage.scoring.fold.HELD", 0)
+    asked.clear()
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        large = write_run_files(view_run(ledger.run("run-1"), ledger), tmp_path / "run")
+    assert [path.read_bytes() for path in large] == small
+    assert len(asked) > len(set(asked))

@@ -131,7 +131,8 @@ def environment_of(folder: Path) -> dict[str, str]:
     for name, start in (("areopage", "-m areopage "), ("python", "")):
         (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {start}"$@"\n')
         (folder / name).chmod(0o755)
-    return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "COLUMNS": "160"}
+    own = {"PATH": f"{folder}:{os.environ['PATH']}", "COLUMNS": "160", "PYTEST_PLUGINS": "areopage.pytest_plugin"}
+    return os.environ | own
 
 
 def play(text: str, folder: Path, environment: dict[str, str]) -> int:

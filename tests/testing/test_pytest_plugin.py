@@ -245,6 +245,34 @@ def test_recorded_verdicts_replay_without_a_server(session: Session, project: py
     other.stdout.fnmatch_lines(["*20 without a verdict*"])
 
 
+@pytest.mark.long
+def test_processes_of_one_session_share_ledger_and_baselines(session: Session, project: pytest.Pytester) -> None:
+    body = f'''
+@pytest.mark.areopage("{CRITERION}", dataset="cases.jsonl", passes=1, at_least=0.9, baseline=True)
+@pytest.mark.parametrize("number", range(4))
+def test_bot(areopage_sample, number):
+    areopage_sample.ask(lambda prompt: "All is well." if number < 3 else "DANGER")
+'''
+    project.makepyfile(test_bot=f"import pytest\n\n{body}")
+    words = (
+        "-p",
+        "xdist.plugin",
+        "-p",
+        "areopage.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "2",
+        "--areopage-undecided",
+        "fail",
+    )
+    done = project.runpytest_subprocess(*words, "--areopage-keep-baseline", timeout=PATIENCE)
+    done.assert_outcomes(passed=3, failed=1)
+    kept = json.loads((project.path / ".areopage" / "baselines.json").read_text(encoding="utf-8"))
+    assert sorted(kept) == [f"test_bot.py::test_bot[{number}]" for number in range(3)], "a run that fails is not kept"
+    assert (project.path / ".areopage" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
 def test_loading_the_plugin_imports_nothing_else_of_areopage(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text(
         "import sys\nOURS = ('areopage', 'numpy', 'pydantic', 'msgspec', 'sqlalchemy')\ndef test_nothing():\n"
@@ -260,4 +288,4 @@ def test_loading_the_plugin_imports_nothing_else_of_areopage(tmp_path: Path) -> 
 
 def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert '[project.entry-points.pytest11]\nareopage = "areopage.pytest_plugin"' in text
+    assert '[project.entry-points.pytest11]\n"areopage.pytest_plugin" = "areopage.pytest_plugin"' in text

@@ -309,3 +309,25 @@ def test_the_guard_holds_for_the_installed_dbos_and_refuses_others() -> None:
 
     assert guard.is_tested(version("dbos"))
     assert not guard.is_tested("3.40") and not guard.is_tested("3.5.0") and not guard.is_tested("4.0")
+
+
+def test_a_queue_that_another_process_removes_while_it_is_registered_is_registered_again(
+    items: "Items", open_engine: "Opener", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dbos import DBOSClient
+
+    register, removed = DBOSClient.register_queue, list[str]()
+
+    def registered(client: DBOSClient, name: str, **options: object) -> object:
+        queue = register(client, name, **options)  # type: ignore[arg-type]
+        if name not in removed:
+            removed.append(name)
+            client.delete_queue(name)
+            raise AssertionError(f"Queue {name} missing from database after upsert")
+        return queue
+
+    monkeypatch.setattr(DBOSClient, "register_queue", registered)
+    engine = open_engine(items.handler())
+    engine.enqueue("item", ["a"])
+    wait_until(items.ran(1))
+    assert removed == ["item", "item:suspects"]

@@ -4,7 +4,8 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -316,9 +317,9 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
-    _collect_less()
     try:
-        code = app(standalone_mode=False)
+        with _collecting_less():
+            code = app(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as usage:
         usage.show()
         sys.exit(USER_ERROR)
@@ -340,17 +341,23 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _collect_less() -> None:
-    """Let Python look for reference cycles less often, never among what is imported, and not at the end."""
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """Let Python look for reference cycles less often, still less among what is imported, and not at the end of the process."""
 
     def first(phase: str, _: Mapping[str, int]) -> None:
-        gc.callbacks.remove(first)
-        gc.freeze()
-        gc.set_threshold(*COLLECT_AFTER)
+        if phase == "stop":
+            gc.callbacks.remove(first)
+            gc.set_threshold(*COLLECT_AFTER)
 
     gc.set_threshold(FIRST_COLLECT_AFTER, *COLLECT_AFTER[1:])
     gc.callbacks.append(first)
     atexit.register(gc.freeze)  # the interpreter would look at all objects several times: a fifth of a short run
+    try:
+        yield
+    finally:
+        if first in gc.callbacks:
+            gc.callbacks.remove(first)
 
 
 def _complain(message: str) -> NoReturn:

@@ -76,7 +76,7 @@ def fenced(name: str, text: str, nonce: str, hardening: Hardening = HARDENED) ->
     return f"<<<{name} {nonce}>>>\n{inside}\n<<<END {name} {nonce}>>>" if hardening.fence else f"{name}:\n{inside}"
 
 
-@lru_cache(maxsize=256)  # a case is put to each judge, criterion by criterion
+@lru_cache(maxsize=1_024)  # a case is put to each judge, criterion by criterion
 def defused(text: str) -> str:
     """A text in which nothing reads as a control token of any family of models."""
     return _CONTROL.sub(lambda found: found.group() + "\u200b", text)

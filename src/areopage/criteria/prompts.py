@@ -283,7 +283,7 @@ def case_part(case: Case, like: Criterion) -> str:
     return "\n\n".join(_fenced_case.__wrapped__(_shown(case, like.scope), like.language, b"", HARDENED))
 
 
-@lru_cache(maxsize=64)  # each pass asks for it
+@lru_cache(maxsize=512)  # each pass, criterion and judge asks for it
 def _fenced_case(shown: _Shown, language: str, secret: bytes, hardening: Hardening) -> tuple[str, ...]:
     """The texts of a case between their markers, and before them the text that explains the markers."""
     words, nonce = framing_of(language), nonce_of(shown, secret)

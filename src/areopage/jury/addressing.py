@@ -10,7 +10,7 @@ from functools import lru_cache
 from areopage.cases.records import Case
 from areopage.criteria.fence import has_control_token
 from areopage.criteria.scopes import replies
-from areopage.jury.planted import gives_verdict
+from areopage.jury.planted import CASES_KEPT, gives_verdict
 from areopage.jury.reader import material_of
 from areopage.ledger.records import ADDRESSED
 
@@ -60,7 +60,7 @@ def signs_of(case: Case) -> tuple[str, ...]:
     return _signs(material_of(case), len(case.prompt_text), "" if isinstance(case.prompt, str) else "\n".join(replies(case)))
 
 
-@lru_cache(maxsize=64)  # every judgment of a case asks
+@lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
 def _signs(material: str, prompt_length: int, said: str) -> tuple[str, ...]:
     found = {
         "control_tokens": has_control_token(_UNKNOWN.sub("", material)),

@@ -21,6 +21,9 @@ from areopage.criteria.records import Scale
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Scored
 
+CASES_KEPT = 512
+"""Cases whose texts stay prepared: a judge is asked about many cases under one criterion, then about the same ones again."""
+
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
 _ASCII_MARKS = "\"'`"
 _OTHER_MARKS = "“”‘’«»"
@@ -59,10 +62,13 @@ class Material:
         copied = bool(bare) and bare in self._bare
         if not outcome.explanation.strip():
             return not _is_weak(outcome.score, scale) and (copied or self._gives("score", outcome.score))
-        explanation = "explanation:" + _reduced(json.dumps(outcome.explanation))
-        if copied or (outcome.score in self._scores and explanation in self._bare):
+        if copied or (outcome.score in self._scores and self._explains(outcome.explanation)):
             return True
         return not _is_weak(outcome.score, scale) and self._ends_as_quoted(bare)
+
+    def _explains(self, explanation: str) -> bool:
+        """Whether the material gives this explanation of a verdict."""
+        return f"explanation:{_reduced(json.dumps(explanation))}" in self._bare
 
     def _ends_as_quoted(self, bare: str) -> bool:
         """Whether an object goes on from its score as the material does, other than in a verdict with its own explanation."""
@@ -92,7 +98,7 @@ class Material:
         return any(score in _values(found[1]) for found in member.finditer(self._read))
 
 
-@lru_cache(maxsize=64)  # every judgment of a case asks
+@lru_cache(maxsize=CASES_KEPT)  # every judgment of a case asks
 def prepared(text: str) -> Material:
     """The text under judgment, prepared once."""
     return Material(text)

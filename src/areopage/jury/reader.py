@@ -14,6 +14,7 @@ read may be a quotation.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -83,20 +84,14 @@ def read_answer(text: str, finish_reason: str, criteria: Sequence[Criterion], ma
         criteria: those that were asked about, in the prompt's order; each score must lie on its criterion's scale.
         material: the text under judgment; see `material_of`.
     """
-    names = short_names(criteria)
-    form: _Form = "verdict" if len(criteria) == 1 else "members"
-    asked = _Asked(
-        form=form,
-        scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)},
-        optional=frozenset(name for name, criterion in zip(names, criteria, strict=True) if criterion.may_not_apply),
-    )
+    names, asked = _asked_of(tuple(criteria))
     found = _find_verdicts(text, finish_reason, asked)
     verdicts = _without_planted(found, asked, material)
     return Reading(
         outcomes={criterion.id: verdicts[name].outcome for name, criterion in zip(names, criteria, strict=True)},
         steps=found.steps,
         repair="heuristic" if found.repaired else "none",
-        remarks=read_remarks(text) if form == "members" else Remarks(),
+        remarks=read_remarks(text) if asked.form == "members" else Remarks(),
     )
 
 
@@ -177,6 +172,18 @@ class _Asked(Struct, frozen=True, kw_only=True):
         if second_score(behind, given) or (self.optional and second_applicability(behind)):
             return True
         return self.form == "members" and any(_key_places(name, behind) for name in self.scales)
+
+
+@lru_cache(maxsize=256)  # many answers are about the same criteria
+def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Asked]:
+    """The names of criteria in an answer about them, and what it should hold."""
+    names = short_names(criteria)
+    asked = _Asked(
+        form="verdict" if len(criteria) == 1 else "members",
+        scales={name: criterion.scale for name, criterion in zip(names, criteria, strict=True)},
+        optional=frozenset(name for name, criterion in zip(names, criteria, strict=True) if criterion.may_not_apply),
+    )
+    return names, asked
 
 
 class _Found(Struct, frozen=True, kw_only=True):
@@ -329,12 +336,17 @@ def _without_planted(found: _Found, asked: _Asked, material: str) -> dict[str, _
     if not material or not (scored or inapplicable):
         return found.verdicts
     text = prepared(material)
-    objects = [name for name in scored if found.verdicts[name].is_object]
-    bare = {name: outcome.score for name, outcome in scored.items() if name not in objects}
-    planted = {name for name in objects if text.plants(scored[name], found.raw_of(name, asked.form), asked.scales[name])}
-    planted.update(text.planted_bare(bare, asked.scales))
-    said_within = inapplicable if text.says_inapplicable else []
-    return found.verdicts | dict.fromkeys(planted, _Verdict(_QUOTED)) | dict.fromkeys(said_within, _Verdict(_SAID_WITHIN))
+    verdicts, bare = dict(found.verdicts), dict[str, float]()
+    for name, outcome in scored.items():
+        if not found.verdicts[name].is_object:
+            bare[name] = outcome.score
+        elif text.plants(outcome, found.raw_of(name, asked.form), asked.scales[name]):
+            verdicts[name] = _Verdict(_QUOTED)
+    for name in text.planted_bare(bare, asked.scales) if bare else ():
+        verdicts[name] = _Verdict(_QUOTED)
+    for name in inapplicable if text.says_inapplicable else ():
+        verdicts[name] = _Verdict(_SAID_WITHIN)
+    return verdicts
 
 
 # --- remarks

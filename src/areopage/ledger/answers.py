@@ -19,7 +19,7 @@ from areopage.ledger.rows import (
     aware,
     chunks,
     insert_into,
-    insert_returning,
+    insert_new,
     insert_rows,
     json_text,
     naive,
@@ -225,7 +225,7 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     if not links:
         return
     given = sorted({(one.answer, one.run_id, one.key) for one in links})
-    seal_links(connection, "added", insert_returning(connection, answer_judgments, Link.__struct_fields__, given))
+    seal_links(connection, "added", insert_new(connection, answer_judgments, Link.__struct_fields__, given))
 
 
 def seal_links(connection: Connection, change: Change, rows: Iterable[Sequence[Any]]) -> None:

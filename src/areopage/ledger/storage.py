@@ -12,7 +12,6 @@ from areopage.ledger.answers import text_key
 from areopage.ledger.records import Answer, Judgment, Verdict
 from areopage.ledger.trace_records import Trace
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored
-from areopage.text.personal import redact
 from areopage.text.storing import Policy, stored_text, stored_values
 
 __all__ = ["JUDGEABLE", "Policy", "reduced_trace", "stored_answer", "stored_judgment", "stored_text", "stored_trace"]
@@ -157,7 +156,7 @@ def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:
     """What stays of a judge's raw text. JSON hides names behind its escapes, so each of its strings is redacted as it reads."""
     if policy != "redacted":
         return stored_text(raw, policy, max_chars)
-    return redact(_JSON_STRING.sub(_redacted_string, raw))
+    return stored_text(_JSON_STRING.sub(_redacted_string, raw), policy, max_chars)
 
 
 def _redacted_string(match: re.Match[str]) -> str:
@@ -166,5 +165,5 @@ def _redacted_string(match: re.Match[str]) -> str:
         text = json.loads(match.group(), strict=False)
     except ValueError:
         return match.group()
-    redacted = redact(text)
+    redacted = stored_text(text, "redacted", len(text))
     return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)

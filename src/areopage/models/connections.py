@@ -10,7 +10,7 @@ import zlib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import httptools
@@ -25,6 +25,7 @@ MAX_HEAD_BYTES = 64 * 1024
 _READ_BYTES = 16 * 1024
 _NEXT_ADDRESS_AFTER = 0.25
 """Seconds after which the next address of a name is tried as well (RFC 8305)."""
+_KEPT_PATHS = 16
 _ZLIB_OR_GZIP = 47
 _PATH_SIGNS = "/:@!$&'()*+,;=~-._%"
 HEADERS = {
@@ -82,6 +83,7 @@ class Connections:
         self._tls = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port or (443 if self._tls else 80)
         self._path = parts.path
+        self._beginnings: dict[tuple[str, str], bytes] = {}
         host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
         said = {"Host": host, **with_usual(headers)}
         self._head = "".join(f"{name}: {value}\r\n" for name, value in said.items()).encode()
@@ -121,11 +123,17 @@ class Connections:
         await asyncio.sleep(0)  # the transports close in the loop's next turn
 
     def _request(self, method: str, path: str, body: bytes | None, query: Query | None) -> bytes:
-        target = quote(self._path + path, _PATH_SIGNS) or "/"
-        if query:
-            target += "?" + urlencode(query)
-        size = b"" if body is None else b"Content-Length: %d\r\n" % len(body)
-        return b"%s %s HTTP/1.1\r\n%s%s\r\n%s" % (method.encode(), target.encode(), self._head, size, body or b"")
+        beginning = self._beginnings.get((method, path))
+        if query or beginning is None:
+            target = quote(self._path + path, _PATH_SIGNS) or "/"
+            if query:
+                target += "?" + urlencode(query)
+            beginning = f"{method} {target} HTTP/1.1\r\n".encode() + self._head
+            if not query and len(self._beginnings) < _KEPT_PATHS:
+                self._beginnings[(method, path)] = beginning
+        if body is None:
+            return beginning + b"\r\n"
+        return b"%sContent-Length: %d\r\n\r\n%s" % (beginning, len(body), body)
 
     async def _taken(self, loop: asyncio.AbstractEventLoop, ends: float) -> "_Connection":
         """A connection for one exchange, with its place."""
@@ -158,11 +166,12 @@ class Connections:
         if self._tls and self._context is None:
             self._context = ssl.create_default_context()
             self._context.set_alpn_protocols(["http/1.1"])
+        staggered: dict[str, Any] = {}
+        if isinstance(loop, asyncio.BaseEventLoop):  # other loops, such as uvloop's, try one address after the other
+            staggered["happy_eyeballs_delay"] = _NEXT_ADDRESS_AFTER
         try:
             async with asyncio.timeout_at(limit):
-                _, connection = await loop.create_connection(
-                    _Connection, self._host, self._port, ssl=self._context, happy_eyeballs_delay=_NEXT_ADDRESS_AFTER
-                )
+                _, connection = await loop.create_connection(_Connection, self._host, self._port, ssl=self._context, **staggered)
         except OSError as error:
             if isinstance(error, TimeoutError) and error.errno is None:  # not the system's, which is a fault of the connection
                 raise _late(limit, ends) from error

@@ -47,6 +47,8 @@ class Pacer:
         Returns:
             When the call may begin, at least `now`.
         """
+        if not self._stated and not self._told:
+            return now
         units = {"requests": 1.0, "tokens": tokens}
         with self._guard:
             self._told = {kind: (line, until) for kind, (line, until) in self._told.items() if until > now}

@@ -149,17 +149,19 @@ class Calls:
         waits_since = self.clock()
         await self._flow.enter(first=faults.seen > 0)
         try:
-            await self._breaker.wait(faults)
+            if self._breaker.gone:
+                await self._breaker.wait(faults)
             while (shut := self._flow.shut_until - self.clock()) > 0:
                 await self._sleep(shut + min(shut, self._base) * (1.0 - self._draw()))  # not all at the same moment
-            begins = self._pacer.reserve(tokens, self.clock())
-            while (early := begins - self.clock()) > 0:
+            begins = self._pacer.reserve(tokens, now := self.clock())
+            while (early := begins - now) > 0:
                 await self._sleep(early)
+                now = self.clock()
         except (asyncio.CancelledError, CallUnreachable):
             self._breaker.done(faults)
             self._flow.leave()
             raise
-        faults.waited(self.clock() - waits_since)
+        faults.waited(now - waits_since)
 
     def _pause_before_another(self, fault: CallTimedOut | CallUnreachable, faults: _Faults) -> float:
         """Seconds until another try; raises the fault where there should be none."""

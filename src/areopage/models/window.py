@@ -173,11 +173,23 @@ def window_of(value: object) -> int | None:
 
 def _words(messages: Sequence[Message]) -> int:
     """How many words and figures there are; of a long one, each part that one token may hold."""
-    return sum(map(_words_in, (message.content for message in messages)))
+    return sum([_words_of(message.content, message.constant) for message in messages])
 
 
-@lru_cache(maxsize=128)  # a prompt is counted several times, and instructions are those of every call
+@lru_cache(maxsize=128)  # a prompt is counted several times
+def _words_of(text: str, constant: int) -> int:
+    """The words of a text, of which many others share so many characters at the beginning."""
+    if not 0 < constant < len(text) or text[constant - 1].isalnum():  # there it may part a word
+        return _words_in(text)
+    return _words_in(text[:constant]) + _count(text[constant:])
+
+
+@lru_cache(maxsize=128)
 def _words_in(text: str) -> int:
+    return _count(text)
+
+
+def _count(text: str) -> int:
     raw = (text if text.isascii() else _WIDE.sub(_only_words, text)).encode()
     return _parts_in(raw.translate(_LETTERS)) + _parts_in(raw.translate(_DIGITS))
 

@@ -175,6 +175,9 @@ def _compared(found: Compared, baseline: Run, run: Run) -> Decision:
             run=run.id,
         )
     if found.outcome == "too_little":
-        why = f"not decided whether it is worse than the baseline {baseline.id}: {shared} compared, too few or incomplete"
+        own = found.levels[0].difference
+        groups = max(own.score.clusters, own.failures.difference.clusters if own.failures else 0)
+        answers = f"{counted(found.shared.cases, 'answer')} to {counted(groups, 'case')}"
+        why = f"too few cases, or an incomplete run, to compare with the baseline {baseline.id}: {answers} (8 cases are needed)"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
     return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)

@@ -42,11 +42,19 @@ class Place(Struct, frozen=True, kw_only=True):
         Raises:
             UserError: it cannot be used.
         """
-        make_folder(self.folder)
+        self._make()
         config = find_config()
         named = config if config.section.ledger else config.on_ledger(str(self.folder / "ledger.db"))
         with open_ledger(named, create=True) as opened:
             yield opened
+
+    def _make(self) -> None:
+        """Make the folder, which holds answers and stays out of version control."""
+        make_folder(self.folder)
+        ignored = self.folder / ".gitignore"
+        if not ignored.exists():
+            with replacing(ignored) as path:
+                path.write_text("*\n", encoding="utf-8")
 
     def baselines(self) -> dict[str, str]:
         """The id of the run that is kept for each test.
@@ -69,7 +77,7 @@ class Place(Struct, frozen=True, kw_only=True):
         Raises:
             StorageError: the file cannot be written.
         """
-        make_folder(self.folder)
+        self._make()
         with FileLock(self.folder / f"{BASELINES}.lock"):
             kept = self.baselines() | {test: run}
             with replacing(self.folder / BASELINES) as path:

@@ -6,7 +6,7 @@ queue is disposable: the ledger says what is to be done, and what is lost here i
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ SUSPECT_AFTER = 2
 JOBS_AT_ONCE = 4
 JOBS_POLLING = 0.5
 SUSPECTS_POLLING = 3.0
+REGISTERED_AGAIN = 3
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0
 """The most seconds by which the clocks of the computers of a pool may differ."""
@@ -140,13 +141,13 @@ class Queue:
     def _register(self) -> None:
         for handler in self._handlers.values():
             limit = handler.rate_limit
-            self._client.register_queue(
+            self._register_queue(
                 handler.queue_name,
                 worker_concurrency=handler.concurrency + min(handler.concurrency, handler.ahead),
                 limiter={"limit": limit.items, "period": self._period(limit)} if limit else None,
                 polling_interval_sec=handler.polling,
             )
-            self._client.register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
+            self._register_queue(handler.suspects, global_concurrency=1, polling_interval_sec=SUSPECTS_POLLING)
         if not self._scheduled:
             return
         self._client.register_queue(JOBS, worker_concurrency=JOBS_AT_ONCE, polling_interval_sec=JOBS_POLLING)
@@ -155,6 +156,13 @@ class Queue:
         for known in self._client.list_schedules():
             if known["schedule_name"] not in self._jobs:
                 self._client.delete_schedule(known["schedule_name"])
+
+    def _register_queue(self, name: str, **options: Any) -> None:
+        for _ in range(REGISTERED_AGAIN):
+            with suppress(AssertionError):  # another process, whose run has ended, has removed the queue in between
+                self._client.register_queue(name, **options)
+                return
+        self._client.register_queue(name, **options)
 
     def _period(self, limit: RateLimit) -> float:
         # before Python 3.12 dbos writes the start of a run into a SQLite file in whole seconds: a period could be short of one

@@ -10,7 +10,7 @@ from areopage.cli.progress.lines import back_text, batch_text, gone_text, stoppe
 from areopage.errors import StorageError, name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
-from areopage.scoring.outcome import NotApplicable, Scored, outcome_name
+from areopage.scoring.outcome import Given, NotApplicable, Scored, outcome_name
 
 
 class RunLog:
@@ -83,6 +83,8 @@ class RunLog:
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
         """Log a judgment."""
         for verdict in judgment.verdicts:
+            if self.least and judgment.repair == "none" and isinstance(verdict.outcome, Given):
+                continue  # a detail, and no text is made of it
             turn = f"reply {judgment.turn}, " if judgment.turn else ""
             about = f"case {name_list(cases)}, {turn}pass {judgment.pass_index}, {verdict.criterion}"
             where = f"judge {judgment.judge}, {about}, key {judgment.key[:12]}"

@@ -18,11 +18,13 @@ from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
-from areopage.locales import Locale, one_line
+from areopage.errors import AreopageError
+from areopage.locales import LANGUAGES, Locale, one_line
 from areopage.report.bench.failing import CasePlace, FailingScore, case_places, failing_scores
 from areopage.report.elements import report_locale
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
+from areopage.suites.loader import load_suite
 
 MOST_RESULTS = 5_000
 """As many as GitHub shows of one run."""
@@ -37,7 +39,8 @@ def write_sarif(view: RunView, path: Path, language: str = "") -> None:
     """Write the file.
 
     Args:
-        language: of the messages; the run's where it is "". The texts of criteria are in the run's language.
+        language: of the messages; the run's where it is "". The texts of criteria are in the run's language; the names and
+            descriptions that the suite gives them in the other one are a translation in the file, where the suite is still there.
 
     Raises:
         StorageError: the file cannot be written.
@@ -62,10 +65,11 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     run = {
         "tool": {"driver": _driver(view, locale)},
         "automationDetails": {"id": f"areopage/{quote(view.spec.suite, safe='')}/{quote(target, safe='')}/"},
-        "language": f"{locale.code}-{locale.code.upper()}" if locale.code != "en" else "en-US",
+        "language": _tag(locale.code),
         "columnKind": "unicodeCodePoints",
         "invocations": [invocation],
         "results": results,
+        **({"translations": translations} if (translations := _translations(view)) else {}),
         "properties": {"run": view.run.id, "cases": len(view.cases), "coverage": view.coverage.share},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -83,6 +87,28 @@ def _driver(view: RunView, locale: Locale) -> dict[str, Any]:
         "semanticVersion": areopage.__version__,
         "rules": [_rule(criterion, view, locale) for criterion in view.spec.criteria],
     }
+
+
+def _translations(view: RunView) -> list[dict[str, Any]]:
+    """What the suite calls its criteria in the language that the run is not in."""
+    try:
+        entries = load_suite(str(view.spec.settings.base_dir)).registry.entries
+    except AreopageError:
+        return []
+    other = next(code for code in LANGUAGES if code != view.spec.language)
+    rules: list[dict[str, Any]] = []
+    for criterion in view.spec.criteria:
+        entry = entries.get(criterion.id)
+        texts = {} if entry is None else {"short": entry.label.texts.get(other), "full": entry.description.texts.get(other)}
+        named = {f"{key}Description": {"text": _message(one_line(text, 1000))} for key, text in texts.items() if text}
+        if named:
+            rules.append({"id": criterion.path, **named})
+    return [{"name": "areopage", "language": _tag(other), "rules": rules}] if rules else []
+
+
+def _tag(code: str) -> str:
+    """A language's tag with a country, as SARIF wants it."""
+    return "en-US" if code == "en" else f"{code}-{code.upper()}"
 
 
 def _rule(criterion: Criterion, view: RunView, locale: Locale) -> dict[str, Any]:

@@ -1,0 +1,187 @@
+"""Every kind of page passes axe-core's rules for WCAG 2.2 A and AA: both languages, light and dark, everything unfolded.
+
+The rules find what a program can find: contrast, names, labels, roles, structure. Whether a page reads well aloud,
+they do not tell.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from areopage.bench.spec import spec_of
+from areopage.demo.page import tour_page
+from areopage.demo.tour import play
+from areopage.ledger.fleet import Fleet, FleetNote
+from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.records import ReviewItem
+from areopage.ledger.store import Ledger
+from areopage.rag.records import ChatPrompt
+from areopage.report.render import write_report
+from report import report_runs
+from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
+from server.seeded import NOW, WEAK_ID, context_for, seed
+from server.test_compare_page import put_run as put_compared
+from server.test_pages_browser import CHROMIUM, FLAGS, Site
+from server.test_run_pages import RUN, put_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+CONTRAST = ["color-contrast"]
+LOOKS: tuple[tuple[Literal["light", "dark"], int, list[str]], ...] = (
+    ("light", 1280, WCAG),
+    ("dark", 1280, CONTRAST),
+    ("light", 390, WCAG),
+)
+LANGUAGES = ("en", "fr")
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
+REPORTS = {
+    "demo": "index.html",
+    "report": "runs/{run}/report.html",
+    "cases": "runs/{run}/cases.html",
+    "trust": "runs/{run}/trust.html",
+    "comparison": "comparison/comparison.html",
+    "quality": "quality-report.html",
+}
+PAGES = {
+    "monitor": "/monitor?period=30",
+    "monitor answers": "/monitor/answers",
+    "monitor answer": f"/monitor/answers/{WEAK_ID}",
+    "monitor alerts": "/monitor/alerts",
+    "monitor queue": "/monitor/queue",
+    "monitor golden": "/monitor/golden",
+    "monitor variants": "/monitor/variants",
+    "trust": "/trust",
+    "agreement": "/agreement",
+    "runs": "/runs",
+    "run": f"/runs/{RUN}",
+    "run trust": f"/runs/{RUN}/trust",
+    "run progress": f"/runs/{RUN}/progress",
+    "compare": "/compare?a=run-old&b=run-new",
+    "compare chooser": "/compare",
+    "review": "/review",
+    "review answer": "/review/answer-07-00",
+    "gate": "/gate?period=all",
+    "gate trace": "/gate/HELD",
+    "chat": "/chat",
+    "chat held": "/chat/held/HELD",
+    "login": "/login",
+    "missing": "/monitor/answers/nowhere",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    if not CHROMIUM.exists() and "chromium" not in os.environ.get("AREOPAGE_REQUIRE", "").split(","):
+        pytest.skip("there is no /usr/bin/chromium to open the pages with")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield running
+        running.close()
+
+
+def write_demonstration(folder: Path, language: str) -> dict[str, Path]:
+    """A demonstration in a folder: a report of every kind, the release that fails among them."""
+    shown = play(folder, language, lambda _: None)
+    write_report(tour_page(shown, None), "html", folder / "index.html")
+    return {kind: folder / place.format(run=shown.runs[-1].run.id) for kind, place in REPORTS.items()}
+
+
+@pytest.fixture(scope="module")
+def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
+    """The reports by language and kind; made in a thread of their own, since the browser's keeps an event loop."""
+    with ThreadPoolExecutor(1) as thread:
+        folders = {language: tmp_path_factory.mktemp("demo") / language for language in LANGUAGES}
+        return {language: thread.submit(write_demonstration, folder, language).result() for language, folder in folders.items()}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]:
+    """A server with something on every page, and the id of an answer that the gate holds."""
+    folder = tmp_path_factory.mktemp("site")
+    context = context_for(folder)
+    seed(context.ledger)
+    put_run(context.ledger)
+    judges = [judge.name for judge in spec_of(context.ledger.run(RUN)).judges]
+    Fleet(context.ledger).ask(RUN, {"target": 4, **dict.fromkeys(judges, 50)}, NOW)
+    Fleet(context.ledger).note(RUN, FleetNote(worker="w-1", server="openai@two", text="left to others", at=NOW))
+    ReviewQueue(context.ledger).add([ReviewItem(answer_id="answer-07-00", why="alert", created_at=NOW, wanted=2)])
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(report_runs, "ledger_at", Ledger.open)
+        for name, failing in (("run-old", 0), ("run-new", 9)):
+            put_compared(folder, name, failing=failing)
+        context, rag = with_rag(context)
+        rag.answered(ChatPrompt(prompt=QUESTION, collection=COLLECTION))
+        rag.response = f"{GROUNDED} {MADE_UP}"
+        held = rag.answered(ChatPrompt(prompt=QUESTION, collection=COLLECTION))
+        yield stack.enter_context(Site(context)), held.id
+
+
+def violations(page: "Page") -> list[str]:
+    """What axe-core finds on a page, unfolded, in light, in dark and on a phone: a line for each rule and place."""
+    page.evaluate(UNFOLD)
+    found: list[str] = []
+    for scheme, width, rules in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        chosen = {"type": "rule" if rules is CONTRAST else "tag", "values": rules}
+        options: dict[str, Any] = {"resultTypes": ["violations"], "runOnly": chosen}
+        results = Axe().run(page, options=options).response
+        assert results["testEngine"]["name"] == "axe-core" and results["passes"], "the rules were applied"
+        for violation in results["violations"]:
+            for node in violation["nodes"]:
+                said = " ".join(node["failureSummary"].split())
+                found.append(f"{scheme} {width} {violation['id']} {node['target']} {node['html'][:160]} {said[:300]}")
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", REPORTS)
+def test_a_report_has_no_barrier_that_axe_finds(
+    demonstrations: dict[str, dict[str, Path]], kind: str, language: str, browser: "Browser"
+) -> None:
+    page = browser.new_page()
+    page.goto(demonstrations[language][kind].as_uri())
+    assert page.locator("html").get_attribute("lang") == language
+    found = violations(page)
+    page.close()
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_of_the_server_has_no_barrier_that_axe_finds(
+    site: tuple[Site, str], kind: str, language: str, browser: "Browser"
+) -> None:
+    running, held = site
+    path = PAGES[kind].replace("HELD", quote(held))
+    page = browser.new_page(locale={"en": "en-GB", "fr": "fr-FR"}[language])
+    answer = page.goto(f"{running.address}{path}")
+    assert answer is not None and answer.status == (404 if kind == "missing" else 200)
+    assert page.locator("html").get_attribute("lang") == language
+    found = violations(page)
+    page.close()
+    assert not found, "\n".join(found)
+
+
+def test_a_barrier_is_found(browser: "Browser") -> None:
+    page = browser.new_page()
+    page.set_content("<html><body><img src=x><input><p style='color: #ccc; background: #fff'>pale</p></body></html>")
+    found = "\n".join(violations(page))
+    page.close()
+    rules = ("image-alt", "label", "html-has-lang", "document-title", "color-contrast")
+    assert all(f"light 1280 {rule} " in found for rule in rules)
+    assert "dark 1280 color-contrast" in found
