@@ -55,10 +55,10 @@ def test_the_commands_of_the_readme_install_areopage_and_write_the_page_it_names
         "--target",
         str(place),
     ]
-    subprocess.run([sys.executable, "-m", *install[:2], *offline, *install[2:]], cwd=ROOT, check=True, timeout=PATIENCE)
+    subprocess.run([sys.executable, "-m", *install[:2], *offline, *install[2:]], cwd=ROOT, check=True, timeout=5 * PATIENCE)
     assert demo[0] == "areopage"
     command = [str(place / "bin" / demo[0]), *demo[1:]]
-    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(place)}, check=True, timeout=PATIENCE)
+    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(place)}, check=True, timeout=5 * PATIENCE)
     assert (tmp_path / page).is_file()
 
 
