@@ -6,8 +6,9 @@
 
 A run of a few cases is carried out with a replayed target and three replayed judges. A run with its specification, more cases
 and three passes of each judge is then written into the tables in bulk: answers, judgments, verdicts and links under their real
-keys, with texts of usual lengths. `rescore` and `report` are the commands as users give them, in processes of their own.
-`texts` is `rescore --texts`, which writes every file.
+keys, with texts of usual lengths. The commands run as users give them, in processes of their own, the ledger is built in another
+one: peaks of memory are theirs alone. `rescore` is `bench rescore`; `report` is `bench report --pages`, the report with the pages
+of cases and trust; `files` is `bench report`, with results.json and results.csv too; `texts` is `rescore --texts`.
 """
 
 import argparse
@@ -45,7 +46,7 @@ AT_ONCE = 2_000
 SENTENCE = "the rain falls because warm water rises as vapour and cools up where drops gather"
 WORDS = SENTENCE.split()
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
-PARTS = ("rescore", "texts", "report")
+PARTS = ("rescore", "report", "files", "texts")
 
 
 def small_run(folder: Path, location: str) -> None:
@@ -232,13 +233,25 @@ def main() -> None:
     parser.add_argument("--url", help="an empty PostgreSQL database, or `temporary` to start one; else a SQLite file")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--parts", default=",".join(PARTS), help="which are measured")
+    parser.add_argument("--parts", default=",".join(PARTS[:2]), help=f"which are measured, of {', '.join(PARTS)}")
+    parser.add_argument("--build", action="store_true", help="build the ledger alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
+        if given.build:
+            built(given.judgments, folder, given.url)
+            return
         with place(given.url, folder) as location:
             print(json.dumps(measured(given, folder, location)))
+
+
+def built(judgments: int, folder: Path, location: str) -> None:
+    """Build the ledger."""
+    small_run(folder, location)
+    with open_ledger(find_config(None, location)) as ledger:
+        build(ledger, judgments, folder / "runs")
+    (folder / "built").touch()
 
 
 def measured(given: argparse.Namespace, folder: Path, location: str) -> dict[str, Any]:
@@ -247,20 +260,20 @@ def measured(given: argparse.Namespace, folder: Path, location: str) -> dict[str
     out = folder / "runs"
     if not (folder / "built").exists():
         began = time.perf_counter()
-        small_run(folder, location)
-        with open_ledger(find_config(None, location)) as ledger:
-            build(ledger, given.judgments, out)
-        (folder / "built").touch()
+        options = ["--build", "--judgments", str(given.judgments), "--folder", str(folder), "--url", location]
+        subprocess.run([sys.executable, __file__, *options], check=True)
         found["build_s"] = round(time.perf_counter() - began, 1)
     store = ["--out", str(out), "--ledger", location]
     commands = {
         "rescore": ["bench", "rescore", "large", *store],
         "texts": ["bench", "rescore", "large", "--texts", *store],
-        "report": ["bench", "report", "large", *store],
+        "report": ["bench", "report", "large", "--pages", *store],
+        "files": ["bench", "report", "large", *store],
     }
     for part in given.parts.split(","):
         rounds = [timed(commands[part], folder) for _ in range(given.rounds)]
-        found[part] = sorted(rounds, key=lambda one: one["seconds"])[len(rounds) // 2]
+        load = {"load": round(os.getloadavg()[0], 1), "rounds": [one["seconds"] for one in rounds]}
+        found[part] = sorted(rounds, key=lambda one: one["seconds"])[len(rounds) // 2] | load
     return found
 
 

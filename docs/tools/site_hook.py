@@ -16,6 +16,7 @@ from reference_pages import PAGES, SCHEMA_FOLDER, SCHEMAS, schema_files
 
 _FENCE = re.compile(r"^```(?P<kind>\w+) (?P<file>[\w./-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<address>\.\./[^)\s]*)\)")
+_OTHER_LANGUAGE = re.compile(r"^\[(?:Français|English)\]\([\w./-]+\.md\)\n", re.MULTILINE)  # the site has a menu for that
 _UNTRANSLATED = '!!! note "En anglais"\n    Cette page n’est pas encore traduite.\n\n'
 _FIRST_FOUND = ("explanations/", "tutorials/")
 _HOME = ("index.md", "index.fr.md")
@@ -60,6 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         parts = PurePosixPath(link["address"]).parts
         return link[0] if sum(one == ".." for one in parts) <= depth else link["text"]
 
+    markdown = _OTHER_LANGUAGE.sub("", markdown)
     markdown = _OUTSIDE.sub(inside, _FENCE.sub(r'```\g<kind> title="\g<file>"', markdown))
     if page.file.src_uri == _DECISIONS:
         markdown += _list_of_decisions(files)

@@ -8,6 +8,7 @@ AreopageError
 │   ├── CriteriaError         choose other criteria, or mend the registry
 │   ├── ModelError            the model cannot be used as configured
 │   │   ├── ModelMissing      pull it, or name another
+│   │   ├── MissingKey        set the environment variable that is named
 │   │   └── ServerDown        start the server, then resume
 │   ├── StorageError          free space, or give a place that can be written
 │   ├── UnknownRun            name a run that exists
@@ -63,6 +64,10 @@ class ModelError(UserError):
 
 class ModelMissing(ModelError):
     """The server is up and does not have the model."""
+
+
+class MissingKey(ModelError):
+    """A provider's own server needs a key, and its environment variable is empty."""
 
 
 class ServerDown(ModelError):
@@ -144,16 +149,22 @@ class CallUnreachable(CallError):
 
 
 class CallRejected(CallError):
-    """The server understood the call and will not serve it; `status` is its HTTP status, if any."""
+    """The server understood the call and will not serve it.
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    Args:
+        status: its HTTP status, if any.
+        code: the provider's word for the kind of error; "content_filter" where a filter refused the prompt.
+        filtered: the categories for which it did.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, code: str = "", filtered: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.code, self.filtered = status, code, filtered
 
     @property
     def hopeless(self) -> bool:
-        """No key, no right, or no such model."""
-        return self.status in (401, 403, 404)
+        """No key, no right, no money, or no such model."""
+        return self.status in (401, 402, 403, 404)
 
 
 class PromptTooLong(CallRejected):

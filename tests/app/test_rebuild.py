@@ -6,7 +6,10 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import openpyxl
+import pyarrow.parquet
 import pytest
 from sqlalchemy import text
 
@@ -168,8 +171,16 @@ def test_the_commands_check_and_rebuild(ledger: Ledger, command: Command) -> Non
     assert "m-0" not in command("ledger", "check", *place).out
 
 
+def rows_of_sheet(path: Path) -> list[dict[str, Any]]:
+    """The rows of a worksheet by the names in its first row."""
+    sheet = openpyxl.load_workbook(path).active
+    assert sheet is not None
+    header, *rows = sheet.iter_rows(values_only=True)
+    return [dict(zip(map(str, header), row, strict=True)) for row in rows]
+
+
 @pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "xlsx"])
 def test_an_export_holds_what_the_ledger_holds_and_is_there_whole_or_not_at_all(
     ledger: Ledger, command: Command, tmp_path: Path, form: str
 ) -> None:
@@ -180,6 +191,10 @@ def test_an_export_holds_what_the_ledger_holds_and_is_there_whole_or_not_at_all(
     assert sorted(path.name for path in out.iterdir()) == sorted(f"{name}.{form}" for name in names)
     if form == "jsonl":
         rows = {name: [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()] for name in names}
+    elif form == "parquet":
+        rows = {name: pyarrow.parquet.read_table(out / f"{name}.parquet").to_pylist() for name in names}
+    elif form == "xlsx":
+        rows = {name: rows_of_sheet(out / f"{name}.xlsx") for name in names}
     else:
         rows = {
             name: list(csv.DictReader(io.StringIO((out / f"{name}.csv").read_text("utf-8-sig"), newline=""))) for name in names
@@ -188,10 +203,12 @@ def test_an_export_holds_what_the_ledger_holds_and_is_there_whole_or_not_at_all(
         for name in names:
             assert len(rows[name]) == connection.execute(text(f"SELECT count(*) FROM {name}")).scalar_one()
     by_id = {row["id"]: row for row in rows["answers"]}
-    assert (by_id["m-1"]["prompt"], by_id["m-2"]["prompt"], by_id[REDUCED]["response"]) == ("Why 1?", "", "A long response. A …")
+    empty = None if form == "xlsx" else ""
+    texts = (by_id["m-1"]["prompt"], by_id["m-2"]["prompt"] or empty, by_id[REDUCED]["response"])
+    assert texts == ("Why 1?", empty, "A long response. A …")
     assert {row["stored"] for row in rows["judgments"]} == {"full", "truncated", "none"}
     assert all(row["answers"] for row in rows["judgments"])
-    assert [label["criterion"] for label in rows["labels"]] == ["", "", "", "grounding"]
+    assert [label["criterion"] or "" for label in rows["labels"]] == ["", "", "", "grounding"]
     again = command("ledger", "export", "--out", out, "--format", form, "--ledger", ledger.place)
     assert (again.code, again.err.count("\n")) == (2, 1)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

@@ -19,7 +19,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.jury.rescore import Variant
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl
+from areopage.report.bench.files import write_judgments, write_judgments_jsonl
 from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html
 from areopage.report.results.run_results import record_results, run_result
@@ -151,7 +151,7 @@ def test_results_and_files_tell_the_turns(tmp_path: Path) -> None:
     assert record.detailed_criteria["safety.harm.insults__v1_0"].drift is None
     told = run_result(view).detailed_criteria["safety.harm.careful__v1_0"]
     assert told.scope == "turn" and told.drift is not None and told.drift.failed == 1
-    write_judgments_csv(view, tmp_path / "judgments.csv")
+    write_judgments(view, tmp_path / "judgments.csv", "csv")
     write_judgments_jsonl(view, tmp_path / "judgments.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_bytes().splitlines()]
     assert [line.get("turn") for line in lines] == [1, 2, 3, None]

@@ -21,7 +21,9 @@ def free_port() -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", [*ENGLISH, ROOT / "docs" / "ci.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [*ENGLISH, *(ROOT / "docs" / name for name in ("ci.md", "formats.md"))], ids=lambda page: page.stem
+)
 def test_every_example_of_a_tutorial_runs_and_prints_what_it_shows(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     if "embedded:" in text and find_spec("xllamacpp") is None and "embedded" not in os.environ.get("AREOPAGE_REQUIRE", ""):

@@ -18,7 +18,7 @@ from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording
 from areopage.models.settings import ModelSettings
-from areopage.report.bench.files import write_judgments_csv, write_judgments_jsonl, write_results_csv, write_run_files
+from areopage.report.bench.files import write_judgments, write_judgments_jsonl, write_results_csv, write_run_files
 from areopage.scoring.outcome import Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
 
 from .report_runs import RESPONSE, case, everyone_says, judge, judgment, view_of
@@ -68,7 +68,7 @@ def test_cells_that_would_start_a_formula_are_inert_and_numbers_stay_numbers(tmp
 
 def test_a_judges_words_and_name_are_inert_in_the_table_of_judgments(tmp_path: Path) -> None:
     view = view_of(tmp_path, judges=(judge("=cmd"),), say=everyone_says(4, FORMULA, ("=A1",)))
-    write_judgments_csv(view, tmp_path / "judgments.csv")
+    write_judgments(view, tmp_path / "judgments.csv", "csv")
     first = rows_of(tmp_path / "judgments.csv")[0]
     assert (first["judge"], first["explanation"]) == ("'=cmd", f"'{FORMULA}")
     assert json.loads(first["evidence_extracts"]) == ["=A1"]
@@ -95,7 +95,7 @@ def test_every_planned_pass_is_in_the_table_of_judgments(tmp_path: Path) -> None
     def say(call: PlannedCall) -> Judgment | None:
         return None if call.judge.name == "beta" else judgment(call, Scored(score=2.0, explanation="So so."))
 
-    write_judgments_csv(view_of(tmp_path, say=say, complete=False), tmp_path / "judgments.csv")
+    write_judgments(view_of(tmp_path, say=say, complete=False), tmp_path / "judgments.csv", "csv")
     rows = rows_of(tmp_path / "judgments.csv")
     assert len(rows) == 6 * 2 * 2
     assert {(row["judge"], row["outcome"]) for row in rows} == {("alpha", "scored"), ("beta", "not_run")}

@@ -1,13 +1,18 @@
-"""Named moments at which a process that sends batches kills itself: `KILL` in its environment is one of `KILLS`."""
+"""Named moments at which a process that sends batches kills itself.
+
+`KILL` in its environment is one of `KILLS`, or of `KILLS_WITHOUT_FILES` with `SERVICE=AnthropicBatches`.
+"""
 
 KILLED_AT = """
 import os, signal
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.ledger.sent_batches import SentBatches
-from areopage.models.batches import BatchService
+from areopage.models.anthropic_batches import AnthropicBatches
+from areopage.models.openai_batches import OpenAIBatches
 
+service = {"AnthropicBatches": AnthropicBatches}.get(os.environ.get("SERVICE"), OpenAIBatches)
 name, moment = os.environ["KILL"].split(" ")
-owner = next(one for one in (SentBatches, BatchService, BatchCalls) if hasattr(one, name))
+owner = next(one for one in (SentBatches, service, BatchCalls) if hasattr(one, name))
 made = getattr(owner, name)
 
 def dies():
@@ -26,7 +31,12 @@ async def awaited(self, *given):
 setattr(owner, name, plain if owner is SentBatches else awaited)
 """
 KILLS = (
-    *("note before", "note after", "remove before", "upload after", "uploaded after", "asked before", "asked after"),
+    *("note before", "note after", "withdraw before", "upload after", "uploaded after", "asked before", "asked after"),
     *("create after", "created after", "seen after", "results after", "flush before", "flush after", "ended after"),
 )
 """In the order in which a run that is resumed after each comes by them."""
+KILLS_WITHOUT_FILES = (
+    *("note before", "note after", "withdraw before", "asked before", "asked after", "create after", "created after"),
+    *("seen after", "results after", "flush before", "flush after", "ended after"),
+)
+"""The same for a service that has no files."""

@@ -3,16 +3,18 @@
 import hashlib
 import math
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import ColumnPlan, plan_columns
+from areopage.cases.columns import ColumnPlan, field_named, plan_columns
 from areopage.cases.documents import read_documents
+from areopage.cases.foreign.dataset_folder import dataset_files
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow, Turn
@@ -22,6 +24,8 @@ from areopage.errors import DatasetError, StorageError, name_list
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
 MAX_CASES = 100_000
 _SHOWN_REASONS = 3
+FIRST_ROWS = 2
+"""A column that is missing here is missing everywhere: the header is the first row, or the first object."""
 
 
 class BuildRules(Struct, frozen=True, kw_only=True):
@@ -261,17 +265,19 @@ def load_dataset(
     max_cases: int = MAX_CASES,
     max_prompt_length: int | None = None,
     max_response_length: int | None = None,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> Dataset:
     """Read several files in order into one dataset.
 
     Args:
-        paths: files with one of the extensions of `readers.SUFFIXES`.
+        paths: files with one of the extensions of `readers.SUFFIXES`, or folders of datasets (see `foreign.dataset_folder`).
         default_maturity: one of `MATURITIES`, for rows that name none; "" where the suite knows no audience:
             then no maturity is read, and a column of that name goes to the metadata.
         limit: the most usable cases to read, from 1; None reads everything.
         max_cases: more usable cases (or more rejected rows) than this are refused, since they are held in memory.
         max_prompt_length: longer prompts are rejected, in characters.
         max_response_length: longer responses are rejected, in characters.
+        columns: the field of a column whose own name says another one, or none, by that name.
 
     Raises:
         DatasetError: a file cannot be read, its header names no prompt, no row is usable, or there are too many.
@@ -289,7 +295,7 @@ def load_dataset(
     intake = _Intake(rules, max_cases)
     with closing(_all_rows(paths)) as rows:
         for path, row in rows:
-            intake.take(row, path)
+            intake.take(_renamed(row, columns) if columns else row, path)
             if len(intake.cases) == limit:
                 break
     if not intake.cases:
@@ -323,10 +329,28 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
 
 
 def _all_rows(paths: Sequence[Path]) -> Generator[tuple[Path, Row | BadRow], None, None]:
-    for path in paths:
+    files = (file for path in paths for file in (dataset_files(path) if path.is_dir() else [path]))
+    for path in files:
         with closing(read_rows(path)) as rows:
             for row in rows:
                 yield path, row
+
+
+def _renamed(row: Row | BadRow, columns: Mapping[str, str]) -> Row | BadRow:
+    """A row whose columns have the names of their fields; another column of such a name keeps it, led by `source_`.
+
+    Raises:
+        DatasetError: the row has none of these columns.
+    """
+    if isinstance(row, BadRow):
+        return row
+    if absent := [name for name in columns if name not in row.names]:
+        if row.number <= FIRST_ROWS:
+            raise DatasetError(f"--column: no column {absent[0]!r}: there is {name_list(row.names, limit=20)}")
+        return BadRow(row.number, f"no column {absent[0]!r}", _content(row))
+    fields = set(columns.values())
+    names = (columns.get(name) or (f"source_{name}" if field_named(name) in fields else name) for name in row.names)
+    return Row(row.number, tuple(names), row.cells)
 
 
 def _plan(row: Row, path: Path, rules: BuildRules) -> ColumnPlan:

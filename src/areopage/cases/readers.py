@@ -18,7 +18,7 @@ MAX_DEPTH = 100
 MAX_CONTENT = 1_000
 """How many characters of a bad row are kept to show."""
 
-KEYED_SUFFIXES = (".jsonl", ".ndjson", ".json")
+KEYED_SUFFIXES = (".jsonl", ".ndjson", ".json", ".eval")
 """Formats without a header: each row brings its own names."""
 
 SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
@@ -110,6 +110,8 @@ def _reader_for(path: Path) -> Reader:
             from areopage.cases.text_files import read_jsonl as read
         case ".json":
             from areopage.cases.text_files import read_json as read
+        case ".eval":
+            from areopage.cases.foreign.inspect_log import read_eval as read
         case ".xlsx":
             from areopage.cases.xlsx_reader import read_xlsx as read
         case ".parquet":

@@ -28,6 +28,9 @@ _DELIMITERS = ",;\t|"
 _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
 _FIELD_LIMIT = threading.Lock()
+_HEAD = 4096
+# The fields of an Inspect log have an order: the library writes them so, and reads a log's beginning by it.
+_INSPECT_LOG = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:')
 _DECODER = msgspec.json.Decoder()
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 # Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
@@ -241,12 +244,19 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
 
 
 def read_json(path: Path) -> Iterator[Row | BadRow]:
-    """Yield one row per object of a JSON array, numbered from 1.
+    """Yield one row per object of a JSON array, numbered from 1, or per sample of a log of Inspect.
 
     Raises:
         DatasetError: the file is not text, no array, or larger than `MAX_ARRAY` bytes: it is held whole.
     """
     refuse_binary(path)
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    if _INSPECT_LOG.match(head):
+        from areopage.cases.foreign.inspect_log import read_json_log
+
+        yield from read_json_log(path)
+        return
     if path.stat().st_size > MAX_ARRAY:
         raise DatasetError(f"{path}: larger than {MAX_ARRAY // 1024**2} MB: write one object per line (.jsonl)")
     try:
@@ -287,9 +297,12 @@ def inert_cell(value: Any) -> str:
     A plain number such as `-1.5` stays a number. None is an empty cell.
     """
     text = "" if value is None else str(value)
-    if _NUMBER.fullmatch(text):
-        return text
-    return f"'{text}" if text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA) else text
+    return f"'{text}" if starts_formula(text) else text
+
+
+def starts_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula; see `inert_cell`."""
+    return not _NUMBER.fullmatch(text) and (text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA))
 
 
 CSV_ENCODING = "utf-8-sig"

@@ -11,7 +11,7 @@ from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
 from areopage.app.verify import Verification, kept_heads, verify_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell
+from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import Pace
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
@@ -87,7 +87,9 @@ def verify(
 
 def export(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder. It appears only once the export is complete.")],
-    form: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="csv for spreadsheets.")] = "jsonl",
+    form: Annotated[
+        str, typer.Option("--format", metavar="jsonl|csv|parquet|xlsx", help="csv and xlsx for spreadsheets.")
+    ] = "jsonl",
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
@@ -100,7 +102,8 @@ def export(
         # before the first row: nothing leaves without an entry
         Audit(opened).note(actor(), "export", str(out), f"{chosen}, the whole ledger")
         counts = export_ledger(opened, out, chosen)
-    typer.echo(f"written to {out}: " + ", ".join(f"{rows:,} {name}" for name, rows in counts.items()), err=True)
+    tell_cut(sum(written.cut for written in counts.values()))
+    typer.echo(f"written to {out}: " + ", ".join(f"{written.rows:,} {name}" for name, written in counts.items()), err=True)
 
 
 def show_audit(

@@ -105,7 +105,7 @@ BENCH = LazyGroup(
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
         "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
-        "export": ("bench.commands:export", "Export a run: every judgment with its raw text, or its failures for CI."),
+        "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (
             "bench.review:report",
             "Write the report, results.json and the other files of a run again.",
@@ -126,9 +126,12 @@ CRITERIA = LazyGroup(
 )
 IMPORT = LazyGroup(
     "import",
-    "Suites made from the folders of other benchmarks.",
+    "Suites made from the files of other tools and benchmarks.",
     commands={
-        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades.")
+        "inspect": ("suites.import_suites:inspect", "Make a suite from a log of Inspect: samples, responses, scores."),
+        "promptfoo": ("suites.import_suites:promptfoo", "Make a suite from promptfoo: prompts, tests, assertions."),
+        "deepeval": ("suites.import_suites:deepeval", "Make a suite from goldens or test cases of deepeval."),
+        "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades."),
     },
 )
 SUITES = LazyGroup(
@@ -141,6 +144,13 @@ SUITES = LazyGroup(
         "validate": ("suites.commands:validate_suite", "List every fault in a suite."),
         "try": ("suites.try_suite:try_suite", "Run a suite on a few rows and show what each judge says; nothing is stored."),
         "new": ("suites.commands:new_suite", "Create a suite: a copy of another one, or with --blank one of your own criteria."),
+    },
+)
+CASES = LazyGroup(
+    "cases",
+    "Cases: datasets of prompts, responses and documents.",
+    commands={
+        "convert": ("cases:convert", "Read a dataset, also of another tool, and write it as JSON Lines, CSV, XLSX or Parquet.")
     },
 )
 MODELS = LazyGroup(
@@ -292,7 +302,7 @@ app = LazyGroup(
     "Evaluate the answers of a language model: are they safe, correct and grounded?",
     groups={
         group.name or "": group
-        for group in (BENCH, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
+        for group in (BENCH, CASES, CRITERIA, SUITES, MODELS, MONITOR, KEYS, GATE, REVIEW, CALIBRATE, RAG, LEDGER, DEMO)
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
@@ -301,6 +311,7 @@ app = LazyGroup(
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "worker": ("worker:worker", "Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped."),
+        "schema": ("schema:schema", "Print the JSON schema of a file that areopage reads or writes."),
         "init": ("server:init", "Write an areopage.yml with every key, its default and its meaning."),
     },
     params=[

@@ -40,20 +40,30 @@ def list_models(
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
 
-def check(reference: ReferenceArgument, suite: SuiteOption = None) -> None:
-    """Check that a model or a judge is ready."""
+def check(
+    reference: ReferenceArgument,
+    suite: SuiteOption = None,
+    call: Annotated[
+        bool, typer.Option("--call/--no-call", help="Make one small call to a provider's model, and say what it supports.")
+    ] = True,
+) -> None:
+    """Check that a model or a judge is ready, and what a provider's model supports."""
     import asyncio
 
     from areopage.digest import short_digest
-    from areopage.jury.opening import check_judge
+    from areopage.jury.opening import check_judge, probe_model
     from areopage.jury.options import typed_reference
+    from areopage.models.dialects import HOSTED
 
-    status = asyncio.run(check_judge(typed_reference(reference), _settings_of(suite)))
+    parsed, settings = typed_reference(reference), _settings_of(suite)
+    status = asyncio.run(check_judge(parsed, settings))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {short_digest(status.digest)}" if status.digest else ""
     typer.echo(f"{reference}: ready{context}{digest}")
     if status.unfit:
         typer.echo(f"unfit as a judge: {status.unfit}")
+    if call and parsed.provider in HOSTED:
+        typer.echo(f"{reference}: {asyncio.run(probe_model(parsed, settings))}")
 
 
 def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:

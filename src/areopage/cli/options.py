@@ -10,7 +10,7 @@ from unicodedata import category
 
 import typer
 
-from areopage.errors import UserError
+from areopage.errors import UserError, counted
 
 OUTPUTS = Path("outputs")
 STDOUT = "-"
@@ -121,6 +121,14 @@ def actor() -> str:
 def tell(line: str) -> None:
     """Print a line on stderr."""
     typer.echo(line, err=True)
+
+
+def tell_cut(cells: int) -> None:
+    """Say how many cells of a spreadsheet do not hold their whole text."""
+    from areopage.report.tables import MAX_CELL
+
+    if cells:
+        tell(f"cut to {MAX_CELL:,} characters, the most that a cell of a spreadsheet holds: {counted(cells, 'cell')}")
 
 
 def visible(text: str) -> str:

@@ -13,7 +13,10 @@ MOST_PASSES = 100
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 DatasetOption = Annotated[
-    list[Path] | None, typer.Option("--dataset", metavar="FILE", help="CSV, XLSX, JSONL, JSON or Parquet; may be repeated.")
+    list[Path] | None,
+    typer.Option(
+        "--dataset", metavar="FILE", help="CSV, XLSX, JSONL, JSON, Parquet, .eval, or a Hugging Face folder; may be repeated."
+    ),
 ]
 TargetOption = Annotated[str | None, typer.Option("--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")]
 TargetsOption = Annotated[

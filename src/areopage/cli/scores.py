@@ -1,8 +1,7 @@
 """Stored scores: export of runs; `rescore` of the benchmark, the monitor and the gate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import count_stored, store_readings
 from areopage.bench.results.history import with_history
-from areopage.bench.results.run_view import RunView, view_run
+from areopage.bench.results.run_view import view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.gate.report import scope_of
@@ -30,8 +29,8 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     actor,
-    one_of,
     tell,
+    tell_cut,
 )
 from areopage.cli.progress.pace import Pace
 from areopage.errors import ConfigError, UserError
@@ -39,7 +38,8 @@ from areopage.jury.rescore import GLOBAL, Rescored, Variant, gated, monitored, r
 from areopage.ledger.queries import EvaluationFilter
 from areopage.ledger.records import Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.report.bench.files import write_criteria_file, write_judgments_csv, write_judgments_jsonl, write_run_files
+from areopage.report.bench.exports import EXPORTS, ExportOptions
+from areopage.report.bench.files import write_criteria_file, write_run_files
 from areopage.report.results.calibrated import with_calibration
 from areopage.scoring.reduce import profile_named
 from areopage.scoring.tree import Weights
@@ -83,34 +83,20 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / f"{stem}-{number}"
 
 
-def export_run(run: Run, ledger: Ledger, form: str, file: Path | None, folder: Path, language: str = "") -> None:
-    """Write a run into a file: every judgment, or what other tools read.
-
-    Args:
-        file: None: one in `folder` that is named after the format.
-        language: of the texts in formats for people; the run's where it is "".
+def export_run(run: Run, ledger: Ledger, form: str, place: Path, options: ExportOptions) -> None:
+    """Write a run in one of the formats of `EXPORTS`.
 
     Raises:
-        UserError: no such format.
+        UserError: a licence is missing, or given to a format without one.
         StorageError: the file cannot be written.
+        MissingExtra: the format needs a part that is not installed.
     """
-    from areopage.report.bench.junit import write_junit
-    from areopage.report.bench.sarif import write_sarif
-    from areopage.report.bench.summary import write_summary
-
-    writers: dict[str, tuple[str, Callable[[RunView, Path], None]]] = {
-        "csv": ("judgments.csv", write_judgments_csv),
-        "jsonl": ("judgments.jsonl", write_judgments_jsonl),
-        "junit": ("junit.xml", partial(write_junit, language=language)),
-        "sarif": ("results.sarif", partial(write_sarif, language=language)),
-        "markdown": ("summary.md", partial(write_summary, language=language)),
-    }
-    one_of("--format", form, tuple(writers))
-    name, write = writers[form]
-    path = file or folder / name
+    export = EXPORTS[form]
+    if options.licence and not export.licensed:
+        raise UserError(f"--licence is for {', '.join(name for name, one in EXPORTS.items() if one.licensed)}: remove it")
     view = view_run(run, ledger)
-    write(with_history(view, ledger) if form == "markdown" else view, path)
-    typer.echo(f"written to {path}")
+    tell_cut(export.write(with_history(view, ledger) if export.history else view, place, options).cut)
+    typer.echo(f"written to {place}")
 
 
 def rescore_monitor(

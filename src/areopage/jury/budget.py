@@ -82,7 +82,7 @@ class Budget:
         """Count what an ended call cost; all that was set aside where no tokens were counted, or `completion` is None."""
         cost = set_aside
         if completion is not None and completion.prompt_tokens is not None and completion.completion_tokens is not None:
-            cost = self._prices[reference].of(completion.prompt_tokens, completion.completion_tokens)
+            cost = self._prices[reference].of_completion(completion)
         self.spent += cost
         self.cancel(set_aside)
 

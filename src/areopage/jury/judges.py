@@ -17,7 +17,7 @@ from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import WHOLE
 from areopage.ledger.records import Judgment, Repair, Verdict
-from areopage.models.port import ModelStatus
+from areopage.models.port import Completion, ModelStatus
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin
 from areopage.scoring.outcome import Outcome
@@ -48,10 +48,17 @@ class Price(Struct, frozen=True, kw_only=True):
         """Whether tokens cost nothing."""
         return self.input_per_million == 0 and self.output_per_million == 0
 
-    def of(self, prompt_tokens: int | None, completion_tokens: int | None) -> float:
+    def of(self, prompt_tokens: float | None, completion_tokens: float | None) -> float:
         """The price of one call; unknown counts cost nothing."""
         spent = (prompt_tokens or 0) * self.input_per_million + (completion_tokens or 0) * self.output_per_million
         return spent / 1_000_000
+
+    def of_completion(self, completion: Completion) -> float:
+        """The price of an answer: what the provider says in US dollars, else that of its tokens as they are billed."""
+        if completion.cost is not None and self.currency == "USD":
+            return completion.cost
+        billed = completion.prompt_tokens if completion.billed_tokens is None else completion.billed_tokens
+        return self.of(billed, completion.completion_tokens)
 
     def in_batch(self) -> "Price":
         """The price of calls of a batch."""
@@ -160,7 +167,8 @@ class Remarks(Struct, frozen=True, kw_only=True):
 class Judged(Struct, frozen=True, kw_only=True):
     """What one call to a judge brought: an outcome for each criterion, by id. Other fields are as in `Judgment`.
 
-    `raw_text` is "" for judges that are code: their outcomes are not read from a text.
+    `cost` is that of the judge's price; None: that of its tokens. `raw_text` is "" for judges that are code: their outcomes are
+    not read from a text.
     """
 
     outcomes: dict[str, Outcome]
@@ -173,6 +181,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     repair: Repair = "none"
     steps: tuple[str, ...] = ()
+    cost: float | None = None
 
 
 class JudgeBackend(Protocol):
@@ -233,8 +242,13 @@ def judgment_of(call: PlannedCall, run_id: str, judged: Judged) -> Judgment:
         repair=judged.repair,
         steps=judged.steps,
         calls=2 if judged.repair_text else 1,
-        cost=price.of(judged.prompt_tokens, judged.completion_tokens) if price else None,
+        cost=_cost_of(price, judged) if price else None,
         currency=price.currency if price else "",
         created_at=datetime.now(UTC),
         verdicts=tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in judged.outcomes.items()),
     )
+
+
+def _cost_of(price: Price, judged: Judged) -> float:
+    """What a call cost, both answers together where there are two."""
+    return price.of(judged.prompt_tokens, judged.completion_tokens) if judged.cost is None else judged.cost

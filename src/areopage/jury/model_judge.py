@@ -11,7 +11,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import BudgetSpent, CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
-from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, without_answer
+from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall, Price, without_answer
 from areopage.jury.reader import Reading, material_of, read_answer
 from areopage.models.port import Completion, LanguageModel, Message, Schema
 from areopage.models.reference import ModelReference
@@ -100,15 +100,15 @@ class ModelJudge:
             return without_answer(call, _failure(fault))
         reading = _read(first, call, asked)
         if not reading.unread or first.prompt_cut:
-            return _judged(reading, first)
+            return _judged(reading, call.judge.price, first)
 
         shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
         request = Message("user", defused(_repair_request(call.criteria, reading)))
         try:
             second = await self._generate((*messages, shown_back, request), call, schema)
         except (CallError, BudgetSpent) as fault:
-            return _judged(_unrepaired(reading, fault), first)
-        return _judged(reading.completed_by(_read(second, call, asked)), first, second)
+            return _judged(_unrepaired(reading, fault), call.judge.price, first)
+        return _judged(reading.completed_by(_read(second, call, asked)), call.judge.price, first, second)
 
     async def _generate(self, messages: Sequence[Message], call: PlannedCall, schema: Schema | None) -> Completion:
         """Ask once; without log-probabilities where the server refuses them."""
@@ -209,9 +209,10 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
     )
 
 
-def _judged(reading: Reading, first: Completion, second: Completion | None = None) -> Judged:
+def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> Judged:
     """The result of a call with the reading of both answers."""
     last = second or first
+    notes = first.notes if second is None else tuple(dict.fromkeys((*first.notes, *second.notes)))
     return Judged(
         outcomes=reading.outcomes,
         remarks=reading.remarks,
@@ -222,8 +223,17 @@ def _judged(reading: Reading, first: Completion, second: Completion | None = Non
         completion_tokens=_sum(first.completion_tokens, second.completion_tokens if second else 0),
         seconds=first.seconds + (second.seconds if second else 0.0),
         repair=reading.repair,
-        steps=reading.steps,
+        steps=(*reading.steps, *notes) if notes else reading.steps,
+        cost=_stated_cost(price, first, second) if price is not None else None,
     )
+
+
+def _stated_cost(price: Price, first: Completion, second: Completion | None) -> float | None:
+    """What both answers cost; None where no provider says more than their tokens."""
+    answers = (first,) if second is None else (first, second)
+    if all(one.cost is None and one.billed_tokens is None for one in answers):
+        return None
+    return sum(price.of_completion(one) for one in answers)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from areopage.errors import ModelError, name_list
+from areopage.errors import CallError, ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models.port import ModelStatus
@@ -52,7 +52,7 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
         return cast(JudgeBackend, open_adapter(reference, settings))
     models = provider_names()
     if reference.provider not in models:
-        names = name_list(sorted({*models, *judge_provider_names()}), 20)
+        names = name_list(sorted({*models, *judge_provider_names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
 
@@ -64,6 +64,26 @@ async def check_model(reference: ModelReference, settings: ModelSettings) -> Mod
         return await model.check()
     finally:
         await model.aclose()
+
+
+async def probe_model(reference: ModelReference, settings: ModelSettings) -> str:
+    """Make one small call to a model, and say in one line what it supports.
+
+    Raises:
+        ModelError: the call fails.
+    """
+    from areopage.models.batches import has_batches
+    from areopage.models.probing import probe
+
+    model = open_model(reference, settings)
+    try:
+        found = await probe(model)
+    except CallError as fault:
+        raise ModelError(f"{reference}: one small call failed: {fault}") from fault
+    finally:
+        await model.aclose()
+    batches = "batches by --batch" if has_batches(reference) else "no batches"
+    return f"{found.line()}; {batches}"
 
 
 async def check_judge(reference: ModelReference, settings: ModelSettings) -> JudgeStatus:

@@ -25,7 +25,7 @@ from areopage.ledger.answers import prompt_key, text_key
 from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, outcome_of, storable
+from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, named_chunks, outcome_of, storable
 from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
@@ -98,7 +98,7 @@ class ReviewQueue:
         query = select(review_items).order_by(review_items.c.state, review_items.c.number)
         query = query if run_id is None else query.where(review_items.c.run_id == run_id)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            for part in chunks([storable(id) for id in answer_ids]):
+            for part in named_chunks(connection, review_items.c.answer_id, answer_ids):
                 rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
                 found |= {row.answer_id: _item_of(row) for row in rows}
         return found
@@ -164,7 +164,7 @@ class Labels:
         latest = select(func.max(labels.c.number)).where(labels.c.blind)
         latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
         found: list[Label] = []
-        for part in chunks([storable(id) for id in answer_ids]):
+        for part in self._parts(answer_ids):
             own = latest.where(labels.c.answer_id.in_(part))
             found += self._labels(select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
         return found
@@ -172,7 +172,7 @@ class Labels:
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
         """Return the valid labels of answers by answer, rater and criterion."""
         found: dict[tuple[str, str, str], Label] = {}
-        for part in chunks([storable(id) for id in answer_ids]):
+        for part in self._parts(answer_ids):
             query = select(labels).where(labels.c.answer_id.in_(part)).order_by(labels.c.number)
             found |= {(label.answer_id, label.rater, label.criterion): label for label in self._labels(query)}
         return found
@@ -271,6 +271,11 @@ class Labels:
             for part in chunks([storable(id) for id in answer_ids]):
                 names.update(connection.execute(query.where(answers.c.id.in_(part))).scalars())
         return sorted(names)
+
+    def _parts(self, answer_ids: Sequence[str]) -> list[Sequence[str]]:
+        """The ids in portions, mostly without those of answers without a label."""
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return list(named_chunks(connection, labels.c.answer_id, answer_ids))
 
     def _labels(self, query: Select[Any]) -> Iterator[Label]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:

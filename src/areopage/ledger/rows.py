@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 from msgspec.json import Decoder
-from sqlalchemy import Connection, CursorResult, Row, Table, insert
+from sqlalchemy import Column, Connection, CursorResult, Row, Table, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from areopage.errors import StorageError
@@ -28,6 +28,19 @@ def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
     distinct = list(dict.fromkeys(keys))
     for start in range(0, len(distinct), KEYS_PER_QUERY):
         yield distinct[start : start + KEYS_PER_QUERY]
+
+
+def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The portions of ids, without those that a column does not hold where the table has fewer rows than there are ids."""
+    held = None
+    if len(ids) > KEYS_PER_QUERY:
+        size = connection.execute(select(func.count()).select_from(column.table)).scalar_one()
+        held = set(connection.execute(select(column).distinct()).scalars()) if size < len(ids) else None
+    if held is not None and not held:
+        return
+    for part in chunks([storable(id) for id in ids]):
+        if some := part if held is None else [id for id in part if id in held]:
+            yield some
 
 
 def is_whole(judgment: Judgment) -> bool:

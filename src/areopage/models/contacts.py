@@ -13,18 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import AreopageError, ModelError, name_list
+from areopage.models.dialects import DIALECTS
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Bot, Endpoint, ModelSettings
 
 PROVIDER_KEYS = {
     "ANTHROPIC_API_KEY": "api.anthropic.com",
-    "DEEPSEEK_API_KEY": "api.deepseek.com",
-    "GEMINI_API_KEY": "generativelanguage.googleapis.com",
-    "GROQ_API_KEY": "api.groq.com",
-    "MISTRAL_API_KEY": "api.mistral.ai",
-    "OPENAI_API_KEY": "api.openai.com",
-    "OPENROUTER_API_KEY": "openrouter.ai",
-    "TOGETHER_API_KEY": "api.together.xyz",
+    **{one.key_variable: one.host for one in DIALECTS.values() if one.needs_key and one.host},
 }
 """The usual variables of providers' keys, and the host that each belongs to."""
 
@@ -127,11 +122,16 @@ def _contact_of(reference: ModelReference, settings: ModelSettings) -> Contact |
         named = settings.endpoints.get(reference.endpoint)
         return contact_of_endpoint(named) if named is not None else None
     try:
-        if reference.provider == "openai":
-            from areopage.models import openai
+        if reference.provider in DIALECTS:
+            from areopage.models import openai_server
 
-            url = openai.server_address("", settings).url
-            return Contact(address=shown_address(url), variables=(openai.DEFAULT_KEY_VARIABLE,))
+            url = openai_server.server_address("", settings, reference.provider).url
+            return Contact(address=shown_address(url), variables=(DIALECTS[reference.provider].key_variable,))
+        if reference.provider == "anthropic":
+            from areopage.models import anthropic
+
+            url = anthropic.server_address("", settings).url
+            return Contact(address=shown_address(url), variables=(anthropic.KEY_VARIABLE,))
         if reference.provider == "ollama":
             from areopage.models import ollama
 

@@ -22,6 +22,7 @@ import msgspec
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
 from areopage.models.connections import ConnectionBroke, Connections, NoConnection, NoConnectionInTime, Query, Reply
+from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, ErrorBody, read_error
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
@@ -164,18 +165,28 @@ class JsonServer:
         if transfers is not None:
             await transfers.aclose()
 
-    def fault(self, path: str, status: int, message: str, *, retry_after: float | None = None) -> CallError:
+    def fault(
+        self, path: str, status: int, message: str, *, retry_after: float | None = None, body: ErrorBody | None = None
+    ) -> CallError:
         """The exception for an error that the server reports, with its message on one line and without secrets.
 
         A status under 300 is an error object inside an answer that claims success; like 5xx it is worth another try.
-        After a 429 that names no pause, `retry_after` is 0.0.
+        After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
+        try is worth its while, whatever the status.
+
+        Args:
+            body: what else the error says.
         """
         text = f"{self.address}{path} answered {status}: {self._shown(message) or _phrase(status)}"
+        if body is not None and body.code == CONTENT_FILTER:
+            return CallRejected(text, status=HTTPStatus.BAD_REQUEST, code=body.code, filtered=body.filtered)
+        if body is not None and body.code in NO_MONEY_CODES:
+            return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES:
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
-        return CallRejected(text, status=status)
+        return CallRejected(text, status=status, code=body.code if body is not None else "")
 
     async def _call(
         self, method: str, path: str, data: bytes | None, into: type[T], total: float, query: Query | None = None
@@ -197,12 +208,12 @@ class JsonServer:
 
     def _raise_status(self, path: str, reply: Reply) -> NoReturn:
         """Raise the fault that a reply without success reports."""
-        message = _message(reply.content or b"", reply.headers.get("content-type", ""))
+        body, message = _error_body(reply.content or b"", reply.headers.get("content-type", ""))
         if HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
             # without its query, which may repeat ours
             location = reply.headers.get("location", "another place").partition("?")[0]
             message = f"it redirects to {location}: give that address"
-        raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)))
+        raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
 
     async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> Reply:
         """Send a request and return the reply with any status.
@@ -254,13 +265,6 @@ class JsonServer:
         return _one_line(message)
 
 
-def error_text(body: object) -> str:
-    """The message in an error body: `{"error": "..."}` (Ollama) or `{"error": {"message": "..."}}` (OpenAI); "" if none."""
-    error = body.get("error") if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    return message if isinstance(message, str) else ""
-
-
 def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     """Take the credentials out of an address, so that it can be shown; they become an Authorization header."""
     try:
@@ -288,15 +292,12 @@ def _unconnected(where: str, cause: OSError) -> CallUnreachable:
     return CallUnreachable(f"{where}: no connection ({reason})", unconnected=not a_server_is_there)
 
 
-def _message(content: bytes, content_type: str) -> str:
-    """What a failed answer says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
+def _error_body(content: bytes, content_type: str) -> tuple[ErrorBody, str]:
+    """A failed answer, and what it says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
     if "html" in content_type or content.lstrip()[:1] == b"<":
-        return ""
-    try:
-        message = error_text(msgspec.json.decode(content))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        message = ""
-    return message or content.decode("utf-8", "replace")
+        return ErrorBody(), ""
+    body = read_error(content)
+    return body, body.message or content.decode("utf-8", "replace")
 
 
 def _phrase(status: int) -> str:

@@ -18,7 +18,8 @@ from areopage.errors import (
     ServerDown,
     name_list,
 )
-from areopage.models.http import JsonServer, error_text
+from areopage.models.error_bodies import error_of
+from areopage.models.http import JsonServer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
@@ -113,7 +114,7 @@ class OllamaModel:
         except (CallRejected, CallUnreachable) as fault:
             raise self._told_more(fault, window) from fault
         if reply.error is not None:
-            raise self._told_more(self._server.fault("/api/chat", 200, error_text({"error": reply.error})), window)
+            raise self._told_more(self._server.fault("/api/chat", 200, error_of({"error": reply.error}).message), window)
         if reply.message is None:
             raise CallUnreachable(f"{self._server.address}/api/chat: the answer holds no message")
         return Completion(

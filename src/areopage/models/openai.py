@@ -1,9 +1,11 @@
-"""The OpenAI chat protocol, as OpenAI and every compatible server speak it: `/chat/completions` and `/models`."""
+"""The OpenAI chat protocol, as OpenAI and every compatible server speak it: `/chat/completions` and `/models`.
+
+How providers differ from it stands in `areopage.models.dialects`.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-from urllib.parse import urlsplit
+from typing import Any
 
 import msgspec
 
@@ -12,23 +14,33 @@ from areopage.errors import (
     CallError,
     CallRejected,
     CallUnreachable,
-    ModelError,
     ModelMissing,
     PromptTooLong,
-    ServerDown,
     name_list,
 )
-from areopage.models.http import JsonServer, error_text
+from areopage.models.dialects import schema_fields
+from areopage.models.error_bodies import CONTENT_FILTER, FILTERED, TOO_LONG_CODES, error_of
+from areopage.models.openai_replies import (
+    Reply,
+    ReplyMessage,
+    Usage,
+    cost_of,
+    end_of,
+    error_status,
+    notes_of,
+    reasoning_of,
+    text_of,
+)
+from areopage.models.openai_server import Connection, connect
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server, read_logprobs
+from areopage.models.servers import read_logprobs
 from areopage.models.settings import ModelSettings
+from areopage.models.untaken import Untaken, renamed
 from areopage.models.window import PromptMeter, window_of
 
-DEFAULT_URL = "https://api.openai.com/v1"
-KEY_REQUIRED_HOST = "api.openai.com"
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+CHAT = "/chat/completions"
 # Left out of every call: they size or place a model in memory, which no server of this protocol lets a caller do,
 # and strict servers refuse a call with a name they do not know.
 OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
@@ -47,48 +59,9 @@ OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
         "use_mmap",
     }
 )
-MOST_SLOTS = 1024
 PROBE = (Message("user", "ok"),)
-
-
-class _Part(msgspec.Struct):
-    type: str = "text"
-    text: str | None = None
-
-
-class _ReplyMessage(msgspec.Struct):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-
-
-class _Choice(msgspec.Struct):
-    message: _ReplyMessage
-    finish_reason: str | None = None
-    logprobs: Any = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Reply(msgspec.Struct):
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    error: Any = None
-
-
-class _ServerModel(msgspec.Struct):
-    id: str
-    max_model_len: int | None = None
-
-
-class _ServerModels(msgspec.Struct):
-    data: list[_ServerModel] | None = None
-
-
-class _Props(msgspec.Struct):
-    total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
+_ANSWER_LIMIT = "output limit was reached"  # what a reasoning model says of a limit that its thoughts alone exceed
+_OF_SCHEMA = ("response_format", "schema", "json", "guided", "grammar", "format")
 
 
 class OpenAIModel:
@@ -98,8 +71,9 @@ class OpenAIModel:
         self._reference = reference
         self._connection = connection
         self._server = connection.server
-        # Learnt from the server's first refusal of a response_format.
-        self._schema_refused = False
+        self._dialect = connection.dialect
+        self._modes = connection.modes  # those before the first are refused
+        self._untaken = Untaken()
         self._meter = PromptMeter()
         self._context_length: int | None = None
         self._slots: int | None = None
@@ -113,6 +87,11 @@ class OpenAIModel:
     def max_concurrency(self) -> int | None:
         """The server's slots, where `check` found that it tells; None: the caller decides."""
         return self._slots
+
+    @property
+    def schema_mode(self) -> str:
+        """How the server is told a schema, as the last call found out."""
+        return self._modes[0]
 
     def allowances(self) -> tuple[Allowance, ...]:
         """What the server said is left of its limits; see `JsonServer.allowances`."""
@@ -128,13 +107,15 @@ class OpenAIModel:
         listed = await self._connection.models()
         name = self._reference.model
         found = next((model for model in listed or () if model.name == name), None)
-        if found is not None:
+        if found is not None and self._dialect.lists:
             self._context_length, self._slots = found.context_length, await self._connection.slots()
             return ModelStatus(digest=digest, context_length=found.context_length, slots=self._slots)
         try:
-            await self._ask(chat_body(name, PROBE, {"max_tokens": 1}))
+            await self._ask(self._plain_body(PROBE, {"max_tokens": 1}))
         except CallRejected as fault:
             self._connection.complain_of_key(fault)
+            if fault.status == 400 and (fault.code == CONTENT_FILTER or _ANSWER_LIMIT in str(fault)):
+                return ModelStatus(digest=digest)
             if listed is None:
                 advice = "correct the model's name, or the base URL, which usually ends in /v1"
             else:
@@ -153,7 +134,32 @@ class OpenAIModel:
         the same: some servers cut a longer prompt to a window of their own.
         """
         self._refuse_too_long(messages)
-        return self._marked(await self._answer(messages, options, schema), messages, options)
+        try:
+            completion = await self._answer(messages, options, schema)
+        except CallRejected as fault:
+            completion = self._filtered(fault)
+        return self._noted(completion, messages, options)
+
+    def _noted(self, completion: Completion, messages: Sequence[Message], options: Options) -> Completion:
+        """A completion that says what was not sent, and whether the server cut the prompt."""
+        if notes := self._untaken.notes(options, self._dialect.unsent):
+            completion = msgspec.structs.replace(completion, notes=(*completion.notes, *notes))
+        return self._marked(completion, messages, options)
+
+    def _filtered(self, fault: CallRejected) -> Completion:
+        """The completion of a call that a content filter refused; any other fault is raised."""
+        if fault.code == CONTENT_FILTER:
+            return Completion(text="", finish_reason=CONTENT_FILTER, notes=tuple(f"{FILTERED}{one}" for one in fault.filtered))
+        if fault.code in TOO_LONG_CODES:
+            raise PromptTooLong(str(fault), status=fault.status) from fault
+        raise fault
+
+    def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+        """The body of a call, with the names that the provider has for options."""
+        body, dialect = chat_body(self._reference.model, messages, options), self._dialect
+        if dialect.renamed or dialect.unsent:
+            renamed(body, dialect.renamed, dialect.unsent)
+        return {**dialect.added, **body} if dialect.added else body
 
     def body(self, messages: Sequence[Message], options: Options, schema: Schema | None = None) -> dict[str, Any]:
         """The body of a call, for a service that makes it later.
@@ -162,8 +168,12 @@ class OpenAIModel:
             PromptTooLong: see `generate`.
         """
         self._refuse_too_long(messages)
-        plain = chat_body(self._reference.model, messages, options)
-        return plain if schema is None else {**plain, "response_format": response_format(schema)}
+        plain = self._untaken.applied(self._plain_body(messages, options))
+        return plain if schema is None else {**plain, **schema_fields(self._modes[0], schema)}
+
+    def learn(self, fault: CallRejected, options: Options) -> bool:
+        """Learn from the rejection of a call that a service made; whether it is worth another try."""
+        return self._untaken.learn(fault, self._plain_body(PROBE, options))
 
     def read(self, reply: bytes, messages: Sequence[Message], options: Options) -> Completion:
         """Read the body of an answer that a service brought; its time is not known and is 0.
@@ -172,10 +182,14 @@ class OpenAIModel:
             CallError: it is an error, or not an answer.
         """
         try:
-            found = msgspec.json.decode(reply, type=_Reply)
+            found = msgspec.json.decode(reply, type=Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
-        return self._marked(self._completion(found, 0.0), messages, options)
+        try:
+            completion = self._completion(found, 0.0)
+        except CallRejected as fault:
+            completion = self._filtered(fault)
+        return self._noted(completion, messages, options)
 
     def _refuse_too_long(self, messages: Sequence[Message]) -> None:
         if refusal := self._meter.refusal(messages, self._context_length, "the server's context length"):
@@ -191,38 +205,60 @@ class OpenAIModel:
         return msgspec.structs.replace(completion, prompt_cut=cut)
 
     async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:
-        plain = chat_body(self._reference.model, messages, options)
-        if schema is None or self._schema_refused:
+        plain = self._plain_body(messages, options)
+        if schema is None:
             return await self._ask(plain)
-        try:
-            return await self._ask({**plain, "response_format": response_format(schema)})
-        except CallRejected as fault:
-            if fault.status not in (400, 422):
-                raise
-        completion = await self._ask(plain)
-        # Only now is it known that the schema was the reason.
-        self._schema_refused = True
-        return completion
+        modes, at = self._modes, 0
+        while True:
+            try:
+                completion = await self._ask({**plain, **schema_fields(modes[at], schema)})
+            except CallRejected as fault:
+                last = len(modes) - 1
+                if at == last or fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
+                    raise
+                at = at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
+            else:
+                # Only now is it known that the schema was the reason.
+                self._modes = modes[at:] if at else self._modes
+                return completion
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._server.aclose()
 
     async def _ask(self, body: Mapping[str, Any]) -> Completion:
-        started = time.perf_counter()
-        reply = await self._server.post("/chat/completions", dict(body), _Reply)
-        return self._completion(reply, time.perf_counter() - started)
+        """Ask once; once more for each option that the model turns out not to take."""
+        started, asked = time.perf_counter(), dict(body)
+        while True:
+            sent_body = self._untaken.applied(asked)
+            try:
+                reply = await self._server.post(CHAT, sent_body, Reply, query=self._connection.query)
+            except CallRejected as fault:
+                if not self._untaken.learn(fault, sent_body) and self._untaken.applied(asked) == sent_body:
+                    raise
+            else:
+                return self._completion(reply, time.perf_counter() - started)
 
-    def _completion(self, reply: _Reply, seconds: float) -> Completion:
+    def _fault_inside(self, error: object) -> CallError:
+        """The fault that an answer with a status of success holds."""
+        body = error_of({"error": error})
+        return self._server.fault(CHAT, error_status(error), body.message, body=body)
+
+    def _completion(self, reply: Reply, seconds: float) -> Completion:
         if reply.error is not None:
-            raise self._server.fault("/chat/completions", _error_status(reply.error), error_text({"error": reply.error}))
+            raise self._fault_inside(reply.error)
         if not reply.choices:
-            raise CallUnreachable(f"{self._server.address}/chat/completions: the answer holds no choice")
+            raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no choice")
         choice = reply.choices[0]
-        usage = reply.usage or _Usage()
-        text, finish_reason = _text(choice.message), choice.finish_reason or "stop"
-        if choice.message.refusal:
-            text, finish_reason = choice.message.refusal, "refusal"
+        if choice.error is not None or choice.finish_reason == "error":
+            raise self._fault_inside(choice.error)
+        finish_reason = end_of(choice.finish_reason)
+        if choice.message is None and finish_reason != CONTENT_FILTER:
+            raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no message")
+        usage, message = reply.usage or Usage(), choice.message or ReplyMessage()
+        text = text_of(message)
+        if message.refusal:
+            text, finish_reason = message.refusal, "refusal"
         tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
         return Completion(
             text=text,
@@ -231,64 +267,9 @@ class OpenAIModel:
             completion_tokens=usage.completion_tokens,
             seconds=seconds,
             logprobs=read_logprobs(tokens),
-        )
-
-
-class Connection:
-    """A server with what messages about it need: who named it, and which variable holds its key."""
-
-    def __init__(self, server: JsonServer, root: JsonServer, address: ServerAddress, key_variable: str, *, has_key: bool) -> None:
-        self.server = server
-        self._root = root
-        self._address = address
-        self._key_variable = key_variable
-        # OpenAI's own refuses what does not fit
-        self.may_cut = urlsplit(address.url).hostname != KEY_REQUIRED_HOST
-        self._lacks_key = not has_key and urlsplit(address.url).hostname == KEY_REQUIRED_HOST
-
-    async def models(self) -> tuple[ListedModel, ...] | None:
-        """What the server lists; None where it has no list.
-
-        Raises:
-            ServerDown: nothing answers.
-            ModelError: the key is missing or refused, or the server refuses to tell.
-        """
-        if self._lacks_key:
-            raise ModelError(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
-        try:
-            found = await self.server.get("/models", _ServerModels)
-        except CallRejected as fault:
-            if fault.status == 404:
-                return None
-            self.complain_of_key(fault)
-            raise ModelError(f"{self.server.address} ({self._address.source}) does not list its models: {fault}") from fault
-        except CallError as fault:
-            raise self.down(fault) from fault
-        return tuple(ListedModel(name=model.id, context_length=model.max_model_len) for model in found.data or ())
-
-    async def slots(self) -> int | None:
-        """How many calls the server works on at once; None where it does not tell. The server of llama.cpp does."""
-        if not self.may_cut:
-            return None
-        try:
-            return (await self._root.get("/props", _Props)).total_slots
-        except CallError:
-            return None
-        finally:
-            await self._root.aclose()
-
-    def complain_of_key(self, fault: CallRejected) -> None:
-        """Raise a ModelError that names the key's variable if the fault is about the key."""
-        if fault.status in (401, 403):
-            raise ModelError(
-                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
-            ) from fault
-
-    def down(self, fault: CallError) -> ServerDown:
-        """The exception for a server that does not answer."""
-        return ServerDown(
-            f"no OpenAI-compatible server answers at {self.server.address} ({self._address.source}): "
-            f"start it, or correct the address [{fault}]"
+            notes=notes_of(reply.provider, finish_reason, choice),
+            reasoning=reasoning_of(message),
+            cost=cost_of(usage),
         )
 
 
@@ -298,58 +279,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIMode
     Raises:
         ModelError: the endpoint is unknown, or an address is none.
     """
-    return OpenAIModel(reference, connect(reference.endpoint, settings))
-
-
-async def list_models(settings: ModelSettings, endpoint: str = "") -> tuple[ListedModel, ...]:
-    """The models that a server lists; `endpoint` is "" for the usual server.
-
-    Raises:
-        ServerDown: nothing answers there.
-        ModelError: the endpoint is unknown, the key is missing or refused, or the server has no list.
-    """
-    connection = connect(endpoint, settings)
-    try:
-        listed = await connection.models()
-    finally:
-        await connection.server.aclose()
-    if listed is None:
-        raise ModelError(f"{connection.server.address} does not list models: correct the base URL, which usually ends in /v1")
-    return listed
-
-
-def connect(endpoint: str, settings: ModelSettings) -> Connection:
-    """Find the server.
-
-    OPENAI_API_KEY goes to the server that the environment means, and to OpenAI's; to a named endpoint only the key
-    that it names, so that no key reaches a stranger.
-
-    Raises:
-        ModelError: the endpoint is unknown or may not be sent its key, or an address is none.
-    """
-    named = named_endpoint("openai", endpoint, settings)
-    address = server_address(endpoint, settings)
-    variable = named.api_key_env if named is not None else DEFAULT_KEY_VARIABLE
-    key = settings.environment.get(variable, "").strip()
-    headers = named.headers if named is not None else {}
-    has_key = bool(key) or "authorization" in {name.lower() for name in headers}
-    server = open_server(address.url, settings, headers=headers, api_key=key)
-    root = open_server(address.url.strip().rstrip("/").removesuffix("/v1"), settings, headers=headers, api_key=key)
-    return Connection(server, root, address, variable or "that the endpoint's api_key_env names", has_key=has_key)
-
-
-def server_address(endpoint: str, settings: ModelSettings) -> ServerAddress:
-    """Where the server is: the named endpoint, else OPENAI_BASE_URL, else OpenAI's own.
-
-    Raises:
-        ModelError: the endpoint is unknown, or may not be sent its key.
-    """
-    named = named_endpoint("openai", endpoint, settings)
-    if named is not None:
-        return ServerAddress(url=named.base_url, source=f"endpoint {endpoint!r}")
-    if base_url := settings.environment.get("OPENAI_BASE_URL", "").strip():
-        return ServerAddress(url=base_url, source="OPENAI_BASE_URL")
-    return ServerAddress(url=DEFAULT_URL, source="the default; OPENAI_BASE_URL names another")
+    return OpenAIModel(reference, connect(reference.endpoint, settings, reference.provider, reference.model))
 
 
 def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict[str, Any]:
@@ -362,21 +292,3 @@ def chat_body(model: str, messages: Sequence[Message], options: Options) -> dict
     if isinstance(limit, int) and limit > 0:
         body.setdefault("max_tokens", limit)
     return {**body, "model": model, "messages": sent(messages), "stream": False}
-
-
-def response_format(schema: Schema) -> dict[str, Any]:
-    """A JSON schema as the protocol wants it."""
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": dict(schema)}}
-
-
-def _text(message: _ReplyMessage) -> str:
-    """The text of an answer; where it comes in parts, those of type "text" (others hold the reasoning)."""
-    if isinstance(message.content, list):
-        return "".join(part.text or "" for part in message.content if part.type == "text")
-    return message.content or ""
-
-
-def _error_status(error: object) -> int:
-    """The HTTP status that a gateway puts into an error object inside a 200; 200 where there is none."""
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 200

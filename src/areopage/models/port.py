@@ -70,6 +70,10 @@ class Completion(Struct, frozen=True, kw_only=True):
     `documents` are what a bot says that its answer rests on; other models name none.
     `evaluated_tokens` is how many tokens of prompts the model computed for the call, where that is known: fewer than the prompt
     has where its beginning was kept from an earlier call.
+    `notes` say what a reader of the answer must know of the call: options that were not sent, who answered behind a gateway, what
+    a content filter found. `reasoning` is what the model thought, where the server gives it beside the text.
+    `billed_tokens` is what the prompt is billed as, in tokens at the full price, where the provider bills kept beginnings at
+    another price; `cost` is what the call cost in US dollars, where the provider says so.
     """
 
     text: str
@@ -81,6 +85,10 @@ class Completion(Struct, frozen=True, kw_only=True):
     prompt_cut: bool = False
     documents: tuple[Document, ...] = ()
     evaluated_tokens: int | None = None
+    notes: tuple[str, ...] = ()
+    reasoning: str = ""
+    billed_tokens: float | None = None
+    cost: float | None = None
 
     def __post_init__(self) -> None:
         """Drop token counts that cannot be."""

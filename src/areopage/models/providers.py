@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from areopage.errors import ModelError, name_list
+from areopage.models.dialects import DIALECTS
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from areopage.models.servers import ListedModel
 
 Open = Callable[[ModelReference, ModelSettings], Any]
-ListModels = Callable[[ModelSettings, str], Awaitable[Sequence["ListedModel"]]]
+ListModels = Callable[..., Awaitable[Sequence["ListedModel"]]]
 
 ENTRY_POINT_GROUP = "areopage.models"
 BUILT_IN = {
+    **dict.fromkeys(DIALECTS, "areopage.models.openai:open_model"),
+    "anthropic": "areopage.models.anthropic:open_model",
     "ollama": "areopage.models.ollama:open_model",
-    "openai": "areopage.models.openai:open_model",
     "embedded": "areopage.models.embedded:open_model",
     "replay": "areopage.models.replay:open_model",
     "http": "areopage.models.http_bot:open_model",
@@ -64,7 +66,7 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageMo
     """
     open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN)
     if open_adapter is None:
-        names = name_list(provider_names(), 20)
+        names = name_list(provider_names(), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return cast(LanguageModel, open_adapter(reference, settings))
 
@@ -80,9 +82,11 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
         ServerDown: nothing answers.
     """
     if provider not in provider_names():
-        raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 20)}")
-    module = BUILT_IN.get(provider, "").partition(":")[0]
+        raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 30)}")
+    module = "areopage.models.openai_server" if provider in DIALECTS else BUILT_IN.get(provider, "").partition(":")[0]
     list_models = getattr(import_module(module), "list_models", None) if module else None
     if list_models is None:
         raise ModelError(f"the provider {provider} cannot list models")
+    if provider in DIALECTS:
+        return await cast(ListModels, list_models)(settings, endpoint, provider)
     return await cast(ListModels, list_models)(settings, endpoint)

@@ -1,8 +1,9 @@
-"""What the headers of an answer say of a server's limits of requests and tokens: those of OpenAI and of Anthropic.
+"""What the headers of an answer say of a server's limits of requests and tokens: those of OpenAI, Anthropic and Mistral.
 
 Sources: "Rate limits" in the documentations of the OpenAI API (`x-ratelimit-remaining-requests`, `x-ratelimit-reset-requests`: a
 duration such as `6m0s`) and of the Anthropic API (`anthropic-ratelimit-requests-remaining`,
-`anthropic-ratelimit-requests-reset`: a moment as in RFC 3339). What cannot be read is ignored.
+`anthropic-ratelimit-requests-reset`: a moment as in RFC 3339). Groq, Azure and Together send those of OpenAI. Mistral names the
+window in the header (`x-ratelimit-remaining-req-minute`) and states no reset. What cannot be read is ignored.
 """
 
 import math
@@ -31,6 +32,11 @@ _PATTERNS: list[tuple[Kind, str]] = [
     *((kind, f"anthropic-ratelimit-{name}-{{}}") for name, kind in _ANTHROPIC.items()),
 ]
 _NAMES = [(kind, name.format("remaining"), name.format("reset"), name.format("limit")) for kind, name in _PATTERNS]
+_BY_MINUTE: list[tuple[Kind, str, str]] = [
+    ("requests", "x-ratelimit-remaining-req-minute", "x-ratelimit-limit-req-minute"),
+    ("tokens", "x-ratelimit-remaining-tokens-minute", "x-ratelimit-limit-tokens-minute"),
+]
+_MINUTE = "60s"
 LONGEST_HEADER = 64
 
 
@@ -81,6 +87,9 @@ def _named(headers: Mapping[str, str]) -> list[tuple[Kind, str, str, str]]:
     for kind, remaining, reset, limit in _NAMES:
         if (left := headers.get(remaining)) and (moment := headers.get(reset)):
             found.append((kind, left, moment, headers.get(limit, "")))
+    for kind, remaining, limit in _BY_MINUTE if not found else ():
+        if left := headers.get(remaining):
+            found.append((kind, left, _MINUTE, headers.get(limit, "")))
     return found
 
 

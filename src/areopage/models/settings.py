@@ -33,6 +33,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     `foreign`: a suite or a stored run names the server, not the user; see `areopage.models.contacts`.
     `concurrency` is how many calls may be open at once; None of the limits: none.
     `resident` is how many models the server holds in memory at once; None: one for Ollama, any number for others.
+    `api_version` is that of Azure. `schema_mode` says how the server is told a JSON schema; "auto": as it is found out.
     """
 
     provider: str
@@ -43,6 +44,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     resident: int | None = None
+    api_version: str = ""
+    schema_mode: Literal["auto", "json_schema", "json_object", "guided_json", "none"] = "auto"
     foreign: bool = False
 
 

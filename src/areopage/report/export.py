@@ -6,18 +6,16 @@ policy and erasure left.
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, TypeVar
+from typing import IO, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import structs
 
-from areopage.cases.text_files import CSV_ENCODING, table_writer
-from areopage.errors import MissingExtra, StorageError, UserError
+from areopage.cases.records import Case
+from areopage.errors import StorageError, UserError
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, SignOff
@@ -27,14 +25,11 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
 from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
-from areopage.report.bench.files import write_table
 from areopage.report.monitor.figures import outward
 from areopage.report.replacing import replacing
+from areopage.report.tables import Column, Kind, TableForm, Written, print_rows, write_rows
 
 Item = TypeVar("Item")
-ExportForm = Literal["csv", "csv;", "jsonl", "parquet"]
-"""`csv;` has semicolons between its cells."""
-
 TEXTS = (
     *("id", "timestamp", "evaluated_at", "suite", "suite_version", "run_id", "language", "source", "variant", "prompt"),
     "response",
@@ -44,10 +39,9 @@ NUMBERS = ("scored", "not_applicable", "planned", "spread", "prompt_tokens", "co
 _LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
 _MOMENTS = frozenset(["timestamp", "evaluated_at"])
 _WHOLE = frozenset(["scored", "not_applicable", "planned", "prompt_tokens", "completion_tokens"])
-PORTION = 1000  # rows that Parquet keeps in memory
 
-LedgerForm = Literal["jsonl", "csv"]
-LEDGER_FORMS: tuple[LedgerForm, ...] = ("jsonl", "csv")
+LedgerForm = Literal["jsonl", "csv", "parquet", "xlsx"]
+LEDGER_FORMS: tuple[LedgerForm, ...] = get_args(LedgerForm)
 
 Row = dict[str, Any]
 _OF_CASE = (
@@ -81,38 +75,42 @@ def _column_names(criteria: Sequence[str]) -> dict[str, str]:
 
 
 def export_answers(
-    scores: Iterable[Evaluation], form: ExportForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
-) -> int:
+    scores: Iterable[Evaluation], form: TableForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
+) -> Written:
     """Write answers to a file, atomically.
 
     Args:
         criteria: the paths that get a column each in a table; JSON lines hold every criterion that an answer has.
 
-    Returns:
-        How many answers.
-
     Raises:
         StorageError: the file cannot be written, or the ledger not read.
-        MissingExtra: Parquet without pyarrow.
+        MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
-    if form == "parquet":
-        _parquet_library()  # before the first row is read
-    counted = Counted(outward(score, policy, max_chars) for score in scores)
-    with replacing(place) as temporary:
-        if form == "parquet":
-            _write_parquet(counted, temporary, _column_names(criteria))
-        else:
-            encoding = "utf-8" if form == "jsonl" else CSV_ENCODING
-            with temporary.open("w", encoding=encoding, errors="replace", newline="") as file:
-                WRITERS[form](counted, file, _column_names(criteria))
-    return counted.rows
+    shown = (outward(score, policy, max_chars) for score in scores)
+    if form != "jsonl":
+        names = _column_names(criteria)
+        return write_rows(place, form, _columns(names), (_row(score, names) for score in shown))
+    counted = Counted(shown)
+    with replacing(place) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        _write_jsonl(counted, file)
+    return Written(counted.rows)
 
 
 def print_answers(
-    scores: Iterable[Evaluation], form: ExportForm, file: IO[str], criteria: Sequence[str], policy: Policy, max_chars: int
+    scores: Iterable[Evaluation],
+    form: TableForm,
+    file: IO[str],
+    criteria: Sequence[str],
+    policy: Policy,
+    max_chars: int,
 ) -> None:
     """Write answers to an open file as CSV or JSON Lines."""
-    WRITERS[form]((outward(score, policy, max_chars) for score in scores), file, _column_names(criteria))
+    shown = (outward(score, policy, max_chars) for score in scores)
+    if form == "jsonl":
+        _write_jsonl(shown, file)
+    else:
+        names = _column_names(criteria)
+        print_rows(file, form, _columns(names), (_row(score, names) for score in shown))
 
 
 class Counted(Generic[Item]):
@@ -128,14 +126,7 @@ class Counted(Generic[Item]):
             yield item
 
 
-def _write_csv(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str], *, semicolons: bool = False) -> None:
-    write = table_writer(file, semicolons=semicolons)
-    write(_table_columns(columns))
-    for score in scores:
-        write("\n".join(cell) if isinstance(cell, list) else cell for cell in _flat(score, columns).values())
-
-
-def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[str, str]) -> None:
+def _write_jsonl(scores: Iterable[Evaluation], file: IO[str]) -> None:
     for score in scores:
         names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
         record = {name: getattr(score, name) for name in names} | {
@@ -146,61 +137,29 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], columns: Mapping[s
         file.write(msgspec.json.encode(record).decode() + "\n")
 
 
-WRITERS: Mapping[str, Callable[[Iterable[Evaluation], IO[str], Mapping[str, str]], None]] = {
-    "csv": _write_csv,
-    "csv;": partial(_write_csv, semicolons=True),
-    "jsonl": _write_jsonl,
-}
+def _columns(criteria: Mapping[str, str]) -> list[Column]:
+    names = [*TEXTS, "score_global", *criteria.values(), *AFTER_SCORES, *NUMBERS, "currency"]
+    return [Column(name, _kind(name)) for name in names]
 
 
-def _write_parquet(scores: Iterable[Evaluation], path: Path, columns: Mapping[str, str]) -> None:
-    pyarrow, parquet = _parquet_library()
-    schema = pyarrow.schema([(name, _arrow_type(pyarrow, name)) for name in _table_columns(columns)])
-    rows = (_flat(score, columns, moments=True) for score in scores)
-    with parquet.ParquetWriter(path, schema) as writer:
-        while portion := list(islice(rows, PORTION)):
-            writer.write_table(pyarrow.Table.from_pylist(portion, schema=schema))
-
-
-def _table_columns(columns: Mapping[str, str]) -> list[str]:
-    return [*TEXTS, "score_global", *columns.values(), *AFTER_SCORES, *NUMBERS, "currency"]
-
-
-def _arrow_type(pyarrow: Any, name: str) -> Any:
+def _kind(name: str) -> Kind:
     if name in _MOMENTS:
-        return pyarrow.timestamp("us", tz="UTC")
+        return "moment"
     if name in _LISTS:
-        return pyarrow.list_(pyarrow.string())
+        return "texts"
     if name in _WHOLE:
-        return pyarrow.int64()
-    texts = {*TEXTS, *AFTER_SCORES, "currency"}
-    return pyarrow.string() if name in texts else pyarrow.float64()
+        return "whole"
+    return "text" if name in (*TEXTS, *AFTER_SCORES, "currency") else "number"
 
 
-def _parquet_library() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as fault:
-        raise MissingExtra("writing Parquet files", "parquet") from fault
-    return pyarrow, pyarrow.parquet
-
-
-def _flat(score: Evaluation, columns: Mapping[str, str], *, moments: bool = False) -> dict[str, Any]:
+def _row(score: Evaluation, columns: Mapping[str, str]) -> list[Any]:
     found = {one.criterion: one.score for one in score.criteria}
-
-    def cell(name: str) -> Any:
-        value = getattr(score, name)
-        if name in _MOMENTS and not moments:
-            return value.isoformat() if value else None
-        return list(value) if name in _LISTS else value
-
-    row = {name: cell(name) for name in TEXTS} | {"score_global": score.score_global}
-    row |= {column: found.get(path) for path, column in columns.items()}
-    return row | {name: cell(name) for name in (*AFTER_SCORES, *NUMBERS, "currency")}
+    texts = [getattr(score, name) for name in TEXTS]
+    after = [getattr(score, name) for name in (*AFTER_SCORES, *NUMBERS, "currency")]
+    return [*texts, score.score_global, *(found.get(path) for path in columns), *after]
 
 
-def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, int]:
+def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, Written]:
     """Write the files of `COLUMNS` to a new folder, atomically.
 
     Returns:
@@ -209,18 +168,19 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, i
     Raises:
         UserError: the folder exists already.
         StorageError: a file cannot be written, or the ledger not read.
+        MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
     if folder.exists():
         raise UserError(f"{folder} is there already: name a new folder")
     whole = folder.resolve()
     temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(6)}.tmp")
-    counts: dict[str, int] = {}
+    counts: dict[str, Written] = {}
     try:
         temporary.mkdir(mode=0o700, parents=True)
         for name, rows in _tables(ledger).items():
-            counted = Counted(rows)
-            _LEDGER_WRITERS[form](temporary / f"{name}.{form}", COLUMNS[name], counted)
-            counts[name] = counted.rows
+            columns = [Column(column, kind) for column, kind in zip(COLUMNS[name], _kinds(name), strict=True)]
+            cells = ([row[column.name] for column in columns] for row in rows)
+            counts[name] = write_rows(temporary / f"{name}.{form}", form, columns, cells)
         temporary.rename(whole)
     except OSError as fault:
         raise StorageError(f"{folder} cannot be written: {fault.strerror or fault}") from fault
@@ -258,23 +218,40 @@ def _judgment(judgment: Judgment, about: Iterable[tuple[str, str]]) -> Row:
     return structs.asdict(judgment) | {"verdicts": verdicts, "answers": answers}
 
 
-def _write_rows(path: Path, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
-    with replacing(path) as place, place.open("wb") as file:
-        for row in rows:
-            file.write(msgspec.json.encode(row) + b"\n")
-
-
-def _write_row_table(path: Path, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
-    write_table(path, columns, ([_cell(row[name]) for name in columns] for row in rows))
-
-
-_LEDGER_WRITERS: dict[LedgerForm, Callable[[Path, tuple[str, ...], Iterable[Row]], None]] = {
-    "jsonl": _write_rows,
-    "csv": _write_row_table,
+_RECORDS: Mapping[str, tuple[type, ...]] = {
+    "answers": (Answer, Case),
+    "evaluations": (Evaluation,),
+    "judgments": (Judgment,),
+    "labels": (Label,),
+    "decisions": (Trace,),
+    "signoffs": (SignOff,),
+    "calibrations": (StoredCalibration,),
 }
+_OWN_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "answers": {"case_id": str},
+    "judgments": {"verdicts": list[dict[str, Any]], "answers": list[dict[str, str]]},
+}
+"""Columns that hold something else than the field of that name."""
+
+_PLAIN: Mapping[Any, Kind] = {str: "text", int: "whole", float: "number", bool: "flag", datetime: "moment"}
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value if value is None or isinstance(value, str | int | float) else msgspec.json.encode(value).decode()
+def column_types(file: str) -> list[Any]:
+    """The type of each column of a file, by the types of the records' fields."""
+    hints: dict[str, Any] = {}
+    for record in reversed(_RECORDS[file]):
+        hints |= get_type_hints(record, include_extras=True)
+    hints |= _OWN_TYPES.get(file, {})
+    return [hints.get(name, str) for name in COLUMNS[file]]
+
+
+def _kinds(file: str) -> list[Kind]:
+    """What each column of a file holds; `json` of what is not plain."""
+    return [_kind_of(hint) for hint in column_types(file)]
+
+
+def _kind_of(hint: Any) -> Kind:
+    if get_origin(hint) is Literal:
+        return "text"
+    options = [one for one in get_args(hint) if one is not type(None)] if type(None) in get_args(hint) else [hint]
+    return _PLAIN.get(options[0], "json") if len(options) == 1 else "json"

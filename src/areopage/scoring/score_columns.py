@@ -97,6 +97,11 @@ class ScoreColumns(Columns, frozen=True, kw_only=True, dict=True, eq=False):
         numbers, firsts = np.unique(self.criterion, return_index=True)
         return [int(numbers[at]) for at in np.argsort(firsts)]
 
+    def counts_of(self, rows: Flags) -> dict[str, int]:
+        """How many of some rows each criterion has, by its id."""
+        counts = np.bincount(self.criterion[rows], minlength=len(self.criteria)).tolist()
+        return dict(zip(self.criteria, counts, strict=True))
+
     @cached_property
     def worst_replies(self) -> tuple[Places, Numbers]:
         """The reply of each row with its score, by `CriterionScore.worst_reply`, and the passes planned of its judges."""

@@ -156,7 +156,8 @@ class EndpointSection(Section):
     """A server by name, for references such as `openai@lab:model`; the limits are those of all its models together.
 
     `resident` is how many models the server holds in memory at once: a benchmark asks no more models there at the same time. By
-    default it is one for Ollama, and any number for other servers.
+    default it is one for Ollama, and any number for other servers. `api_version` is for Azure, where a deployment is called under
+    a dated version of the API. `schema_mode` is how the server is told a JSON schema; by default it is found out.
     """
 
     provider: str = "openai"
@@ -167,6 +168,8 @@ class EndpointSection(Section):
     requests_per_minute: Annotated[float, Field(gt=0)] | None = None
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
     resident: Annotated[int, Field(ge=1, le=1024)] | None = None
+    api_version: str = ""
+    schema_mode: Literal["auto", "json_schema", "json_object", "guided_json", "none"] = "auto"
 
 
 class BotSection(Section):

@@ -16,8 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.errors import CallError, CallRejected, CallUnreachable
-from areopage.ledger.sent_batches import SentBatch, SentBatches
-from areopage.models.batches import MOST_BYTES, MOST_CALLS, BatchService
+from areopage.ledger.sent_batches import PLANNED, SentBatch, SentBatches
+from areopage.models.batch_port import BatchService, SearchedBatch
 
 
 class BatchPace(Struct, frozen=True, kw_only=True):
@@ -26,21 +26,20 @@ class BatchPace(Struct, frozen=True, kw_only=True):
     Args:
         first, longest: seconds between two looks at a batch: the pause grows by half each time.
         settles: seconds within which a batch that was created appears in the provider's list.
+        unfenced: the same where nothing keeps a request that is still on its way from creating a batch.
         creations: how often the creation of one batch is asked for.
         rounds: in how many batches a call may be before it is left to direct calls.
-        calls, size: of one batch, at most; the size in bytes.
+        calls, size: of one batch, at most, if the provider takes as many; the size in bytes.
     """
 
     first: float = 2.0
     longest: float = 60.0
     settles: float = 5.0
+    unfenced: float = 60.0
     creations: int = 5
     rounds: int = 3
-    calls: int = MOST_CALLS
-    size: int = MOST_BYTES
-
-
-PACE = BatchPace()
+    calls: int = 100_000
+    size: int = 200_000_000
 
 
 PACE = BatchPace()
@@ -71,7 +70,7 @@ class BatchCreation:
             await asyncio.to_thread(self._stored.asked, batch.token)
             batch = replace(batch, file_id=file_id, asked_at=datetime.now(UTC))
             try:
-                batch_id = (await self._service.create(batch.token, file_id)).id
+                batch_id = (await self._service.create(batch.token, file_id, file)).id
             except CallError as fault:
                 batch_id = await self._after(fault, batch, attempt)
             if batch_id:
@@ -87,40 +86,59 @@ class BatchCreation:
         """
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         await asyncio.sleep(max(self._pace.first * attempt, min(asked or 0.0, self._pace.longest)))
-        if batch_id := await self._found(batch):
+        if (self._service.fenced or not _certainly_refused(fault)) and (batch_id := await self._found(batch)):
             return batch_id
         if isinstance(fault, CallRejected) or fault.hopeless or attempt == self._pace.creations:
             await asyncio.to_thread(self._stored.forget, batch.token)
             raise fault
         return ""
 
-    async def recover(self, batch: SentBatch) -> None:
-        """Find out whether a batch without an id was created; forget it if it was not."""
+    async def recover(self, batch: SentBatch, *, waits: bool = True) -> None:
+        """Find out whether a batch without an id was created; forget it if it was not.
+
+        Args:
+            waits: for batches of the provider that may be it and do not tell before they have ended; else it stays as it is.
+        """
         if batch.batch_id:
             return
-        batch_id = ""
+        batch_id: str | None = ""
         if batch.asked_at is None:
-            await self._service.remove(batch.token)
+            await self._service.withdraw(batch.token)
         else:
-            batch_id = await self._found(batch)
+            batch_id = await self._found(batch, waits=waits)
         if batch_id:
             await asyncio.to_thread(self._stored.created, batch.token, batch_id)
-        else:
+        elif batch_id is not None:
             await asyncio.to_thread(self._stored.forget, batch.token)
 
-    async def _found(self, batch: SentBatch) -> str:
-        """The id of a batch whose creation was asked for; "" where there is none, and none can come any more."""
-        if batch_id := await self._listed(batch):
+    async def _found(self, batch: SentBatch, *, waits: bool = True) -> str | None:
+        """The id of a batch whose creation was asked for; "" where there is none, and none can come; None: it is not known."""
+        if (batch_id := await self._listed(batch, waits=waits)) != "":
             return batch_id
-        await self._service.remove(batch.token)
-        await asyncio.sleep(self._pace.settles)
-        return await self._listed(batch)
+        await self._service.withdraw(batch.token)
+        await asyncio.sleep(self._pace.settles if self._service.fenced else self._pace.unfenced)
+        return await self._listed(batch, waits=waits)
 
-    async def _listed(self, batch: SentBatch) -> str:
-        """The id of a batch in the provider's list; if there are several, all but the oldest are cancelled."""
+    async def _listed(self, batch: SentBatch, *, waits: bool) -> str | None:
+        """The id of a batch in the provider's list, as for `_found`; if there are several, all but the oldest are cancelled."""
         since = (batch.asked_at or batch.created_at).timestamp()
-        found = await self._service.find(batch.token, batch.file_id, since)
-        for other in found[1:]:
-            if not other.ended:
-                await self._service.cancel(other.id)
-        return found[0].id if found else ""
+        searched = SearchedBatch(token=batch.token, file_id=batch.file_id, since=since, calls=batch.calls)
+        pause = self._pace.first
+        while True:
+            found = await self._service.find(searched)
+            for other in found.certain[1:]:
+                if not other.ended:
+                    await self._service.cancel(other.id)
+            if found.certain or not found.unsettled:
+                return found.certain[0].id if found.certain else ""
+            told = f"{found.unsettled} at the provider may be it: their results will tell"
+            await asyncio.to_thread(self._stored.seen, batch.token, PLANNED, 0, 0, told)
+            if not waits:
+                return None
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, self._pace.longest)
+
+
+def _certainly_refused(fault: CallError) -> bool:
+    """Whether the provider said that it did not create a batch."""
+    return isinstance(fault, CallRejected) or (isinstance(fault, CallUnreachable) and fault.retry_after is not None)

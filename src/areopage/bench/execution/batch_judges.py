@@ -19,7 +19,8 @@ from areopage.ledger.answers import Record
 from areopage.ledger.batch import Batch
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.ledger.store import Ledger
-from areopage.models.batches import PROVIDERS, BatchService, has_batches, open_service
+from areopage.models.batch_port import BatchService
+from areopage.models.batches import PROVIDERS, has_batches, open_service
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
@@ -75,7 +76,7 @@ async def cancel_batches(ledger: Ledger, run_id: str, settings: ModelSettings) -
             service = open_service(reference, settings, traffic.calls(reference, settings))
             try:
                 if mine:
-                    await BatchCreation(service, stored, batch_creation.PACE).recover(batch)
+                    await BatchCreation(service, stored, batch_creation.PACE).recover(batch, waits=False)
                 for found in [one for one in stored.open_in(run_id) if one.token == batch.token and one.batch_id]:
                     await _cancel(service, stored, found)
             except CallRejected as fault:

@@ -28,7 +28,8 @@ from areopage.jury.model_judge import ModelJudge
 from areopage.jury.schedule import run_concurrently
 from areopage.ledger.records import IN_BATCH, Judgment
 from areopage.ledger.sent_batches import SentBatch, SentBatches
-from areopage.models.batches import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState, open_service
+from areopage.models.batch_port import TOO_MUCH_AT_ONCE, BatchLine, BatchService, BatchState
+from areopage.models.batches import open_service
 from areopage.text.sizes import byte_length
 
 _PORTION = 500  # results that are read before they are committed
@@ -67,7 +68,7 @@ class BatchPhase:
         self._cost = 0.0  # of the answers of the batch that is stored
         self._direct, self._told = set[str](), set[str]()
         self._with_schema = True
-        self._at_once, self._most_calls = math.inf, self._pace.calls
+        self._at_once, self._most_calls, self._most_bytes = math.inf, self._pace.calls, self._pace.size
 
     async def carry_out(self) -> None:
         """Send the calls that are missing and store what comes back; on return no batch of the judge is out.
@@ -80,6 +81,8 @@ class BatchPhase:
         settings, reference = self._context.settings, self._judge.reference
         self._service = open_service(reference, settings, self._context.traffic.calls(reference, settings))
         self._creation = BatchCreation(self._service, self._stored, self._pace)
+        self._most_calls = min(self._most_calls, self._service.most_calls)
+        self._most_bytes = min(self._pace.size, self._service.most_bytes)
         self._model = ModelJudge(self._context.traffic.open(reference, settings))
         try:
             await self._drive()
@@ -143,7 +146,7 @@ class BatchPhase:
             size += len(line)
             written.append(_Written(call, size))
             file.write(line)
-            if len(written) >= self._most_calls or size + 2 * len(line) > self._pace.size:
+            if len(written) >= self._most_calls or size + 2 * len(line) > self._most_bytes:
                 break
         file.flush()
         return written
@@ -199,7 +202,7 @@ class BatchPhase:
             line = self._service.line(call.key, messages, call.options, schema if self._with_schema else None)
         except CallRejected:
             return b""
-        return line if len(line) <= self._pace.size // 2 else b""
+        return line if len(line) <= self._most_bytes // 2 else b""
 
     async def _created(self, keys: Sequence[str], file: BinaryIO) -> list[SentBatch]:
         """Create a batch of these calls."""
@@ -244,7 +247,7 @@ class BatchPhase:
         """
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}
-        refused, self._cost = 0, 0.0
+        refused, taught, self._cost = 0, set[str](), 0.0
         for file_id in state.files:
             with TemporaryFile() as file:
                 lines = await self._results(file_id, file)
@@ -252,6 +255,7 @@ class BatchPhase:
                     known = {line.key: line for line in portion if line.key in outside}  # the first of two would be as good
                     answers = {key: line for key, line in known.items() if line.fault is None}
                     rejected = [key for key, line in known.items() if isinstance(line.fault, CallRejected)]
+                    taught |= self._learn([(outside[key], known[key]) for key in rejected], bool(taught))
                     await self._read({key: (outside.pop(key), line) for key, line in answers.items()})
                     refused += len(rejected)
                     self._direct.update(rejected)
@@ -259,12 +263,24 @@ class BatchPhase:
         await asyncio.to_thread(self._stored.ended, batch.token)
         if self._context.budget is not None:
             self._context.budget.settle(self._reserved.pop(batch.token), self._cost)
-        await self._service.remove(batch.token)
+        await self._service.discard(batch.token, batch.batch_id)
         if state.status == "cancelled" and waited:
             raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
-        self._plan_again(batch, state, refused == batch.calls)
+        self._direct -= taught
+        self._plan_again(batch, state, refused == batch.calls and not taught)
         left = {call.key for call in self._calls.missing()}
         self._direct.update(key for key in batch.keys if key in left and self._rounds[key] >= self._pace.rounds)
+
+    def _learn(self, rejected: Sequence[tuple[PlannedCall, BatchLine]], taught: bool) -> set[str]:
+        """The keys of rejected calls that another batch may answer, since the service learnt what was refused.
+
+        Args:
+            taught: whether it learnt from other calls of the batch.
+        """
+        learnt = [
+            self._service.learn(line.fault, call.options) for call, line in rejected if isinstance(line.fault, CallRejected)
+        ]
+        return {call.key for call, _ in rejected} if taught or any(learnt) else set()
 
     def _plan_again(self, batch: SentBatch, state: BatchState, all_refused: bool) -> None:
         """Decide how what a batch did not bring is sent.
@@ -323,7 +339,6 @@ class BatchPhase:
         price = call.judge.price
         if price is None or judgment.cost is None:
             return judgment
-        tokens = (first.prompt_tokens, first.completion_tokens)
-        cost = price.in_batch().of(*tokens)
+        cost = price.in_batch().of_completion(first)
         self._cost += cost
-        return msgspec.structs.replace(judgment, cost=judgment.cost - price.of(*tokens) + cost)
+        return msgspec.structs.replace(judgment, cost=judgment.cost - price.of_completion(first) + cost)

@@ -37,6 +37,7 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
             raise
         return record_of(call, run_id, None, _state_after(fault), str(fault))
     thinking, text = ("", completion.text) if call.target.judge_thinking else split_thinking(completion.text)
+    thinking = thinking or ("" if call.target.judge_thinking else completion.reasoning)
     completion = msgspec.structs.replace(completion, text=text.strip() if thinking else text)
     state, reason = _state_of(completion)
     if call.conversation and (found := withheld_content(completion.text)):
@@ -77,13 +78,14 @@ def record_of(
 def _state_of(completion: Completion) -> tuple[AnswerState, str]:
     """The state of a reply, without its thinking, and what is to be said of it."""
     if completion.finish_reason == "content_filter":
-        return "filtered", "a content filter ended the answer"
+        return "filtered", "; ".join(("a content filter ended the answer", *completion.notes))
     if not completion.text.strip():
         limit = " before the limit of tokens" if completion.finish_reason == "length" else ""
         return "empty", f"no text came{limit}"
     if completion.finish_reason == "length":
         return "cut", "the limit of tokens ended the answer"
-    return "answered", "the server cut the prompt: raise num_ctx" if completion.prompt_cut else ""
+    cut = ("the server cut the prompt: raise num_ctx",) if completion.prompt_cut else ()
+    return "answered", "; ".join((*cut, *completion.notes))
 
 
 def _state_after(fault: CallError) -> AnswerState:

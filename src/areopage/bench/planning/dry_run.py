@@ -11,7 +11,7 @@ from areopage.errors import UserError
 from areopage.jury.opening import check_judge, check_model, judge_provider_names, open_judge
 from areopage.jury.options import choose_judges, model_settings
 from areopage.models.contacts import contacts_of
-from areopage.models.openai import DEFAULT_KEY_VARIABLE
+from areopage.models.dialects import DIALECTS, OPENAI
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -73,7 +73,9 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
         yield str(fault)
         return
     variables = {name for one in contacts_of([*judges, *targets], settings).values() for name in one.variables}
-    stand_ins = dict.fromkeys((*variables, DEFAULT_KEY_VARIABLE), "x")  # of keys, which are the user's and no part of a suite
+    # keys, and addresses of a provider's accounts, are the user's and no part of a suite
+    stand_ins = dict.fromkeys((*variables, OPENAI.key_variable), "x")
+    stand_ins |= {one.url_variable: "https://resource.invalid" for one in DIALECTS.values() if not one.url}
     settings = structs.replace(settings.allowing(variables), environment=stand_ins)
     for reference, is_judge in (*((one, True) for one in judges), *((one, False) for one in targets)):
         try:

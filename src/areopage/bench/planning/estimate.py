@@ -16,6 +16,7 @@ from areopage.jury.call_sizes import VERDICT_TOKENS, costs_of, sampled
 from areopage.jury.judges import Price
 from areopage.jury.plan import by_scope
 from areopage.models.contacts import contacts_of
+from areopage.models.dialects import HOSTED
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -224,7 +225,7 @@ def _has_price(price: Price | None) -> bool:
 
 
 def _needs_key(reference: ModelReference, settings: ModelSettings) -> bool:
-    contact = contacts_of([reference], settings).get(reference) if reference.provider == "openai" else None
+    contact = contacts_of([reference], settings).get(reference) if reference.provider in HOSTED else None
     if contact is None or not contact.sent(settings.environment):
         return False
     return urlsplit(contact.address).hostname not in THIS_MACHINE

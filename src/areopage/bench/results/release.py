@@ -40,7 +40,7 @@ def run_release(view: RunView) -> Release | None:
         ages={item.case.id: item.case.maturity for item in view.items},
         over_refusal=view.over_refusal,
         asked=len(view.asked),
-        unanswered=tuple(id for id in view.asked if view.answer_state(id) in NOT_WHOLE),
-        unknown=tuple(id for id in view.asked if view.answer_state(id) not in ("answered", *NOT_WHOLE)),
+        unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
+        unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)

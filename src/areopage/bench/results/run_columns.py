@@ -96,42 +96,54 @@ def run_columns(
 
 
 def _planned(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses) -> PassColumns:
-    by_id, unjudged = spec.criteria_by_id(), set(spec.unjudged)
-    numbers = {criterion: number for number, criterion in enumerate(by_id)}
-    by_turn = {criterion for criterion, one in by_id.items() if one.scope == "turn"}
-    case: list[int] = []
-    criterion: list[int] = []
-    turn: list[int] = []
-    by_rule: list[bool] = []
-    for position, item in enumerate(cases):
-        judged = [key for key in item.criteria if key not in unjudged]
-        for key in judged:
-            own = turns.of(item.case.id, by_id[key]) if key in by_turn else (WHOLE,)
-            turn += own
-            criterion += [numbers[key]] * len(own)
-        waived = [numbers[key] for key in item.ruled_out if key not in unjudged]
-        by_rule += [False] * (len(criterion) - len(by_rule)) + [True] * len(waived)
-        criterion += waived
-        turn += [WHOLE] * len(waived)
-        case += [position] * (len(criterion) - len(case))
+    by_id = spec.criteria_by_id()
+    case, criterion, turn, by_rule = _rows_of_cases(spec, cases, turns)
     most = [[len(judge.passes) if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
-    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[np.array(criterion, dtype=np.intp)]
-    counts[np.array(by_rule, dtype=bool)] = 0
+    counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion]
+    counts[by_rule] = 0
     if planned.first is not None:
-        _plan_items(counts, spec, cases, list(zip(case, criterion, turn, strict=True)), planned)
+        _plan_items(counts, spec, cases, list(zip(case.tolist(), criterion.tolist(), turn.tolist(), strict=True)), planned)
     outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
     return PassColumns(
         cases=tuple(item.case.id for item in cases),
         criteria=tuple(by_id),
         judges=tuple(judge.name for judge in spec.judges),
-        case=np.array(case, dtype=np.int32),
-        criterion=np.array(criterion, dtype=np.int32),
-        turn=np.array(turn, dtype=np.int32),
-        by_rule=np.array(by_rule, dtype=bool),
+        case=case,
+        criterion=criterion,
+        turn=turn,
+        by_rule=by_rule,
         planned=counts,
         outcome=outcome,
         score=np.full(outcome.shape, np.nan),
     )
+
+
+def _rows_of_cases(
+    spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Flags]:
+    """Case, criterion and turn of each row, and whether a rule takes it from judges.
+
+    Cases with the same criteria have the same rows, but for the replies of conversations.
+    """
+    by_id, unjudged = spec.criteria_by_id(), set(spec.unjudged)
+    numbers = {criterion: number for number, criterion in enumerate(by_id)}
+    by_turn = {criterion for criterion, one in by_id.items() if one.scope == "turn"}
+    known: dict[object, tuple[NDArray[np.int32], Flags]] = {}
+    parts: list[NDArray[np.int32]] = []
+    rules: list[Flags] = []
+    for item in cases:
+        alike = None if by_turn.intersection(item.criteria) else (item.criteria, item.ruled_out)
+        if alike is None or alike not in known:
+            judged, waived = ([key for key in some if key not in unjudged] for some in (item.criteria, item.ruled_out))
+            replies = [turns.of(item.case.id, by_id[key]) if key in by_turn else (WHOLE,) for key in judged]
+            rows = [(numbers[key], turn) for key, own in zip(judged, replies, strict=True) for turn in own]
+            every = [*rows, *((numbers[key], WHOLE) for key in waived)]
+            known[alike] = np.array(every, dtype=np.int32).reshape(-1, 2), np.arange(len(every)) >= len(rows)
+        parts.append(known[alike][0])
+        rules.append(known[alike][1])
+    case = np.repeat(np.arange(len(cases), dtype=np.int32), np.array([len(rows) for rows in parts], dtype=np.int64))
+    table = np.concatenate([np.zeros((0, 2), dtype=np.int32), *parts])
+    return case, table[:, 0].copy(), table[:, 1].copy(), np.concatenate([np.zeros(0, dtype=bool), *rules])
 
 
 def _plan_items(

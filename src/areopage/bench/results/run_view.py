@@ -15,7 +15,7 @@ from areopage.bench.conversations.turns import ConversationEnds, conversation_en
 from areopage.bench.panels import case_clusters
 from areopage.bench.passes import RunPasses, call_places, stored_passes
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
-from areopage.bench.results.groups import DIMENSIONS, case_group
+from areopage.bench.results.groups import DIMENSIONS, Dimension, case_group
 from areopage.bench.results.missing import MissingVerdict, missing_verdicts
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
@@ -153,12 +153,17 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def failure_groups(self) -> dict[str, dict[str, GroupFailures]]:
         """The failures of groups of cases: by the reader's age, the case's own category, the language and the mode."""
-        spec, scores = self.spec, self.scores.criteria
-        found: dict[str, dict[str, GroupFailures]] = {}
-        for dimension in DIMENSIONS:
-            groups = {item.case.id: case_group(item.case, spec, dimension) for item in self.items}
-            found[dimension] = group_failures(scores, spec.criteria, spec.scale, spec.failures, groups)
-        return found
+        return {one: self.age_failures if one == "maturity" else self._failures_by(one) for one in DIMENSIONS}
+
+    @cached_property
+    def age_failures(self) -> dict[str, GroupFailures]:
+        """The failures by the reader's age."""
+        return self._failures_by("maturity")
+
+    def _failures_by(self, dimension: Dimension) -> dict[str, GroupFailures]:
+        spec = self.spec
+        groups = {item.case.id: case_group(item.case, spec, dimension) for item in self.items}
+        return group_failures(self.scores.criteria, spec.criteria, spec.scale, spec.failures, groups)
 
     @cached_property
     def disputes(self) -> tuple[Dispute, ...]:
@@ -224,7 +229,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     def answer_states(self) -> dict[str, int]:
         """Count the cases that were put to the target by the state of the answer; `not_run` where there is none."""
-        return dict(sorted(Counter(self.answer_state(id) for id in self.asked).items()))
+        return dict(sorted(Counter(self.states_of_asked.values()).items()))
+
+    @cached_property
+    def states_of_asked(self) -> dict[str, str]:
+        """The states of the answers to the cases that were put to the target, by case."""
+        return {id: self.answer_state(id) for id in self.asked}
 
     @cached_property
     def asked(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What the jury of a run is worth: its judges' scores, arranged beside people's labels."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from areopage.ledger.labels import SAMPLE
 from areopage.ledger.run_people import People
 from areopage.scoring.fold import RunScores
 from areopage.scoring.human_agreement import Rating
-from areopage.scoring.jury_worth.tables import OVERALL, JudgesScores
+from areopage.scoring.jury_worth.tables import OVERALL, JudgesScores, JuryTable
 from areopage.scoring.jury_worth.worth import JuryWorth, jury_worth
 from areopage.scoring.tree import criterion_shares
 
@@ -21,31 +21,71 @@ def run_worth(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], p
         answer_ids: by case.
         people: their labels count where they are on the run's criteria and scale.
     """
-    judges, criteria = judge_scores(spec, scores, answer_ids), {OVERALL, *(criterion.path for criterion in spec.criteria)}
+    criteria = {OVERALL, *(criterion.path for criterion in spec.criteria)}
     ratings = [
         Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score)
         for label in people.labels
         if label.criterion in criteria and spec.scale.contains(label.score)
     ]
     drawn = {id for id, item in people.items.items() if item.why == SAMPLE}
-    return jury_worth(judges, [one for one in ratings if one.item in drawn], ratings, spec.scale.max - spec.scale.min)
+    sample, span = [one for one in ratings if one.item in drawn], spec.scale.max - spec.scale.min
+    table = judge_table(spec, scores, answer_ids)
+    labelled = None if table is None else {one.item for one in ratings}
+    return jury_worth(judge_scores(spec, scores, answer_ids, labelled), sample, ratings, span, table=table)
 
 
-def judge_scores(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str]) -> JudgesScores:
+def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str]) -> JuryTable | None:
+    """What `jury_table` makes of `judge_scores`, from the columns; None without a score, and where cases share an answer."""
+    columns = scores.criteria
+    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
+    answers = [answer_ids.get(case_id, "") for case_id in columns.cases]
+    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    items, item_of = np.unique(np.array(answers, dtype=object), return_inverse=True)
+    names, name_of = np.unique(np.array([paths[id] for id in columns.criteria], dtype=object), return_inverse=True)
+    has_answer = np.array([case_id in answer_ids for case_id in columns.cases], dtype=bool)
+    rows = np.flatnonzero(has_answer[columns.case] & ~np.isnan(own).all(axis=1))
+    unit = item_of[columns.case[rows]] * len(names) + name_of[columns.criterion[rows]]
+    order = np.argsort(unit)
+    unit, rows = unit[order], rows[order]
+    if not len(rows) or np.any(unit[1:] == unit[:-1]):
+        return None
+    kept_items, item = np.unique(unit // len(names), return_inverse=True)
+    _, criterion = np.unique(unit % len(names), return_inverse=True)
+    judges = dict.fromkeys((*(judge.name for judge in spec.judges), *columns.judges))
+    there = {judge: at for at, judge in enumerate(columns.judges) if not np.isnan(own[rows, at]).all()}
+    kept = [judge for judge in judges if judge in there]
+    return JuryTable(
+        judges=tuple(kept),
+        raters=(),
+        names=tuple(items[kept_items].tolist()),
+        items=item.astype(np.intp),
+        criteria=criterion.astype(np.intp),
+        scores=own[rows][:, [there[judge] for judge in kept]],
+        labels=np.zeros((len(rows), 0)),
+    )
+
+
+def judge_scores(
+    spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], only: Collection[str] | None = None
+) -> JudgesScores:
     """Each judge's scores by a criterion's path and an answer's id.
 
     The overall score is there where the judge scored every criterion that weighs.
+
+    Args:
+        only: the ids of the answers that are read; None: all.
     """
     named = {criterion.id: criterion.path for criterion in spec.criteria}
     shares = {id: share for id, share in criterion_shares(scores.tree).items() if share > 0}
     columns = scores.criteria
     own_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
     answers = [answer_ids.get(case_id) for case_id in columns.cases]
+    wanted = np.array([answer is not None and (only is None or answer in only) for answer in answers], dtype=bool)[columns.case]
     found: dict[str, dict[str, dict[str, float]]] = {judge.name: {} for judge in spec.judges}
     for place, judge in enumerate(columns.judges):
         own = found.setdefault(judge, {})
         by_case: dict[int, dict[str, float]] = {}
-        rows = np.flatnonzero(~np.isnan(own_scores[:, place]))
+        rows = np.flatnonzero(wanted & ~np.isnan(own_scores[:, place]))
         cells = (some[rows].tolist() for some in (columns.case, columns.criterion, own_scores[:, place]))
         for case, number, score in zip(*cells, strict=True):
             if (answer := answers[case]) is not None:

@@ -333,26 +333,33 @@ def export(
         str,
         typer.Option(
             "--format",
-            metavar="csv|jsonl|junit|sarif|markdown",
-            help="Judgments: csv for spreadsheets, jsonl to replay. For CI: junit, sarif, markdown.",
+            metavar="NAME",
+            help="Judgments: csv, xlsx, parquet, jsonl (to replay). For CI: junit, sarif, markdown. inspect, huggingface.",
         ),
     ] = "csv",
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Default: a file in the run's folder.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Default: a file or folder in the run's folder.")
+    ] = None,
     lang: PageLanguageOption = None,
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="ID", help="Licence of the texts, for huggingface: cc-by-4.0, other, ...")
+    ] = "",
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Export a run: every judgment with its raw text, or its failures for CI."""
+    """Export a run: every judgment, its failures for CI, or all of it for another tool."""
     from areopage.bench.execution.start import run_folder
     from areopage.cli.bench.run import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
+    from areopage.report.bench.exports import EXPORTS, ExportOptions
 
-    language = one_of("--lang", lang, LANGUAGES) or ""
+    one_of("--format", form, tuple(EXPORTS))
+    options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
-        export_run(found, opened, form, file, run_folder(found, out, run), language)
+        export_run(found, opened, form, file or run_folder(found, out, run) / EXPORTS[form].name, options)
 
 
 def trend(

@@ -34,7 +34,7 @@ from areopage.cli.run_options import (
     VerboseOption,
     passes_wanted,
 )
-from areopage.errors import ServerDown, UnknownRun, UserError, counted
+from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report.elements import report_locale
 from areopage.scoring.tree import NodePath
 
@@ -160,13 +160,13 @@ def _plan_run(
 
 
 def _checked_where_reached(suite: "Suite", wishes: "RunWishes") -> "PreparedRun":
-    """The run, with what its models' servers tell of windows and slots; without it where one does not answer, which is said."""
+    """The run, with what its models' servers tell of windows and slots; without it where one cannot be asked, which is said."""
     from areopage.bench.execution.start import prepare_benchmark
     from areopage.bench.planning.prepare import prepare_run
 
     try:
         return prepare_benchmark(suite, wishes)
-    except ServerDown as fault:
+    except (ServerDown, MissingKey) as fault:
         typer.echo(f"note: planned without what servers tell of windows and slots: {' '.join(str(fault).split())}", err=True)
         return prepare_run(suite, wishes)
 

@@ -175,7 +175,7 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
 
 def _ages(view: RunView) -> Iterator[str]:
     """Failures by age on one line; nothing where no case states an age."""
-    index, groups = CaseIndex(view=view), view.failure_groups["maturity"]
+    index, groups = CaseIndex(view=view), view.age_failures
     locale = report_locale("en")
     counts = [(age_name(view, age, locale), groups[age].first) for age in index.ages]
     if counts:

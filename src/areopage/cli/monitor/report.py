@@ -9,7 +9,7 @@ import typer
 
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
-from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell
+from areopage.cli.options import STDOUT, CalibrationOption, ConfigOption, actor, harmless, one_of, tell, tell_cut
 from areopage.cli.periods import last_day
 from areopage.errors import StorageError, UserError
 from areopage.ledger import erasure
@@ -24,18 +24,12 @@ from areopage.locales import LANGUAGES
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.retention import erase_older
 from areopage.rag.trace_export import trace_export
-from areopage.report.export import ExportForm, export_answers, print_answers
+from areopage.report.export import export_answers, print_answers
 from areopage.report.monitor.figures import gather
 from areopage.report.monitor.page import file_name, quality_report
 from areopage.report.render import FORMS, form_of_file, render, write_report
+from areopage.report.tables import FORMS_BY_SUFFIX, TableForm
 
-EXPORT_SUFFIXES: dict[str, ExportForm] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
 ELSEWHERE = "trace files of other folders and computers, logs that were imported, exports, data sets and backups"
 
 
@@ -101,7 +95,8 @@ def export(
     out: Annotated[str, typer.Option("--out", metavar="FILE", help="Output file; - is the standard output (csv and jsonl).")],
     config: ConfigOption = None,
     form: Annotated[
-        str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="Format. Default: from the extension of --out.")
+        str | None,
+        typer.Option("--format", metavar="csv|jsonl|parquet|xlsx", help="Format. Default: from the extension of --out."),
     ] = None,
     days: Annotated[
         int | None, typer.Option("--days", min=1, max=3660, metavar="N", help="Export only the last N days. Default: all.")
@@ -142,8 +137,9 @@ def export(
         if out == STDOUT:
             print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
             return
-        rows = export_answers(scores, chosen, Path(out), criteria, policy, longest)
-    typer.echo(f"{rows:,} answers written to {out}", err=True)
+        written = export_answers(scores, chosen, Path(out), criteria, policy, longest)
+    tell_cut(written.cut)
+    typer.echo(f"{written.rows:,} answers written to {out}", err=True)
 
 
 def erase(
@@ -194,13 +190,13 @@ def _erase_files(config: AppConfig, ledger: Ledger) -> str:
     return ""
 
 
-def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> ExportForm:
-    chosen = EXPORT_SUFFIXES.get(f".{form}" if form else Path(out).suffix.lower())
+def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> TableForm:
+    chosen = FORMS_BY_SUFFIX.get(f".{form}" if form else Path(out).suffix.lower())
     if chosen is None or (form and form != chosen):
         given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
-        raise UserError(f"{given}: use one of csv, jsonl, parquet")
-    if chosen == "parquet" and out == STDOUT:
-        raise UserError("--out -: Parquet goes to a file only; name one, or use --format csv or jsonl")
+        raise UserError(f"{given}: use one of csv, jsonl, parquet, xlsx")
+    if chosen in ("parquet", "xlsx") and out == STDOUT:
+        raise UserError(f"--out -: {chosen} goes to a file only; name one, or use --format csv or jsonl")
     if semicolons and chosen != "csv":
         raise UserError("--semicolons is for CSV: remove it, or use --format csv")
     return "csv;" if semicolons else chosen

@@ -24,6 +24,7 @@ from areopage.cli.progress.lines import OutageLines, batch_text
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
+from areopage.models.untaken import NOT_SENT
 from areopage.scoring.outcome import outcome_name
 
 
@@ -33,6 +34,7 @@ class _Counting(OutageLines):
         self.tally = Tally(spec, spent)
         self.phases = PhaseCounts()
         self._batches: dict[str, tuple[str, float]] = {}  # what was said of them, and when
+        self._unsent = set[tuple[str, str]]()  # judges and steps of which it was said
 
     def answered(self, answer: Answer) -> None:
         """Count a finished call. The texts of the child's model cost something, and are no answers."""
@@ -42,7 +44,12 @@ class _Counting(OutageLines):
             self.advance(TARGET_PHASE, answer.state, answer)
 
     def judged(self, judgment: Judgment, cases: Sequence[str]) -> None:
-        """Count a finished call."""
+        """Count a finished call, and say once of a judge which option it is not sent."""
+        for step in judgment.steps:
+            if step.startswith(NOT_SENT) and (judgment.judge, step) not in self._unsent:
+                self._unsent.add((judgment.judge, step))
+                option = step.removeprefix(NOT_SENT)
+                self._say(f"note: {judgment.judge} does not take the option {option}: it is not sent, and its judgments say so")
         self.advance(judgment.judge, outcome_name(judgment.verdicts[0].outcome), judgment)
 
     def batch(self, batch: SentBatch) -> None:

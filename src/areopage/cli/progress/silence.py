@@ -12,7 +12,7 @@ from areopage.cli.progress.counts import PhaseCounts
 from areopage.errors import name_list
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
-from areopage.models.batches import ENDED
+from areopage.models.batch_port import ENDED
 
 SILENT_AFTER = 30.0
 

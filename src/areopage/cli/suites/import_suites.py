@@ -10,10 +10,21 @@ import typer
 from areopage.cases.records import MAX_TURNS, RejectedRow
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted, name_list
+from areopage.suites.foreign.deepeval import read_deepeval
+from areopage.suites.foreign.folder import CASES, SCORES, Foreign, write_suite
+from areopage.suites.foreign.folder import RECORDED as RECORDED_JUDGE
+from areopage.suites.foreign.inspect import read_inspect
+from areopage.suites.foreign.promptfoo import read_promptfoo
 from areopage.suites.kora.cases import ChildOptions
 from areopage.suites.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 
 SHOWN_ROWS = 5
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to import.")]
+SuiteArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The suite's folder, which does not exist yet.")]
+LanguageOption = Annotated[
+    str, typer.Option("--lang", metavar="en|fr", help="Language of the judges' prompts; both are written.")
+]
 
 
 def kora(
@@ -35,6 +46,49 @@ def kora(
     made = import_kora(folder, suite, options=ChildOptions(turns=turns, script=_lines_of(script)), language=lang)
     for line in (*_contents(made), *_rejected(made.rejected, suite), *_next_steps(made, suite)):
         typer.echo(line)
+
+
+def inspect(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
+    """Make a suite from a log of Inspect (.eval or .json): samples, responses, and the scores as a recorded judge."""
+    _write_foreign(read_inspect(file), file, suite, lang)
+
+
+def promptfoo(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
+    """Make a suite from a configuration or tests of promptfoo: prompts with variables, exact assertions, rubrics."""
+    _write_foreign(read_promptfoo(file), file, suite, lang)
+
+
+def deepeval(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
+    """Make a suite from goldens or test cases of deepeval (JSON, JSON Lines, CSV)."""
+    _write_foreign(read_deepeval(file), file, suite, lang)
+
+
+def _write_foreign(found: Foreign, file: Path, suite: Path, language: str) -> None:
+    write_suite(found, suite, language)
+    answered = sum("response" in row for row in found.rows.values())
+    without = sum("criteria" not in row for row in found.rows.values())
+    typer.echo(f"read: {visible(file.name)}: {counted(len(found.rows), 'case')}, {answered} of them with a response")
+    typer.echo(f"{counted(len(found.criteria), 'criterion', 'criteria')}, {counted(len(found.lines), 'recorded score')}")
+    if without:
+        typer.echo(f"note: {counted(without, 'case')} without a criterion of their own: all criteria of the suite judge them")
+    for name, count in sorted(found.left_out.items()):
+        typer.echo(f"not kept: {visible(name)}: {count}")
+    for line in (*_rejected(found.rejected, suite), *_foreign_steps(found, suite, answered)):
+        typer.echo(line)
+
+
+def _foreign_steps(found: Foreign, suite: Path, answered: int) -> Iterator[str]:
+    folder, data = shlex.quote(str(suite)), suite / "data"
+    yield f"written: {suite}"
+    if answered < len(found.rows):
+        yield f"ask a model: areopage bench run --suite {folder} --target REF"
+    if answered:
+        cases = shlex.quote(str(data / CASES))
+        judge = f"areopage bench reassess {cases} --suite {folder}"
+        recorded = f" --judge {RECORDED_JUDGE}=replay:{shlex.quote(str(data / SCORES))}" if found.lines else ""
+        if recorded:
+            yield f"report the recorded scores: {judge}{recorded}"
+        yield f"judge the responses, beside what is recorded: {judge}{recorded} --judge REF"
 
 
 def _lines_of(script: Path | None) -> tuple[str, ...]:

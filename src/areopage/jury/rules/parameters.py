@@ -29,6 +29,11 @@
           - name: analysis
             headings: {fr: [Analyse], en: [Analysis]}    by language; the first one names the section in explanations
 
+      checks:
+        criteria:                      by path, then by the digest of the prompt: what the response is checked for
+          imported.checks.contains:
+            0123456789abcdef: [{type: contains, values: [Paris], negated: false}]
+
 A ramp gives 5 up to `full`, 0 from `zero` on, and falls in a straight line between.
 """
 
@@ -38,6 +43,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from areopage.criteria.checks import Check
 from areopage.errors import ModelError, name_list
 from areopage.text.folding import plain
 from areopage.text.words import Vocabulary
@@ -173,6 +179,12 @@ class _LanguageSection(Struct, frozen=True, forbid_unknown_fields=True):
     maturities: dict[str, Any]
 
 
+class CheckRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of `rules.checks`: by the path of the criterion, then by the digest of the prompt."""
+
+    criteria: dict[str, dict[str, tuple[Check, ...]]]
+
+
 def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
     """Read the parameters of `rules:readability` from the suite's `rules` section.
 
@@ -201,6 +213,15 @@ def read_answer_quality(rules: Mapping[str, Any]) -> AnswerQualityRules:
         ModelError: the section is missing or wrong; the message names the key.
     """
     return _convert(_named(rules, "answer_quality", "sections"), AnswerQualityRules, "rules.answer_quality")
+
+
+def read_checks(rules: Mapping[str, Any]) -> CheckRules:
+    """Read the parameters of `rules:checks` from the suite's `rules` section.
+
+    Raises:
+        ModelError: the section is missing or wrong; the message names the key.
+    """
+    return _convert(_named(rules, "checks", "criteria"), CheckRules, "rules.checks")
 
 
 def _named(rules: Mapping[str, Any], name: str, needed: str) -> object:

@@ -17,7 +17,7 @@ import numpy as np
 
 from areopage.errors import CallError, CallRejected, MissingExtra, ModelError, ServerDown
 from areopage.models.http import JsonServer
-from areopage.models.openai import connect
+from areopage.models.openai_server import connect
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.retry import Calls
 from areopage.models.traffic import limits_of

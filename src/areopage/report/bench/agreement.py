@@ -1,5 +1,7 @@
 """How far the judges agree, in the report of a benchmark run."""
 
+import numpy as np
+
 from areopage.bench.results.run_view import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, rows
@@ -26,8 +28,9 @@ def agreement_fact(view: RunView, locale: Locale) -> Line:
 def agreement_section(view: RunView, locale: Locale) -> Section:
     """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
     consistency, spec, found = view.scores.consistency, view.spec, view.agreement.overall
-    judged = [[judge for judge in score.judges if judge.score is not None] for score in view.scores.criteria]
-    silent, alone = not any(judged), all(len(judges) < 2 for judges in judged)
+    cells = view.scores.criteria.cells
+    most = int(((cells.planned > 0) & ~np.isnan(cells.judge_score)).sum(axis=1).max(initial=0))
+    silent, alone = most == 0, most < 2
     once = all(len(judge.passes) < 2 for judge in spec.judges)
     facts: list[tuple[str, Line]] = []
     if not alone:

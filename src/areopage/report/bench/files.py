@@ -1,7 +1,7 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import msgspec
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.loader import write_rejected
-from areopage.cases.text_files import table_writer
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Judgment
@@ -22,6 +21,7 @@ from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
 from areopage.report.results.records import SCHEMA_NAME, Results
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
+from areopage.report.tables import Column, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
 from areopage.report.trust.records import Trust
 from areopage.report.trust.run import run_trust
@@ -62,9 +62,11 @@ CRITERIA_COLUMNS = (
     *("unanimous_failures", "disputed_failures", "positive_agreement", "scored_twice"),
 )
 JUDGMENT_COLUMNS = (
-    *("case_id", "criterion", "judge", "model", "pass_index", "outcome", "score", "reason", "explanation"),
-    *("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason", "prompt_tokens"),
-    *("completion_tokens", "seconds", "created_at", "turn"),
+    *map(Column, ("case_id", "criterion", "judge", "model")),
+    *(Column("pass_index", "whole"), Column("outcome"), Column("score", "number"), Column("reason"), Column("explanation")),
+    *map(Column, ("evidence_extracts", "raw_response", "repair_response", "repair", "steps", "finish_reason")),
+    *(Column("prompt_tokens", "whole"), Column("completion_tokens", "whole"), Column("seconds", "number")),
+    *(Column("created_at", "moment"), Column("turn", "whole")),
 )
 
 
@@ -217,13 +219,14 @@ def _criterion_rows(view: RunView) -> Iterator[list[Any]]:
         ]
 
 
-def write_judgments_csv(view: RunView, path: Path) -> None:
+def write_judgments(view: RunView, path: Path, form: TableForm) -> Written:
     """Write a row for each planned pass, raw texts included; `score` is on the run's scale.
 
     Raises:
         StorageError: the file cannot be written.
+        MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
-    write_table(path, JUDGMENT_COLUMNS, (_judgment_row(one) for one in all_passes(view)))
+    return write_rows(path, form, JUDGMENT_COLUMNS, (_judgment_row(one) for one in all_passes(view)))
 
 
 def _judgment_row(one: PassView) -> list[Any]:
@@ -231,7 +234,7 @@ def _judgment_row(one: PassView) -> list[Any]:
     said = [one.reason, one.explanation, _listed(verdict.evidence if verdict else ())]
     head = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index, one.outcome_name]
     if judgment is None:
-        return [*head, one.score, *said, *[""] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
+        return [*head, one.score, *said, *[None] * (len(JUDGMENT_COLUMNS) - len(head) - 2 - len(said)), one.turn]
     return [
         *head,
         one.score,
@@ -244,7 +247,7 @@ def _judgment_row(one: PassView) -> list[Any]:
         judgment.prompt_tokens,
         judgment.completion_tokens,
         judgment.seconds,
-        judgment.created_at.isoformat(),
+        judgment.created_at,
         one.turn,
     ]
 
@@ -253,7 +256,7 @@ def _listed(texts: Sequence[str]) -> str:
     return msgspec.json.encode(texts).decode() if texts else ""
 
 
-def write_judgments_jsonl(view: RunView, path: Path) -> None:
+def write_judgments_jsonl(view: RunView, path: Path) -> int:
     """Write a recording that `replay:PATH` answers from: the target's answers, then every pass that can be replayed.
 
     Each line names the model; where that is unfit to judge, also the reason.
@@ -261,12 +264,18 @@ def write_judgments_jsonl(view: RunView, path: Path) -> None:
     `text` is what the verdict was read from: the answer to the repair call where there was one. A judge that is code has no text:
     its score is recorded.
 
+    Returns:
+        How many lines.
+
     Raises:
         StorageError: the file cannot be written.
     """
+    lines = 0
     with replacing(path) as place, place.open("wb") as stream:
         for line in _recorded_lines(view):
             stream.write(msgspec.json.encode(line) + b"\n")
+            lines += 1
+    return lines
 
 
 def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
@@ -352,16 +361,3 @@ def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
     if isinstance(one.outcome, Refused):
         return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
     return isinstance(one.outcome, Given | Unparsed)
-
-
-def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a CSV file that spreadsheets read as UTF-8 and never run: see `inert_cell`.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
-    with replacing(path) as place, place.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-        write = table_writer(stream)
-        write(header)
-        for row in rows:
-            write(row)

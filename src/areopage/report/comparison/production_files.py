@@ -6,12 +6,12 @@ from typing import Any
 
 from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.ledger.connection import make_folder
-from areopage.report.bench.files import write_table
 from areopage.report.comparison.production import production_report
 from areopage.report.comparison.text import node_name
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside
 from areopage.report.render import render, write_report
+from areopage.report.tables import write_table
 from areopage.scoring.comparison.unpaired_levels import UnpairedOutcomes
 
 PAGE, FIGURES, TABLE, SLICES = "production.html", "production.json", "production.csv", "production_slices.csv"

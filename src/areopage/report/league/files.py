@@ -6,11 +6,11 @@ from typing import Any
 
 from areopage.bench.league.table import Entry, League
 from areopage.ledger.connection import make_folder
-from areopage.report.bench.files import write_table
 from areopage.report.elements import report_locale
 from areopage.report.league.page import league_report
 from areopage.report.league.text import ANSWER_STATES, target_names
 from areopage.report.render import write_report
+from areopage.report.tables import write_table
 
 PAGE, FIGURES, TABLE = "league.html", "league.json", "league.csv"
 DIFFERENCES, SLICES = "league_differences.csv", "league_slices.csv"

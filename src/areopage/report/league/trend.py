@@ -11,12 +11,12 @@ from areopage.bench.spec import Target
 from areopage.digest import digest_of, short_digest
 from areopage.ledger.connection import make_folder
 from areopage.locales import MISSING, Locale
-from areopage.report.bench.files import write_table
 from areopage.report.charts import Series
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside, count_notes, failed_text, interval_notes, standing_cell
 from areopage.report.model import Block, Cell, Column, Heading, Paragraph, Report, Row, Section, Span, Table, TrendChart
 from areopage.report.render import write_report
+from areopage.report.tables import write_table
 
 PAGE, TABLE = "trend.html", "trend.csv"
 TREND_COLUMNS = (

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from math import isnan
 
+import numpy as np
 from msgspec import structs
 
 from areopage.bench.results.run_view import RunView
@@ -35,10 +35,10 @@ def judged_run(view: RunView) -> Judged:
     columns = view.scores.criteria
     ids = [view.answer_ids.get(case_id, "") for case_id in columns.cases]
     names = [paths[criterion] for criterion in columns.criteria]
-    rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.judge_score.tolist(), strict=True)
+    known = np.where(np.isnan(columns.cells.judge_score), None, columns.cells.judge_score).tolist()  # type: ignore[call-overload]
+    rows = zip(columns.case.tolist(), columns.criterion.tolist(), known, strict=True)
     for case, criterion, given_by in rows:
-        own = tuple(None if isnan(score) else score for score in given_by)
-        by_judge.setdefault(names[criterion], {})[ids[case]] = own
+        by_judge.setdefault(names[criterion], {})[ids[case]] = tuple(given_by)
     limits = spec.failures.limits(spec.criteria, spec.scale)
     return Judged(
         panel=spec,
@@ -59,14 +59,15 @@ def fit_run(view: RunView, now: datetime) -> Calibration:
     return fit_calibration(judged_run(view), ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
 
 
-def planned_labels(view: RunView, precision: float) -> list[CriterionPlan]:
+def planned_labels(view: RunView, precision: float, judged: Judged | None = None) -> list[CriterionPlan]:
     """How many random labels each criterion of a run takes, and the overall score; none where the jury has scored nothing.
 
     Args:
         precision: half the width of the 95 % interval of a corrected mean, in points of the run's scale.
+        judged: what the jury said; None: it is read from the run.
     """
     ratings, _ = ratings_of(view.people.labels, panel_rubric(view.spec, view.run.id))
-    return plan_run(judged_run(view), ratings, drawn_ids(view), precision)
+    return plan_run(judged or judged_run(view), ratings, drawn_ids(view), precision)
 
 
 def fitting_calibration(view: RunView) -> AppliedCalibration | None:

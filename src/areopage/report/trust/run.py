@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+import numpy as np
+
 from areopage.bench.results.groups import Dimension, case_group
 from areopage.bench.results.people import answers_by_kind
 from areopage.bench.results.run_view import RunView
@@ -10,7 +12,7 @@ from areopage.cases.records import Case
 from areopage.ledger.qualifications import CriterionStanding, JudgeStanding, compact
 from areopage.report.bench.case_index import young_to_old
 from areopage.report.commands import out_option, run_command
-from areopage.report.results.calibrated import fitting_calibration, planned_labels
+from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels
 from areopage.report.results.people import drawn_ids, people_result
 from areopage.report.results.run_results import criterion_label
 from areopage.report.trust.records import (
@@ -178,9 +180,9 @@ def _score(view: RunView) -> ScoreTrust:
 
 
 def _needed(view: RunView) -> Iterator[LabelsNeeded]:
-    width = view.spec.scale.max - view.spec.scale.min
+    width, judged = view.spec.scale.max - view.spec.scale.min, judged_run(view)
     for share in PRECISIONS:
-        planned = planned_labels(view, share * width)
+        planned = planned_labels(view, share * width, judged)
         planned = [one for one in planned if one.labelled] or planned  # the others are named as unlabelled
         if planned:
             most = max(planned, key=lambda one: one.plan.labels)
@@ -194,10 +196,10 @@ def _needed(view: RunView) -> Iterator[LabelsNeeded]:
 
 
 def _uncovered(view: RunView) -> Uncovered:
-    spec, coverage = view.spec, view.coverage
-    scored = Counter(score.criterion for score in view.scores.criteria if score.score is not None)
-    waived = {score.criterion for score in view.scores.criteria if not score.applies}
-    silent = [id for id in spec.criteria_by_id() if not scored[id] and id not in coverage.lost]
+    spec, coverage, columns = view.spec, view.coverage, view.scores.criteria
+    scored = columns.counts_of(~np.isnan(columns.cells.score))
+    waived = {id for id, count in columns.counts_of(~columns.cells.applies).items() if count}
+    silent = [id for id in spec.criteria_by_id() if not scored.get(id) and id not in coverage.lost]
     unanswered = sum(case.response is None and case.id not in view.erased for case in view.cases)
     return Uncovered(
         cases=len(view.cases),
@@ -211,7 +213,7 @@ def _uncovered(view: RunView) -> Uncovered:
         not_judged=coverage.lost,
         never_apply=tuple(id for id in silent if id in waived),
         without_score=tuple(id for id in silent if id not in waived),
-        few={id: scored[id] for id in spec.criteria_by_id() if 0 < scored[id] < FEW},
+        few={id: scored[id] for id in spec.criteria_by_id() if 0 < scored.get(id, 0) < FEW},
         unexamined=unexamined(view.standings, spec.languages),
         missing=coverage.planned - coverage.scored - coverage.not_applicable,
         planned=coverage.planned,

@@ -95,7 +95,13 @@ class JuryWorth(Struct, frozen=True, kw_only=True):
 
 
 def jury_worth(
-    judges: JudgesScores, sample: Sequence[Rating], every: Sequence[Rating], span: float, *, seed: int = 0
+    judges: JudgesScores,
+    sample: Sequence[Rating],
+    every: Sequence[Rating],
+    span: float,
+    *,
+    table: JuryTable | None = None,
+    seed: int = 0,
 ) -> JuryWorth:
     """Measure a jury on the labels of a random sample; on all labels where only these are enough.
 
@@ -103,6 +109,7 @@ def jury_worth(
         judges: judge -> criterion -> item -> score, on the scale of the ratings.
         sample, every: labels of the random sample, and all labels.
         span: the width of the scale, in points.
+        table: all scores, as `jury_table` arranges them; `judges` may then hold the labelled items alone. None: `judges` has all.
     """
     drawn = labelled_worth(judges, sample, span, seed=seed)
     at_random = drawn.enough or len(every) == len(sample)
@@ -110,7 +117,7 @@ def jury_worth(
         judges=len(judges),
         labelled=drawn if at_random else labelled_worth(judges, every, span, seed=seed),
         at_random=at_random,
-        unlabelled=unlabelled_worth(judges, span, seed=seed),
+        unlabelled=unlabelled_worth(judges, span, seed=seed) if table is None else table_worth(table, span, seed=seed),
     )
 
 
@@ -125,8 +132,8 @@ def labelled_worth(
         criteria: the criteria that count; None: all but the overall score, or the overall score where it is all there is.
         seed: of bootstraps and folds.
     """
-    table = jury_table(judges, ratings, criteria) if judges else None
-    if table is None or not ratings or not table.size:
+    table = jury_table(judges, ratings, criteria) if judges and ratings else None
+    if table is None or not table.size:
         return Labelled(items=0, units=0, labels=0, raters=0, twice=0, enough=False)
     given = ~np.isnan(table.labels)
     counted = Labelled(
@@ -161,8 +168,12 @@ def unlabelled_worth(judges: JudgesScores, span: float, *, seed: int = 0) -> Unl
         span: the width of the scale, in points.
         seed: of the bootstrap and of the permutations.
     """
-    table = jury_table(judges) if judges else None
-    if table is None or not table.size:
+    return table_worth(jury_table(judges), span, seed=seed) if judges else Unlabelled(items=0, at_most=None, judges=())
+
+
+def table_worth(table: JuryTable, span: float, *, seed: int = 0) -> Unlabelled:
+    """`unlabelled_worth` of scores that are arranged already."""
+    if not table.size:
         return Unlabelled(items=0, at_most=None, judges=())
     beside = [_beside(table, at, span) for at in range(len(table.judges))] if len(table.judges) > 1 else []
     permutations = max(_FEWEST_PERMUTATIONS, min(PERMUTATIONS, _CELLS // table.scores.size))

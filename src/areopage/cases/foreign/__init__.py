@@ -1,0 +1,1 @@
+"""Files of other tools as rows of a dataset."""

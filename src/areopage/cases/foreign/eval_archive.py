@@ -1,0 +1,176 @@
+"""Open an `.eval` archive of Inspect: a zip of JSON, compressed with Deflate or Zstandard, read entry by entry in memory.
+
+Nothing is extracted to the disk. An archive may be hostile: its directory, each entry and all entries together have limits, which
+hold for the bytes that come out, whatever the archive states.
+"""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from areopage.errors import DatasetError, MissingExtra
+
+MAX_ENTRY = 64 * 1024 * 1024
+MAX_DIRECTORY = 64 * 1024 * 1024
+MAX_ENTRIES = 250_000
+MAX_RATIO = 250
+"""How many times its own size an archive may unpack to, above `MAX_LEAST`."""
+MAX_LEAST = 256 * 1024 * 1024
+ZSTANDARD = 93
+"""The compression method of a zip."""
+
+_END, _END_SIZE = b"PK\x05\x06", 22
+_LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20
+_END_64 = b"PK\x06\x06"
+_LOCAL, _LOCAL_SIZE = b"PK\x03\x04", 30
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, struct.error)
+
+
+class TooLarge(Exception):
+    """An entry is longer than `MAX_ENTRY`."""
+
+
+class EvalArchive:
+    """The entries of an archive by their names; of several with one name the last, as other readers of zips take it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the directory of the archive.
+
+        Raises:
+            DatasetError: not a zip, damaged, or over a limit.
+            OSError: the file cannot be read.
+        """
+        self._path, self._left = path, max(MAX_LEAST, MAX_RATIO * path.stat().st_size)
+        try:
+            _refuse_large_directory(path)
+            self._zip = zipfile.ZipFile(path)
+        except _FAULTS as fault:
+            raise self._damaged(fault) from fault
+        self.entries = {entry.filename: entry for entry in self._zip.infolist()}
+
+    def __enter__(self) -> "EvalArchive":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self._zip.close()
+
+    def samples(self) -> Iterator[str]:
+        """The names of the entries that hold samples, in the order of the archive."""
+        return (name for name in self.entries if name.startswith("samples/") and name.endswith(".json"))
+
+    def read(self, name: str) -> bytes:
+        """The content of an entry.
+
+        Raises:
+            TooLarge: it is longer than `MAX_ENTRY`.
+            DatasetError: it is damaged, or all entries together unpack to too much.
+            MissingExtra: it is compressed with Zstandard, and no decoder is installed.
+        """
+        try:
+            with self._open(self.entries[name]) as stream:
+                content = stream.read(min(MAX_ENTRY, self._left) + 1)
+        except _FAULTS as fault:
+            raise self._damaged(fault) from fault
+        self._left -= len(content)
+        if self._left < 0:
+            raise DatasetError(f"{self._path}: the archive unpacks to more than {MAX_RATIO} times its size")
+        if len(content) > MAX_ENTRY:
+            raise TooLarge
+        return content
+
+    def _open(self, entry: zipfile.ZipInfo) -> io.BufferedIOBase | IO[bytes]:
+        if entry.compress_type != ZSTANDARD:
+            return self._zip.open(entry)
+        return _Checked(*_zstd_file(self._packed(entry)), entry.CRC)
+
+    def _packed(self, entry: zipfile.ZipInfo) -> "_Part":
+        """The compressed bytes of an entry; the archive's parser refuses the method."""
+        file = self._zip.fp
+        if file is None or entry.flag_bits & 1 or entry.compress_size > self._path.stat().st_size:
+            raise zipfile.BadZipFile("an entry is encrypted, or longer than the file")
+        file.seek(entry.header_offset)
+        head = file.read(_LOCAL_SIZE)
+        if not head.startswith(_LOCAL):
+            raise zipfile.BadZipFile("an entry does not begin where the directory says")
+        names = struct.unpack("<HH", head[26:30])
+        file.seek(sum(names), io.SEEK_CUR)
+        return _Part(file, entry.compress_size)
+
+    def _damaged(self, fault: Exception) -> DatasetError:
+        reason = str(fault).partition("\n")[0] or type(fault).__name__
+        return DatasetError(f"{self._path}: the log is damaged or not a log of Inspect: {reason}")
+
+
+class _Part(io.RawIOBase):
+    """A part of a file, from where the file stands."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._size = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(self._size if size < 0 else min(size, self._size))
+        self._size -= len(content)
+        return content
+
+
+class _Checked(io.BufferedIOBase):
+    """The content of a decoder, whose checksum is compared where it ends; a fault of the decoder is one of the archive."""
+
+    def __init__(self, decoder: Any, error: type[Exception], checksum: int) -> None:
+        self._decoder, self._error, self._expected = decoder, error, checksum
+
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            content: bytes = self._decoder.read(size)
+        except self._error as fault:
+            raise zipfile.BadZipFile(str(fault)) from fault
+        if (size is None or len(content) < size or size < 0) and zlib.crc32(content) != self._expected:
+            raise zipfile.BadZipFile("the checksum of an entry is wrong")
+        return content
+
+
+def _zstd_file(packed: io.RawIOBase) -> tuple[Any, type[Exception]]:
+    """A decoder of several frames, and the error that it raises."""
+    try:
+        from compression import zstd  # Python 3.14
+    except ImportError:
+        try:
+            from backports import zstd
+        except ImportError as fault:
+            raise MissingExtra("reading a log that is compressed with Zstandard", "inspect") from fault
+    return zstd.ZstdFile(packed), zstd.ZstdError
+
+
+def _refuse_large_directory(path: Path) -> None:
+    """Measure the directory before it is read: each of its entries takes memory.
+
+    Raises:
+        DatasetError: it is over a limit.
+        BadZipFile: there is none.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = max(0, size - 0xFFFF - _END_SIZE - _LOCATOR_SIZE)
+        file.seek(start)
+        tail = file.read()
+        at = tail.rfind(_END)
+        if at < 0 or len(tail) - at < _END_SIZE:
+            raise zipfile.BadZipFile("it is no zip archive, or its end is missing")
+        entries, length = struct.unpack("<HI", tail[at + 10 : at + 16])
+        locator = tail[at - _LOCATOR_SIZE : at] if at >= _LOCATOR_SIZE else b""
+        if locator.startswith(_LOCATOR):
+            file.seek(min(struct.unpack("<Q", locator[8:16])[0], size))
+            record = file.read(56)
+            if not record.startswith(_END_64):
+                raise zipfile.BadZipFile("its end is damaged")
+            entries, length = struct.unpack("<QQ", record[32:48])
+    if entries > MAX_ENTRIES or length > MAX_DIRECTORY:
+        raise DatasetError(f"{path}: the archive has more than {MAX_ENTRIES:,} entries: split the log")

@@ -1,0 +1,118 @@
+"""`areopage cases convert`: read any dataset and write it in another format."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from areopage.cases.columns import ALIASES
+from areopage.cases.foreign.dataset_folder import dataset_files
+from areopage.cases.loader import load_dataset, write_rejected
+from areopage.cases.records import Case, Dataset
+from areopage.cli.exit_codes import DONE, INCONCLUSIVE
+from areopage.cli.options import tell, tell_cut, visible
+from areopage.errors import UserError, counted, name_list
+from areopage.report.replacing import replacing
+from areopage.report.tables import FORMS_BY_SUFFIX, Column, write_rows
+
+_TEXTS = (
+    "id",
+    "prompt",
+    "response",
+    "reference",
+    "category",
+    "subcategory",
+    "maturity",
+    "source",
+    "criteria_selection",
+    "system",
+)
+_NESTED = ("documents", "tags", "child")
+_SHOWN = 5
+_SEPARATOR = re.compile("[,;]")
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A dataset, an .eval log, or a Hugging Face folder.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="What to write: .jsonl, .csv, .xlsx or .parquet.")],
+    split: Annotated[str, typer.Option(metavar="NAME", help="Split of a folder. Default: test, validation or train.")] = "",
+    subset: Annotated[str, typer.Option(metavar="NAME", help="Configuration of a folder's card. Default: its default.")] = "",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=NAME", help="The column that holds a field (repeatable): prompt=instruction."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N usable cases.")] = None,
+    rejected: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rejected rows as CSV.")] = None,
+) -> None:
+    """Read a dataset and write its cases in another format. Exit code 3: some rows could not be used."""
+    form = FORMS_BY_SUFFIX.get(out.suffix.lower())
+    if form is None:
+        raise UserError(f"{out}: the ending says no format: use one of {name_list(FORMS_BY_SUFFIX, limit=10)}")
+    if (split or subset) and not source.is_dir():
+        raise UserError(f"--split and --subset are for folders: {source} is none")
+    files = dataset_files(source, subset, split) if source.is_dir() else [source]
+    data = load_dataset(files, default_maturity="", limit=limit, columns=_fields_of(column or ()))
+    if form != "jsonl" and any(not isinstance(case.prompt, str) for case in data.cases):
+        raise UserError(f"{out}: the dataset has conversations, which only JSON Lines hold: write a .jsonl file")
+    if form != "jsonl" and any(_SEPARATOR.search(tag) for case in data.cases for tag in case.tags):
+        raise UserError(f"{out}: a tag has a comma or a semicolon, which only JSON Lines hold: write a .jsonl file")
+    columns, rows = _table(data, joined=form != "jsonl")
+    written = write_rows(out, form, columns, rows)
+    tell_cut(written.cut)
+    if rejected is not None:
+        with replacing(rejected) as place:
+            write_rejected(data.rejected, place)
+    _tell_rejected(data, rejected)
+    typer.echo(f"written: {out} ({counted(written.rows, 'case')})")
+    raise typer.Exit(INCONCLUSIVE if data.rejected else DONE)
+
+
+def _fields_of(given: list[str] | tuple[()]) -> dict[str, str]:
+    """The field of each column that the options name.
+
+    Raises:
+        UserError: an option is no assignment, or names no field.
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        field, _, name = one.partition("=")
+        if not name or field not in ALIASES:
+            raise UserError(f"--column {one!r}: write FIELD=NAME with one of {name_list(ALIASES, limit=20)}")
+        found[name] = field
+    return found
+
+
+def _table(data: Dataset, *, joined: bool) -> tuple[list[Column], list[list[Any]]]:
+    """The columns that some case has a value for, and a row per case.
+
+    Args:
+        joined: write the tags of a case as one text.
+    """
+    names = list(dict.fromkeys(name for case in data.cases for name in case.metadata))
+    every = [
+        *(Column(name) if name != "prompt" else Column(name, "json") for name in _TEXTS),
+        *(Column(name, "json") for name in _NESTED),
+        *(Column(name, "json") for name in names),
+    ]
+    rows = [_cells(case, names, joined=joined) for case in data.cases]
+    used = [place for place in range(len(every)) if any(row[place] not in (None, "", [], {}) for row in rows)]
+    return [every[place] for place in used], [[row[place] for place in used] for row in rows]
+
+
+def _cells(case: Case, names: list[str], *, joined: bool) -> list[Any]:
+    plain = msgspec.to_builtins(case)
+    if joined:
+        plain["tags"] = ", ".join(case.tags)
+    return [*(plain[name] for name in (*_TEXTS, *_NESTED)), *(case.metadata.get(name) for name in names)]
+
+
+def _tell_rejected(data: Dataset, file: Path | None) -> None:
+    if not data.rejected:
+        return
+    tell(f"rejected: {counted(len(data.rejected), 'row')}" + (f", see {file}" if file else ""))
+    for row in data.rejected[:_SHOWN]:
+        tell(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
+    if len(data.rejected) > _SHOWN:
+        tell(f"  and {len(data.rejected) - _SHOWN:,} more" + ("" if file else ": --rejected FILE writes them all"))

@@ -1,0 +1,18 @@
+"""`areopage schema`: print the JSON schema of a file."""
+
+from typing import Annotated
+
+import typer
+
+from areopage.cli.options import one_of
+
+
+def schema(name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Without a name: list them.")] = None) -> None:
+    """Print the JSON schema of a file that areopage reads or writes."""
+    from areopage.report.schemas import SCHEMAS, schema_text
+
+    if name is None:
+        typer.echo("\n".join(SCHEMAS))
+    else:
+        one_of("NAME", name, tuple(SCHEMAS))
+        typer.echo(schema_text(name), nl=False)

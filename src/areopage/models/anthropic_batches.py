@@ -1,0 +1,289 @@
+"""The Message Batches API of Anthropic: `/v1/messages/batches`, as documented in autumn 2026.
+
+A batch is created by one request that holds all calls: there is no file, no metadata and no idempotency key. Each call carries an
+id of at most 64 characters, which comes back with its result. It holds the call's key and a part of the batch's token, so that a
+batch whose creation was interrupted is known by its results. The list shows how many calls a batch has and when it was created:
+others of the same size are waited for until their results tell.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
+from areopage.models.anthropic import AnthropicModel, told_more
+from areopage.models.anthropic_messages import Reply
+from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
+from areopage.models.error_bodies import ErrorBody, error_of
+from areopage.models.http import MAX_RESPONSE_BYTES, JsonServer
+from areopage.models.port import Completion, Message, Options, Schema
+from areopage.models.retry import Calls
+
+MOST_CALLS = 100_000
+MOST_BYTES = 64_000_000
+"""The API takes 256 MB; the request is built in memory."""
+MOST_RESULT_BYTES = 4_000_000_000
+_PATH = "/v1/messages/batches"
+_PAGE = 1000
+_HOUR = 3_600.0
+"""Seconds that the clocks of this machine and of the provider may differ by."""
+_KEY_CHARACTERS = 43  # of 32 bytes
+_TOKEN_CHARACTERS = 20
+_STATES = {"in_progress": "in_progress", "canceling": "cancelling"}
+_STATUSES = {"invalid_request_error": 400, "request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529}
+
+T = TypeVar("T")
+
+
+class _Counts(Struct):
+    processing: int = 0
+    succeeded: int = 0
+    errored: int = 0
+    canceled: int = 0
+    expired: int = 0
+
+
+class _Batch(Struct):
+    id: str
+    processing_status: str = ""
+    request_counts: _Counts | None = None
+    created_at: str = ""
+    cancel_initiated_at: str | None = None
+    archived_at: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many calls it has."""
+        counts = self.request_counts or _Counts()
+        return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+
+    @property
+    def moment(self) -> float:
+        """When it was created, in seconds of the epoch; 0 where that cannot be read."""
+        try:
+            found = datetime.fromisoformat(self.created_at)
+        except ValueError:
+            return 0.0
+        return found.replace(tzinfo=found.tzinfo or UTC).timestamp()
+
+
+class _Batches(Struct):
+    data: list[_Batch] | None = None
+    has_more: bool = False
+    last_id: str | None = None
+
+
+class _Result(Struct):
+    type: str = ""
+    message: msgspec.Raw = msgspec.Raw(b"null")
+    error: Any = None
+
+
+class _Line(Struct):
+    custom_id: str
+    result: _Result
+
+
+class _Deleted(Struct):
+    id: str = ""
+
+
+class AnthropicBatches:
+    """The batch service of one model's server; see `BatchService`."""
+
+    most_calls = MOST_CALLS
+    most_bytes = MOST_BYTES
+    fenced = False
+
+    def __init__(self, model: AnthropicModel, server: JsonServer, calls: Calls) -> None:
+        """Use a model's server.
+
+        Args:
+            model: writes the bodies of calls and reads the answers.
+            calls: makes requests again where that may help.
+        """
+        self._model, self._server, self._calls = model, server, calls
+
+    # --- calls
+
+    def line(self, key: str, messages: Sequence[Message], options: Options, schema: Schema | None) -> bytes:
+        """One call of a batch; see `BatchService.line`. `key` stands first, where `create` finds it."""
+        try:
+            body = msgspec.json.encode(self._model.body(messages, options, schema))
+        except (TypeError, ValueError) as error:
+            raise CallRejected(f"{self._model.reference}: the request cannot be written as JSON") from error
+        return key.encode() + b" " + body + b"\n"
+
+    def completion(self, line: BatchLine, messages: Sequence[Message], options: Options) -> Completion:
+        """Read an answer; see `BatchService.completion`."""
+        if line.fault is not None:
+            raise line.fault
+        try:
+            reply = msgspec.json.decode(line.reply, type=Reply)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
+        return self._model.read(reply, options)
+
+    def learn(self, fault: CallRejected, options: Options) -> bool:
+        """Learn from a rejected call; whether it is worth another batch."""
+        return self._model.learn(fault, options)
+
+    # --- batches
+
+    async def check(self) -> None:
+        """Make sure that the server has the service; see `BatchService.check`."""
+        try:
+            await self._make(lambda: self._server.ask(_PATH, [("limit", "1")], _Batches))
+        except CallRejected as fault:
+            if fault.status in (400, 404, 405, 501):
+                raise ModelError(f"{self._server.address} has no batch service ({fault}): leave out --batch") from fault
+            raise
+
+    async def upload(self, token: str, file: BinaryIO) -> str:
+        """There are no files: the request that creates the batch holds the calls."""
+        return ""
+
+    async def withdraw(self, token: str) -> None:
+        """Nothing was uploaded."""
+
+    async def create(self, token: str, file_id: str, file: BinaryIO) -> BatchState:
+        """Ask once for the creation of a batch; see `BatchService.create`."""
+        file.seek(0)
+        calls = (line.rstrip(b"\n").partition(b" ") for line in file)
+        requests = b",".join(b'{"custom_id":"%s","params":%s}' % (_call_id(key.decode(), token), body) for key, _, body in calls)
+        return _state(await self._server.post(_PATH, b'{"requests":[' + requests + b"]}", _Batch))
+
+    async def find(self, searched: SearchedBatch) -> FoundBatches:
+        """Look for a batch: those that have ended tell by their results; the others may be it if they have its size."""
+        alike = [one for one in await self._listed(searched.since - _HOUR) if one.size == searched.calls]
+        certain: list[_Batch] = []
+        unsettled = 0
+        for one in alike:
+            if one.processing_status != "ended":
+                unsettled += 1
+            elif one.archived_at is None and await self._carries(one.id, searched.token):
+                certain.append(one)
+        found = sorted(certain, key=lambda one: one.moment)
+        return FoundBatches(certain=tuple(map(_state, found)), unsettled=0 if found else unsettled)
+
+    async def _listed(self, since: float) -> list[_Batch]:
+        """The batches that were created since a moment; the list begins with the newest."""
+        found: list[_Batch] = []
+        seen, after = set[str](), ""
+        while True:
+            asked = [("limit", str(_PAGE)), *([("after_id", after)] if after else [])]
+            page = await self._make(lambda asked=asked: self._server.ask(_PATH, asked, _Batches))  # type: ignore[misc]
+            items = page.data or []
+            found += [one for one in items if one.moment >= since]
+            if not page.has_more or not items or items[-1].id in seen or items[-1].moment < since:
+                return found
+            after = items[-1].id
+            seen.add(after)
+
+    async def _carries(self, batch_id: str, token: str) -> bool:
+        """Whether the results of a batch are those of calls with this token."""
+        with TemporaryFile() as file:
+            path = f"{_PATH}/{path_part(batch_id)}/results"
+            await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
+            file.seek(0)
+            marks = (_token_in(line) for line in file)
+            return any(mark == token[:_TOKEN_CHARACTERS] for mark in marks)
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Look at a batch."""
+        return _state(await self._make(lambda: self._server.get(f"{_PATH}/{path_part(batch_id)}", _Batch)))
+
+    async def cancel(self, batch_id: str) -> BatchState:
+        """Cancel a batch; what it has brought so far is kept."""
+        return _state(await self._make(lambda: self._server.post(f"{_PATH}/{path_part(batch_id)}/cancel", {}, _Batch)))
+
+    async def results(self, file_id: str, file: BinaryIO) -> Iterator[BatchLine]:
+        """Download what a batch brought; the id of its file is its own. The address that the server states is not followed."""
+        path = f"{_PATH}/{path_part(file_id)}/results"
+        await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
+        return self._lines(path, file)
+
+    def _lines(self, path: str, file: BinaryIO) -> Iterator[BatchLine]:
+        file.seek(0)
+        while text := file.readline(MAX_RESPONSE_BYTES):
+            try:
+                line = msgspec.json.decode(text, type=_Line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield BatchLine(key="", fault=self._server.fault(path, 200, "a line is not the JSON expected"))
+                continue
+            key, _ = _parts_of(line.custom_id)
+            if line.result.type == "succeeded":
+                yield BatchLine(key=key, reply=bytes(line.result.message))
+            else:
+                yield BatchLine(key=key, fault=self._fault(path, line.result))
+
+    def _fault(self, path: str, result: _Result) -> CallError:
+        """Why a call has no answer: the API rejected it, failed, or did not come to it."""
+        if result.type != "errored":
+            return self._server.fault(path, HTTPStatus.SERVICE_UNAVAILABLE, f"the call was {result.type[:20]}")
+        inner = result.error.get("error") if isinstance(result.error, dict) else None
+        body: ErrorBody = error_of(result.error if isinstance(inner, dict) else {"error": result.error})
+        fault = self._server.fault(path, _STATUSES.get(body.code, 500), body.message, body=body)
+        return told_more(self._model.reference, fault) if isinstance(fault, CallRejected) else fault
+
+    async def discard(self, token: str, batch_id: str) -> None:
+        """Delete a batch that has ended, with its prompts and its results."""
+        try:
+            await self._make(lambda: self._server.delete(f"{_PATH}/{path_part(batch_id)}", _Deleted))
+        except CallRejected as fault:
+            if fault.hopeless and fault.status != HTTPStatus.NOT_FOUND:
+                raise
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._server.aclose()
+        await self._model.aclose()
+
+    async def _make(self, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._calls.make(call)
+
+
+def _call_id(key: str, token: str) -> bytes:
+    """The id of a call in a batch: its key, and a part of the batch's token."""
+    return urlsafe_b64encode(bytes.fromhex(key)).rstrip(b"=") + b"-" + token[:_TOKEN_CHARACTERS].encode()
+
+
+def _parts_of(call_id: str) -> tuple[str, str]:
+    """The key of a call and the part of its batch's token; "" where an id is none of ours."""
+    if len(call_id) != _KEY_CHARACTERS + 1 + _TOKEN_CHARACTERS or call_id[_KEY_CHARACTERS] != "-":
+        return "", ""
+    try:
+        return urlsafe_b64decode(call_id[:_KEY_CHARACTERS] + "=").hex(), call_id[_KEY_CHARACTERS + 1 :]
+    except ValueError:
+        return "", ""
+
+
+def _token_in(line: bytes) -> str:
+    """The part of the token in a line of results; "" where there is none."""
+    try:
+        return _parts_of(msgspec.json.decode(line, type=_Line).custom_id)[1]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
+def _state(batch: _Batch) -> BatchState:
+    """A batch in the words of OpenAI's protocol."""
+    counts = batch.request_counts or _Counts()
+    ended = batch.processing_status == "ended"
+    status = _STATES.get(batch.processing_status, batch.processing_status)
+    if ended:
+        status = "cancelled" if batch.cancel_initiated_at and counts.canceled else "expired" if counts.expired else "completed"
+    return BatchState(
+        id=batch.id,
+        status=status,
+        total=batch.size,
+        completed=counts.succeeded,
+        failed=counts.errored + counts.canceled + counts.expired,
+        files=(batch.id,) if ended else (),
+    )

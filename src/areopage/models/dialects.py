@@ -1,0 +1,172 @@
+"""Providers that speak the OpenAI protocol, and where each differs from it: data and pure functions, no calls.
+
+Written from the providers' documentation as it stood in autumn 2026: Azure OpenAI (v1 API, and dated API versions up to
+2024-10-21), Mistral (chat completions), OpenRouter (chat completions), and the OpenAI-compatible interfaces of the others. A
+provider that is not here is an endpoint of the configuration, by its base URL and the variable of its key.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import parse_qs, quote, urlsplit
+
+from msgspec import Struct
+
+from areopage.models.settings import Endpoint
+
+SchemaMode = Literal["json_schema", "json_object", "guided_json", "none"]
+"""How a server is told that the answer must fit a JSON schema.
+
+`json_schema` and `json_object` are values of `response_format`, `guided_json` is the field of older versions of vLLM, and `none`
+leaves it to the prompt.
+"""
+VERSION_VARIABLES = ("OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION")
+_UNDATED = ("", "v1", "latest", "preview")
+"""API versions of Azure that belong to its v1 API."""
+_LOGPROBS = frozenset({"logprobs", "top_logprobs"})
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """One provider.
+
+    Args:
+        name: what references begin with.
+        url: its usual base URL; "" where the user's account has one of its own.
+        url_variable: the environment variable that names another base URL.
+        key_variable: the environment variable that holds the key.
+        key_header: the header that carries the key; "" for `Authorization: Bearer KEY`.
+        needs_key: whether its usual server, or every server where there is none, refuses calls without a key.
+        renamed: options that have another name there.
+        unsent: options that it does not have.
+        added: fields of each request that names no other value for them.
+        modes: the ways of stating a schema, in the order in which they are tried.
+        lists: whether it lists the models that can be called.
+        hosted: whether it rejects a prompt that does not fit, and does not cut it.
+    """
+
+    name: str
+    url: str = ""
+    url_variable: str = ""
+    key_variable: str = ""
+    key_header: str = ""
+    needs_key: bool = True
+    renamed: Mapping[str, str] = {}
+    unsent: frozenset[str] = frozenset()
+    added: Mapping[str, Any] = {}
+    modes: tuple[SchemaMode, ...] = ("json_schema", "json_object", "none")
+    lists: bool = True
+    hosted: bool = True
+
+    @property
+    def host(self) -> str:
+        """The host of its usual server."""
+        return urlsplit(self.url).hostname or ""
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The headers that carry a key in another way than `Authorization: Bearer`."""
+        return {self.key_header: key} if key and self.key_header else {}
+
+
+def _cloud(name: str, url: str, variable: str, **differences: Any) -> Dialect:
+    return Dialect(name=name, url=url, url_variable=f"{name.upper()}_BASE_URL", key_variable=variable, **differences)
+
+
+def _local(name: str, url: str) -> Dialect:
+    """A server on this machine, or wherever its variable says; it may have a key."""
+    return Dialect(
+        name=name,
+        url=url,
+        url_variable=f"{name.upper()}_BASE_URL",
+        key_variable=f"{name.upper()}_API_KEY",
+        needs_key=False,
+        hosted=False,
+    )
+
+
+_ALL = (
+    _cloud("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    Dialect(
+        name="azure",
+        url_variable="AZURE_OPENAI_ENDPOINT",
+        key_variable="AZURE_OPENAI_API_KEY",
+        key_header="api-key",
+        lists=False,  # the list has the models of the region, not the deployments
+    ),
+    _cloud(
+        "mistral",
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_KEY",
+        renamed={"seed": "random_seed", "max_completion_tokens": "max_tokens"},
+        unsent=_LOGPROBS,
+    ),
+    # without `transforms` it may drop the middle of a prompt that does not fit
+    _cloud("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", added={"transforms": []}),
+    _cloud("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+    _cloud("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", modes=("json_object", "none")),
+    _cloud("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    _cloud("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    _cloud("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", unsent=_LOGPROBS),
+    _cloud("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    _cloud("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
+    _local("litellm", "http://127.0.0.1:4000/v1"),
+    _local("llamacpp", "http://127.0.0.1:8080/v1"),
+    _local("lmstudio", "http://127.0.0.1:1234/v1"),
+    _local("vllm", "http://127.0.0.1:8000/v1"),
+)
+DIALECTS: Mapping[str, Dialect] = {one.name: one for one in _ALL}
+OPENAI = DIALECTS["openai"]
+HOSTED = frozenset({"anthropic", *DIALECTS})
+"""Providers whose calls may cost money: a key is sent to them."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where the calls to one model go: a base URL, and what follows each path behind a `?`."""
+
+    url: str
+    query: tuple[tuple[str, str], ...] = ()
+
+
+def place_of(dialect: Dialect, url: str, version: str, model: str) -> Place:
+    """Where a model of a server is called.
+
+    Only Azure differs: `https://NAME.openai.azure.com` has its v1 API under `/openai/v1`, and under a dated API version each
+    deployment has a path of its own.
+
+    Args:
+        url: the base URL that the user gave.
+        version: the API version that the user gave, "" for none; one in the URL goes before.
+    """
+    if dialect.name != "azure":
+        return Place(url=url)
+    parts = urlsplit(url.strip())
+    asked = parse_qs(parts.query).get("api-version", [version])[0].strip()
+    path = parts.path.partition("/openai")[0].rstrip("/")
+    root = f"{parts.scheme}://{parts.netloc}{path}/openai"
+    if asked in _UNDATED:
+        query = (("api-version", asked),) if asked in ("latest", "preview") else ()
+        return Place(url=f"{root}/v1", query=query)
+    deployment = f"/deployments/{quote(model, safe='')}" if model else ""
+    return Place(url=root + deployment, query=(("api-version", asked),))
+
+
+def version_of(endpoint: Endpoint | None, environment: Mapping[str, str]) -> str:
+    """The API version that the user gave: that of a named endpoint, else that of the environment; "" for none."""
+    if endpoint is not None:
+        return endpoint.api_version
+    return next((found for name in VERSION_VARIABLES if (found := environment.get(name, "").strip())), "")
+
+
+def modes_of(dialect: Dialect, endpoint: Endpoint | None) -> tuple[SchemaMode, ...]:
+    """The ways of stating a schema that are tried: one alone where the endpoint names it."""
+    if endpoint is None or endpoint.schema_mode == "auto":
+        return dialect.modes
+    return (endpoint.schema_mode,)
+
+
+def schema_fields(mode: SchemaMode, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request that hold the answer to a schema."""
+    if mode == "json_schema":
+        named = {"name": "verdict", "strict": True, "schema": dict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+    if mode == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    return {"guided_json": dict(schema)} if mode == "guided_json" else {}

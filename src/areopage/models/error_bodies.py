@@ -1,0 +1,95 @@
+"""What the body of a failed answer says, in the shapes of the providers: its message, its code, and what a content filter found.
+
+Shapes: `{"error": "..."}` (Ollama), `{"error": {"message", "code", "type"}}` (OpenAI and most others; Anthropic with `type`
+alone), `{"error": {"code", "innererror": {"code", "content_filter_result"}}}` (Azure), `{"error": {"metadata": {"reasons"}}}`
+(OpenRouter's moderation), `{"message": "...", "code": "..."}` (Mistral) and `{"detail": ...}` (FastAPI servers).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+CONTENT_FILTER = "content_filter"
+"""The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""
+TOO_LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
+NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"})
+FILTERED = "filtered:"
+"""What the note of a category of a content filter begins with."""
+_FILTER_CODES = frozenset({CONTENT_FILTER, "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked"})
+_MOST_NAMES = 8
+_LONGEST_NAME = 40
+
+
+class ErrorBody(Struct, frozen=True, kw_only=True):
+    """What a failed answer says.
+
+    Args:
+        message: for people; "" for none.
+        code: the provider's word for the kind of error; "" for none.
+        filtered: the categories for which a content filter refused the call.
+    """
+
+    message: str = ""
+    code: str = ""
+    filtered: tuple[str, ...] = ()
+
+
+def read_error(content: bytes) -> ErrorBody:
+    """Read the body of a failed answer; an empty record where it is not JSON."""
+    try:
+        body = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ErrorBody()
+    return error_of(body)
+
+
+def error_of(body: object) -> ErrorBody:
+    """Read a decoded body."""
+    if not isinstance(body, dict):
+        return ErrorBody()
+    error = body.get("error")
+    if not isinstance(error, dict):
+        message = error if isinstance(error, str) else body.get("message") or body.get("detail")
+        return ErrorBody(message=_text(message), code=_text(body.get("code") or body.get("type")))
+    inner = error.get("innererror") or error.get("inner_error")
+    inner = inner if isinstance(inner, dict) else {}
+    metadata = error.get("metadata") if isinstance(error.get("metadata"), dict) else {}
+    codes = [_text(one) for one in (error.get("code"), inner.get("code"), error.get("type")) if isinstance(one, str)]
+    moderated = _names(metadata.get("reasons")) if isinstance(metadata, dict) else ()
+    if moderated or _FILTER_CODES.intersection(codes):
+        found = inner.get("content_filter_result") or inner.get("content_filter_results")
+        return ErrorBody(message=_text(error.get("message")), code=CONTENT_FILTER, filtered=moderated or filtered_names(found))
+    return ErrorBody(message=_text(error.get("message")), code=next((one for one in codes if one), ""))
+
+
+def filtered_names(results: object) -> tuple[str, ...]:
+    """The categories that Azure's content filter stopped, such as `violence`; `results` is its object by category."""
+    if not isinstance(results, Mapping):
+        return ()
+    return _names([name for name, one in results.items() if isinstance(one, Mapping) and one.get("filtered") is True])
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    """Names as notes take them; a server's text is bounded."""
+    if not isinstance(found, list):
+        return ()
+    names = (one[:_LONGEST_NAME] for one in found[:_MOST_NAMES] if isinstance(one, str))
+    return tuple(clean for name in names if (clean := "".join(char for char in name if char.isalnum() or char in "_-/ ").strip()))
+
+
+def _text(found: object) -> str:
+    """A text as it is; of a list of faults, as FastAPI gives them, each with its place."""
+    if isinstance(found, str):
+        return found
+    if isinstance(found, dict) and "detail" in found:
+        return _text(found["detail"])
+    if isinstance(found, list):
+        faults = [one for one in found if isinstance(one, dict) and isinstance(one.get("msg"), str)]
+        return "; ".join(f"{'.'.join(map(str, _list(one.get('loc'))))}: {one['msg']}" for one in faults[:3])
+    return ""
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []

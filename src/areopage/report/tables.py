@@ -1,0 +1,225 @@
+"""Tables as files: CSV, XLSX, Parquet and JSON Lines from the same rows, with bounded memory.
+
+Spreadsheets never run a cell: a CSV cell that would start a formula has a leading apostrophe, an XLSX cell is stored as text with
+the mark that a spreadsheet shows as one. A cell of XLSX holds at most `MAX_CELL` characters: a longer text is cut, ends in "…",
+and is counted. The other formats keep every character.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
+
+import msgspec
+
+from areopage.cases.text_files import CSV_ENCODING, starts_formula, table_writer
+from areopage.errors import MissingExtra, StorageError
+from areopage.report.replacing import replacing
+
+TableForm = Literal["csv", "csv;", "jsonl", "parquet", "xlsx"]
+"""`csv;` has semicolons between its cells."""
+
+Kind = Literal["text", "number", "whole", "flag", "moment", "texts", "json"]
+"""What a column holds: `texts` is a list of texts, `json` any value that JSON can hold (a text stays as it is)."""
+
+FORMS_BY_SUFFIX: Mapping[str, TableForm] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "xlsx",
+}
+PORTION = 1000  # rows that Parquet keeps in memory
+MAX_CELL = 32_767
+MAX_ROWS = 1_048_576
+
+
+class Column(NamedTuple):
+    """A column of a table: a row has None, or a value of this kind there."""
+
+    name: str
+    kind: Kind = "text"
+
+
+class Written(NamedTuple):
+    """What was written: rows below the header, and cells whose text a spreadsheet does not hold whole."""
+
+    rows: int
+    cut: int = 0
+
+
+Row = Sequence[Any]
+
+
+def write_rows(path: Path, form: TableForm, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    """Write a table, replacing the file whole or not at all.
+
+    Args:
+        rows: each with a value per column.
+
+    Raises:
+        StorageError: the file cannot be written, or a worksheet does not hold the rows.
+        MissingExtra: Parquet without pyarrow, or XLSX without XlsxWriter; the file is left as it was.
+    """
+    if form in ("parquet", "xlsx"):
+        _LIBRARIES[form]()  # before the first row is read
+    with replacing(path) as place:
+        return _WRITERS[form](place, columns, rows)
+
+
+def print_rows(file: IO[str], form: TableForm, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    """Write a table to an open text file; of `form` one that is text."""
+    return _write_jsonl(file, columns, rows) if form == "jsonl" else _write_csv(file, columns, rows, semicolons=form == "csv;")
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a CSV file that spreadsheets read as UTF-8 and never run; cells are texts and numbers.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    write_rows(path, "csv", [Column(name) for name in header], rows)
+
+
+def plain_cell(value: Any, kind: Kind) -> Any:
+    """A value as one cell of a spreadsheet: a moment in ISO form, a list of texts in lines, other nested values as JSON."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if kind == "texts" and value is not None:
+        return "\n".join(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if value is None or isinstance(value, str | int | float) else _json(value)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _write_csv(file: IO[str], columns: Sequence[Column], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+    write, count = table_writer(file, semicolons=semicolons), 0
+    write(column.name for column in columns)
+    for count, row in enumerate(rows, start=1):  # noqa: B007
+        write(plain_cell(value, column.kind) for value, column in zip(row, columns, strict=True))
+    return Written(count)
+
+
+def _write_csv_file(path: Path, columns: Sequence[Column], rows: Iterable[Row], *, semicolons: bool = False) -> Written:
+    with path.open("w", encoding=CSV_ENCODING, errors="backslashreplace", newline="") as file:
+        return _write_csv(file, columns, rows, semicolons=semicolons)
+
+
+def _write_jsonl(file: IO[str], columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    names, count = [column.name for column in columns], 0
+    for count, row in enumerate(rows, start=1):  # noqa: B007
+        file.write(_json(dict(zip(names, row, strict=True))) + "\n")
+    return Written(count)
+
+
+def _write_jsonl_file(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        return _write_jsonl(file, columns, rows)
+
+
+def _write_parquet(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    pyarrow = _pyarrow()
+    schema = pyarrow.schema([(column.name, _arrow_type(pyarrow, column.kind)) for column in columns])
+    remaining, count = iter(rows), 0
+    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        while portion := list(islice(remaining, PORTION)):
+            count += len(portion)
+            cells = zip(*portion, strict=True)
+            arrays = [
+                pyarrow.array([_arrow_cell(value, column.kind) for value in values], type=field.type)
+                for values, column, field in zip(cells, columns, schema, strict=True)
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+    return Written(count)
+
+
+def _arrow_cell(value: Any, kind: Kind) -> Any:
+    if value is None or kind in ("number", "whole", "flag", "moment"):
+        return value
+    if kind == "texts":
+        return [_unicode(text) for text in value]
+    return _unicode(str(plain_cell(value, kind)))
+
+
+def _arrow_type(pyarrow: Any, kind: Kind) -> Any:
+    return {
+        "number": pyarrow.float64(),
+        "whole": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+        "moment": pyarrow.timestamp("us", tz="UTC"),
+        "texts": pyarrow.list_(pyarrow.string()),
+    }.get(kind, pyarrow.string())
+
+
+def _write_xlsx(path: Path, columns: Sequence[Column], rows: Iterable[Row]) -> Written:
+    """Write one worksheet; each row leaves memory as the next one begins."""
+    library, count, cut = _xlsxwriter(), 0, 0
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "tmpdir": str(path.parent)}
+    workbook = library.Workbook(str(path), options)
+    try:
+        sheet, quoted = workbook.add_worksheet(), workbook.add_format({"quote_prefix": True})
+        for number, row in enumerate(chain([tuple(column.name for column in columns)], rows)):
+            if number >= MAX_ROWS:
+                raise StorageError(f"a worksheet holds at most {MAX_ROWS - 1:,} rows: use CSV, JSON Lines or Parquet")
+            for place, (value, column) in enumerate(zip(row, columns, strict=True)):
+                cell = plain_cell(value, column.kind)
+                if isinstance(cell, int | float) and _is_finite(cell):
+                    sheet.write_number(number, place, cell)
+                elif not (cell is None or (isinstance(cell, float) and math.isnan(cell))):
+                    text = _unicode(str(cell))
+                    cut += len(text) > MAX_CELL
+                    shown = text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+                    sheet.write_string(number, place, shown, quoted if starts_formula(shown) else None)
+            count = number
+    finally:
+        try:
+            workbook.close()
+        except library.exceptions.FileCreateError as fault:
+            raise OSError(0, str(fault)) from fault
+    return Written(count, cut)
+
+
+def _is_finite(value: float) -> bool:
+    """Whether a worksheet has such a number: finite, and exact as a floating-point number."""
+    return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
+
+
+def _unicode(text: str) -> str:
+    """The text with each half of a surrogate pair replaced: no file of Unicode text can hold one."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as fault:
+        raise MissingExtra("writing Parquet files", "parquet") from fault
+    return pyarrow
+
+
+def _xlsxwriter() -> Any:
+    try:
+        import xlsxwriter
+        import xlsxwriter.exceptions
+    except ImportError as fault:
+        raise MissingExtra("writing XLSX files", "xlsx") from fault
+    return xlsxwriter
+
+
+_LIBRARIES: Mapping[str, Callable[[], Any]] = {"parquet": _pyarrow, "xlsx": _xlsxwriter}
+_WRITERS: Mapping[TableForm, Callable[[Path, Sequence[Column], Iterable[Row]], Written]] = {
+    "csv": _write_csv_file,
+    "csv;": partial(_write_csv_file, semicolons=True),
+    "jsonl": _write_jsonl_file,
+    "parquet": _write_parquet,
+    "xlsx": _write_xlsx,
+}

@@ -1,0 +1,1 @@
+"""Suites made of the files of other tools: logs of Inspect, test cases of promptfoo and deepeval."""

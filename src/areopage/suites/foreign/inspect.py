@@ -1,0 +1,54 @@
+"""A log of Inspect as a suite: a criterion per scorer, and the scorers' scores as a recording that judges.
+
+Letters count as Inspect counts them: C is 1, P is 0.5, I and N are 0. A scorer's scale is 0 to 1, or from its lowest to its
+highest score where one lies outside. Scores that are no number are left out and counted.
+"""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from areopage.cases.foreign.inspect_log import SCORES
+from areopage.cases.readers import BadRow, Row, read_rows
+from areopage.criteria.records import Scale
+from areopage.suites.foreign.folder import JUDGED, RECORDED, Foreign, ForeignCriterion, path_of
+
+
+def read_inspect(path: Path) -> Foreign:
+    """Read a log; a case for each sample, with its response if it has one.
+
+    Raises:
+        DatasetError: the file is no log, or damaged.
+        MissingExtra: it is compressed with Zstandard, and no decoder is installed.
+    """
+    found = Foreign(kind="inspect")
+    scores: dict[str, dict[str, float]] = {}
+    with closing(read_rows(path)) as rows:
+        for row in rows:
+            if isinstance(row, BadRow):
+                found.reject(path, row.number, row.reason, row.content)
+            else:
+                _take(found, scores, row, path)
+    for scorer, by_case in scores.items():
+        values = [*by_case.values(), 0.0, 1.0]
+        criterion = path_of(JUDGED, scorer, found.criteria)
+        found.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
+        found.lines += [
+            {"case_id": case, "asked": RECORDED, "criterion": criterion, "score": score, "model": f"inspect:{scorer}"}
+            for case, score in by_case.items()
+        ]
+    for row_id, kept in found.rows.items():
+        scored = [criterion for criterion, scorer in zip(found.criteria, scores, strict=True) if row_id in scores[scorer]]
+        if scored:
+            kept["criteria"] = ", ".join(scored)
+    return found
+
+
+def _take(found: Foreign, scores: dict[str, dict[str, float]], row: Row, path: Path) -> None:
+    cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
+    if found.add(cells, path, row.number):
+        for scorer, value in cells.get(SCORES, {}).items():
+            if isinstance(value, float):
+                scores.setdefault(scorer, {})[str(cells["id"])] = value
+            else:
+                found.left_out[f"score of {scorer} that is no number"] += 1

@@ -1,0 +1,298 @@
+"""Test cases of promptfoo as a suite: a configuration (YAML or JSON) with prompts and tests, or tests alone (CSV, JSONL, YAML).
+
+Each prompt with each test is a case. Plain variables (`{{name}}`) are filled in; templates with filters or blocks are rejected.
+Exact assertions become criteria that code judges (`rules:checks`), rubrics become criteria for judges. What has no counterpart is
+counted by its name. Files that a configuration names are read from its own folder only; code is never run.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+
+from areopage.cases.loader import MAX_CASES
+from areopage.cases.readers import MAX_RECORD, BadRow, read_rows
+from areopage.criteria.checks import CheckType, prompt_digest
+from areopage.errors import DatasetError, name_list
+from areopage.suites.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
+from areopage.suites.foreign.promptfoo_tests import Test, tests_of_row
+from areopage.yaml_document import parse_yaml, read_yaml
+
+RUBRICS = ("llm-rubric", "g-eval", "model-graded-closedqa")
+REFERENCES = ("factuality", "model-graded-factuality")
+_VARIABLE = re.compile(r"\{\{-?\s*([^\W\d]\w*)\s*-?\}\}")
+_TEMPLATE = re.compile(r"\{\{|\{%|\{#")
+_LOST_KEYS = ("providers", "scenarios", "transform", "derivedMetrics", "redteam", "nunjucksFilters", "extensions")
+_LOST_OPTIONS = ("threshold", "weight", "metric", "rubricPrompt")
+_NAMED_FILE = "file://"
+_TABLES = (".csv", ".tsv", ".xlsx", ".jsonl", ".json")
+MANY = 2
+"""A rubric that so many tests have is a criterion of its own."""
+
+
+class _Prompt(Struct, frozen=True):
+    """A prompt: a text, or turns; `system` is its system message."""
+
+    turns: tuple[dict[str, str], ...]
+    system: str = ""
+
+
+def read_promptfoo(path: Path) -> Foreign:
+    """Read a configuration or a file of tests.
+
+    Raises:
+        DatasetError: the file cannot be read, or holds no tests.
+        ConfigError: it is no YAML.
+    """
+    found = Foreign(kind="promptfoo")
+    config = _config(path)
+    for key in _LOST_KEYS:
+        found.left_out[key] += key in config
+    prompts = [one for given in _listed(config.get("prompts")) for one in _prompts(given, path, found)]
+    defaults = config.get("defaultTest")
+    default = Test.of(defaults) if isinstance(defaults, dict) else Test()
+    tests = [default.under(test) for test in _tests(config.get("tests"), path, found)]
+    if not tests:
+        raise DatasetError(f"{path}: there are no tests in it that can be read")
+    rubrics = _common_rubrics(tests)
+    asked: list[_Prompt | None] = [*prompts] or [None]
+    number = 0
+    for place, test in enumerate(tests, start=1):
+        for prompt in asked:
+            for values in _combinations(test.values):
+                number += 1
+                if number > MAX_CASES:
+                    raise DatasetError(f"{path}: more than {MAX_CASES:,} cases: split the tests")
+                try:
+                    _take(found, test, prompt, values, rubrics, path, number)
+                except ValueError as fault:
+                    found.reject(path, place, f"test {place}: {fault}")
+    found.left_out = +found.left_out
+    return found
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """The configuration; a table, or a list of tests, is one with tests alone."""
+    if path.suffix.lower() in _TABLES and path.suffix.lower() != ".json":
+        return {"tests": f"{_NAMED_FILE}{path.name}"}
+    if not path.is_file() or path.stat().st_size > MAX_RECORD:
+        raise DatasetError(f"{path}: no such file, or larger than {MAX_RECORD // 1024**2} MB")
+    if path.suffix.lower() == ".json":
+        try:
+            data = msgspec.json.decode(path.read_bytes())
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+            raise DatasetError(f"{path}: not valid JSON: {fault}") from fault
+        if isinstance(data, list):
+            return {"tests": data}
+        if not isinstance(data, dict):
+            raise DatasetError(f"{path}: not a configuration of promptfoo: it is no object")
+        return data
+    return _yaml(path)
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    """The mapping of a YAML file; a list is one of tests."""
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    return dict((parse_yaml(f"tests:\n{text}", path) if re.match(r"(\s*(#.*)?\n)*- ", text) else read_yaml(path)).data)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _prompts(given: Any, path: Path, found: Foreign) -> Iterator[_Prompt]:
+    """The prompts of an entry: a text, turns as JSON, or a text file beside the configuration."""
+    text = given.get("raw", given.get("id", "")) if isinstance(given, dict) else given
+    if not isinstance(text, str) or not text:
+        found.left_out["prompt that is no text"] += 1
+        return
+    if text.startswith(_NAMED_FILE) or text.endswith((".txt", ".json", ".md")):
+        file = _beside(path, text)
+        if file is None or file.suffix.lower() not in (".txt", ".json", ".md"):
+            found.left_out[f"prompt {text}"] += 1
+            return
+        text = file.read_text(encoding="utf-8", errors="replace")
+    for part in re.split(r"^---$", text, flags=re.MULTILINE):
+        if part.strip():
+            yield _prompt(part.strip())
+
+
+def _prompt(text: str) -> _Prompt:
+    if text.startswith("["):
+        try:
+            turns = msgspec.json.decode(text, type=list[dict[str, str]])
+        except (msgspec.DecodeError, RecursionError):
+            return _Prompt(({"role": "user", "content": text},))
+        system = "\n\n".join(turn.get("content", "") for turn in turns if turn.get("role") == "system")
+        return _Prompt(tuple(turn for turn in turns if turn.get("role") != "system"), system)
+    return _Prompt(({"role": "user", "content": text},))
+
+
+def _beside(path: Path, name: str) -> Path | None:
+    """A file in the configuration's folder or below it; None of any other."""
+    folder = path.parent.resolve()
+    file = (folder / name.removeprefix(_NAMED_FILE).partition("#")[0]).resolve()
+    fits = file.is_relative_to(folder) and file.is_file() and file.stat().st_size <= MAX_RECORD
+    return file if fits else None
+
+
+def _tests(given: Any, path: Path, found: Foreign) -> Iterator[Test]:
+    """The tests of a configuration: inline, or in files beside it."""
+    for entry in _listed(given):
+        if isinstance(entry, dict) and "path" not in entry:
+            yield Test.of(entry)
+        elif isinstance(entry, str) and (file := _beside(path, entry)) is not None and file.suffix.lower() in _TABLES:
+            yield from _table(file, found)
+        elif isinstance(entry, str) and file is not None and file.suffix.lower() in (".yaml", ".yml"):
+            if file == path.resolve():
+                raise DatasetError(f"{path}: the tests name the file itself")
+            yield from (Test.of(one) for one in _listed(_yaml(file).get("tests")) if isinstance(one, dict))
+        else:
+            found.left_out[f"tests {entry if isinstance(entry, str) else type(entry).__name__}"[:100]] += 1
+
+
+def _table(file: Path, found: Foreign) -> Iterator[Test]:
+    with closing(read_rows(file)) as rows:
+        for row in rows:
+            if isinstance(row, BadRow):
+                found.reject(file, row.number, row.reason, row.content)
+            else:
+                yield tests_of_row(row.names, row.cells, found.left_out)
+
+
+def _common_rubrics(tests: Sequence[Test]) -> frozenset[str]:
+    """The rubrics that several tests have; the others become references of their cases."""
+    counts: dict[str, int] = {}
+    for test in tests:
+        for one in test.assertions:
+            if one.type in RUBRICS and isinstance(one.value, str) and not _TEMPLATE.search(one.value):
+                counts[one.value] = counts.get(one.value, 0) + 1
+    return frozenset(text for text, count in counts.items() if count >= MANY)
+
+
+def _combinations(values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Every combination of variables: a list stands for each of its values."""
+    options = [value if isinstance(value, list) and value else [value] for value in values.values()]
+    for chosen in product(*options):
+        texts = (value if isinstance(value, str) else msgspec.json.encode(value).decode() for value in chosen)
+        yield dict(zip(values, texts, strict=True))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """A template with its variables filled in.
+
+    Raises:
+        ValueError: a variable has no value, or the template has more than plain variables.
+    """
+    missing = [name for name in _VARIABLE.findall(text) if name not in values]
+    if missing:
+        raise ValueError(f"the variables {name_list(missing)} have no value")
+    if _TEMPLATE.search(_VARIABLE.sub("", text)):
+        raise ValueError("the template has filters or blocks: only plain variables {{name}} can be filled in")
+    return _VARIABLE.sub(lambda found: values[found[1]], text)
+
+
+def _take(
+    found: Foreign,
+    test: Test,
+    prompt: _Prompt | None,
+    values: Mapping[str, str],
+    rubrics: frozenset[str],
+    path: Path,
+    number: int,
+) -> None:
+    if any(value.startswith(_NAMED_FILE) for value in values.values()):
+        raise ValueError("a variable names a file: write its text into the test")
+    row = _asked(prompt, values) | {
+        "id": f"{path.stem}-{number}",
+        "source": f"promptfoo:{path.name}",
+        "promptfoo_description": test.description,
+        **{f"promptfoo_{name}": value for name, value in test.metadata.items()},
+    }
+    said = (
+        row["prompt"]
+        if isinstance(row["prompt"], str)
+        else "\n".join(f"{one['role']}: {one['content']}" for one in row["prompt"])
+    )
+    criteria = [*_checked(found, test, values, prompt_digest(said)), *_judged(found, test, values, rubrics, row)]
+    if criteria:
+        row["criteria"] = ", ".join(dict.fromkeys(criteria))
+    found.add(row, path, number)
+
+
+def _asked(prompt: _Prompt | None, values: Mapping[str, str]) -> dict[str, Any]:
+    """The prompt of a case; without a prompt of the configuration, the variable that names one."""
+    if prompt is None:
+        named = [name for name in ("prompt", "question", "query", "input", "message") if name in values]
+        if not named:
+            raise ValueError("there are no prompts, and no variable is named prompt, question, query, input or message")
+        return {"prompt": values[named[0]]}
+    turns = [{"role": turn.get("role", ""), "content": _filled(turn.get("content", ""), values)} for turn in prompt.turns]
+    only = turns[0]["content"] if len(turns) == 1 and turns[0]["role"] == "user" else turns
+    return {"prompt": only, "system": _filled(prompt.system, values)}
+
+
+def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str) -> Iterator[str]:
+    """The criteria of a test's exact assertions, each with its check noted."""
+    for one in test.assertions:
+        kind = one.type.removeprefix("not-")
+        if kind not in get_args(CheckType) or one.is_code:
+            continue
+        given = one.value if isinstance(one.value, list) else [] if one.value is None else [one.value]
+        if not given and kind not in ("is-json", "is-refusal"):
+            raise ValueError(f"the assertion {one.type} has no value")
+        if kind == "is-json" and given:
+            found.left_out["schema of is-json"] += 1
+        texts = [] if kind == "is-json" else [_filled(_text(value), values) for value in given]
+        path = _criterion(found, CHECKS, one.type, ForeignCriterion(kind="check", text=one.type))
+        check = {"type": kind, "values": texts, "negated": one.type.startswith("not-")}
+        noted = found.checks.setdefault(path, {}).setdefault(digest, [])
+        if check not in noted:
+            noted.append(check)
+        _note_options(found, one.options)
+        yield path
+
+
+def _judged(found: Foreign, test: Test, values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]) -> Iterator[str]:
+    """The criteria of a test's rubrics and expected answers; other assertions are counted."""
+    for one in sorted(test.assertions, key=lambda one: one.type not in REFERENCES):
+        if one.type.removeprefix("not-") in get_args(CheckType) and not one.is_code:
+            continue
+        is_reference = one.type in REFERENCES
+        if one.is_code or not isinstance(one.value, str) or not (is_reference or one.type in RUBRICS):
+            found.left_out[f"assertion {one.type}"] += 1
+            continue
+        text = _filled(one.value, values)
+        _note_options(found, one.options)
+        if (is_reference or one.value not in rubrics) and "reference" not in row:
+            row["reference"] = text
+            kind, name = ("reference", "expected_answer") if is_reference else ("own_rubric", "own_rubric")
+            yield _criterion(found, JUDGED, name, ForeignCriterion(kind=kind))  # type: ignore[arg-type]
+        elif is_reference:
+            found.left_out[f"second {one.type} of a test"] += 1
+        else:
+            yield _criterion(found, JUDGED, text[:40], ForeignCriterion(kind="rubric", text=text))
+
+
+def _criterion(found: Foreign, group: str, name: str, wanted: ForeignCriterion) -> str:
+    """The path of a criterion, which is added where there is none like it."""
+    known = next((path for path, one in found.criteria.items() if one == wanted), None)
+    if known is None:
+        known = path_of(group, name, found.criteria)
+        found.criteria[known] = wanted
+    return known
+
+
+def _note_options(found: Foreign, options: Sequence[str]) -> None:
+    for name in options:
+        if name in _LOST_OPTIONS:
+            found.left_out[f"option {name} of an assertion"] += 1
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
