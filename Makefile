@@ -39,7 +39,7 @@ tests: $(VENV)/.installed-dev
 # the date of the last commit, so that the same sources give the same bytes
 package: $(VENV)/.installed-dev
 	rm -rf dist
-	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) $(BIN)/python -m build --no-isolation
 	$(BIN)/twine check --strict dist/*
 
 sbom: package

@@ -91,6 +91,17 @@ def test_the_latest_label_counts_and_none_is_lost(ledger: Ledger) -> None:
     assert labels.current_of(["a"])["a", "Anne", EXACT].score == 5
 
 
+def test_labels_and_items_are_found_among_many_answers(ledger: Ledger) -> None:
+    labels, queue = Labels(ledger), ReviewQueue(ledger)
+    ids = [f"answer-{n:04}" for n in range(1_200)]
+    assert (labels.blind_of(ids), labels.current_of(ids), queue.items(ids)) == ([], {}, {})
+    labels.add([label(ids[1_100], "Anne", 7), label(ids[3], "Anne", 4), label("elsewhere", "Anne", 1)])
+    queue.add([item(ids[1_100]), item("elsewhere")])
+    assert [one.answer_id for one in labels.blind_of(ids)] == [ids[3], ids[1_100]]
+    assert [place[0] for place in labels.current_of(ids)] == [ids[3], ids[1_100]]
+    assert list(queue.items(ids)) == [ids[1_100]]
+
+
 def test_texts_that_no_database_takes_are_mended(ledger: Ledger) -> None:
     Labels(ledger).add([label("a\x00", "An\ud800ne", 7, note="n\x00")])
     assert [(one.rater, one.note) for one in Labels(ledger).of("a\x00")] == [("An\ufffdne", "n\ufffd")]

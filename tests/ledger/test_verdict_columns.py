@@ -15,7 +15,7 @@ from areopage.digest import digest_of
 from areopage.errors import StorageError
 from areopage.ledger import column_reading
 from areopage.ledger.answer_tables import answer_judgments, run_cases, verdicts
-from areopage.ledger.answers import insert_answers
+from areopage.ledger.answers import Answers, insert_answers
 from areopage.ledger.column_reading import key_column
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.rows import is_whole
@@ -166,6 +166,20 @@ def test_an_unknown_outcome_is_refused(ledger: Ledger) -> None:
         connection.execute(update(verdicts).values(outcome="perfect"))
     with pytest.raises(StorageError, match="unknown outcome 'perfect'"):
         read_verdicts(ledger, "own", wanted((0, FIRST)))
+
+
+def test_overlong_answers_are_found_without_their_texts(ledger: Ledger) -> None:
+    for run_id in ("long", "elsewhere"):
+        run = Run(id=run_id, suite="s", fingerprint=run_id, folder="", created_at=MOMENT, finished_at=None, spec="{}")
+        ledger.create_run(run, ["{}"] * 4)
+        with ledger.engine.begin() as connection:
+            for position, response in enumerate(("é" * 10, "é" * 11, None)):
+                asked = structs.replace(CASE, response=response)
+                given = Answer(id=f"{run_id}{position}", origin="bench", case=asked, received_at=MOMENT, answered_at=MOMENT)
+                number = insert_answers(connection, [given])[given.id]
+                place = (run_cases.c.run_id == run_id, run_cases.c.position == position)
+                connection.execute(update(run_cases).where(*place).values(answer=number))
+    assert Answers(ledger).longer_than("long", 10) == {1}
 
 
 def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:

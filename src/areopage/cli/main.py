@@ -128,8 +128,8 @@ IMPORT = LazyGroup(
     "import",
     "Suites made from the files of other tools and benchmarks.",
     commands={
-        "inspect": ("suites.import_suites:inspect", "Make a suite from a log of Inspect: samples, responses, scores."),
-        "promptfoo": ("suites.import_suites:promptfoo", "Make a suite from promptfoo: prompts, tests, assertions."),
+        "inspect": ("suites.import_suites:inspect", "Make a suite from a log of Inspect."),
+        "promptfoo": ("suites.import_suites:promptfoo", "Make a suite from a configuration or tests of promptfoo."),
         "deepeval": ("suites.import_suites:deepeval", "Make a suite from goldens or test cases of deepeval."),
         "kora": ("suites.import_suites:kora", "Make a suite from a KORA folder: scenarios, recorded conversations, grades."),
     },
@@ -149,9 +149,7 @@ SUITES = LazyGroup(
 CASES = LazyGroup(
     "cases",
     "Cases: datasets of prompts, responses and documents.",
-    commands={
-        "convert": ("cases:convert", "Read a dataset, also of another tool, and write it as JSON Lines, CSV, XLSX or Parquet.")
-    },
+    commands={"convert": ("cases:convert", "Read a dataset and write its cases in another format.")},
 )
 MODELS = LazyGroup(
     "models",

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.column_reading import (
@@ -149,12 +149,12 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
     judged = _judged(rows, own, kinds)
     found = _match(asked, judged, _valid(judged))
     of_run = judged.number
-    if lacking := np.unique(asked.key[found.lacking]).tolist():
+    if lacking := np.unique(asked.keys.key[found.lacking]).tolist():
         with storage_errors(ledger.place), ledger.engine.connect() as connection:
             for some in chunks([key.decode() for key in lacking]):
                 where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
                 rows.append(kinds.read(connection, where))
-                own.append(judgment_keys(connection, where))
+                own.append(_keys_of(connection, where))
         if sum(len(part.judgment) for part in rows) > len(judged.verdicts.judgment):
             judged = _judged(rows, own, kinds)
             found = _match(asked, judged, _valid(judged))
@@ -170,11 +170,34 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
     )
 
 
-def _keys_with_cases(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> tuple[list[tuple[Numbers, Keys]], CaseKeys]:
-    """The keys of a run's judgments by number, and those of its cases."""
+class _Keys(Struct, frozen=True):
+    """Keys of judgments by number, with 64 bits of each."""
+
+    number: Numbers
+    key: Keys
+    digest: Digests
+
+
+class _Wanted(Struct, frozen=True):
+    """The keys of cases with 64 bits of each, and the order of these."""
+
+    keys: CaseKeys
+    digest: Digests
+    order: Numbers
+
+
+def _keys_of(connection: Connection, where: Where) -> _Keys:
+    number, key = judgment_keys(connection, where)
+    return _Keys(number, key, _digests(key))
+
+
+def _keys_with_cases(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> tuple[list[_Keys], _Wanted]:
+    """The keys of a run's judgments, and those of its cases."""
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        own = [judgment_keys(connection, where) for where in blocks_of(connection, run_id)]
-    return own, wanted()
+        own = [_keys_of(connection, where) for where in blocks_of(connection, run_id)]
+    keys = wanted()
+    digest = _digests(keys.key)
+    return own, _Wanted(keys, digest, np.argsort(digest))
 
 
 class _Judged(Struct, frozen=True, kw_only=True):
@@ -184,6 +207,7 @@ class _Judged(Struct, frozen=True, kw_only=True):
     """
 
     number: Numbers
+    digest: Digests
     key: Keys
     first: Numbers
     count: Numbers
@@ -191,22 +215,23 @@ class _Judged(Struct, frozen=True, kw_only=True):
     verdicts: Verdicts
 
 
-def _judged(parts: Sequence[Verdicts], keys: Sequence[tuple[Numbers, Keys]], kinds: KindReader) -> _Judged:
+def _judged(parts: Sequence[Verdicts], keys: Sequence[_Keys], kinds: KindReader) -> _Judged:
     """Arrange what was read. A judgment that was stored while keys and verdicts were read, in either order, is left out."""
     verdicts = _in_order(parts)
     first = np.flatnonzero(np.diff(verdicts.judgment, prepend=-1))
     number, count = verdicts.judgment[first], np.diff(np.append(first, len(verdicts.judgment)))
-    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some for some, _ in keys)])
-    key = np.concatenate([key_column(()), *(some for _, some in keys)])
+    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some.number for some in keys)])
+    key = np.concatenate([key_column(()), *(some.key for some in keys)])
+    digest = np.concatenate([np.zeros(0, dtype=np.uint64), *(some.digest for some in keys)])
     given = np.array([kind.outcome in GIVEN_NAMES for kind in kinds.all()], dtype=bool)
     is_whole = np.logical_and.reduceat(given[verdicts.kind], first) if len(first) else np.zeros(0, dtype=bool)
     if not np.array_equal(known, number):
         order = np.argsort(known, kind="stable")
         at = np.minimum(np.searchsorted(known[order], number), max(len(known) - 1, 0))
         there = known[order][at] == number if len(known) else np.zeros(len(number), dtype=bool)
-        key = key[order][at[there]]
+        key, digest = key[order][at[there]], digest[order][at[there]]
         number, first, count, is_whole = (some[there] for some in (number, first, count, is_whole))
-    return _Judged(number=number, key=key, first=first, count=count, is_whole=is_whole, verdicts=verdicts)
+    return _Judged(number=number, digest=digest, key=key, first=first, count=count, is_whole=is_whole, verdicts=verdicts)
 
 
 def _in_order(parts: Sequence[Verdicts]) -> Verdicts:
@@ -229,7 +254,7 @@ class _Valid(Struct, frozen=True):
 
 def _valid(judged: _Judged) -> _Valid:
     """Choose the latest whole judgment of each key, or the latest one where none is whole."""
-    digest = _digests(judged.key)
+    digest = judged.digest
     order = np.argsort(digest, kind="stable")
     found = digest[order]
     is_last = np.ones(len(found), dtype=bool)
@@ -247,22 +272,21 @@ class _Match(Struct, frozen=True):
     lacking: Flags
 
 
-def _match(wanted: CaseKeys, judged: _Judged, valid: _Valid) -> _Match:
+def _match(wanted: _Wanted, judged: _Judged, valid: _Valid) -> _Match:
     """Look the wanted keys up. Keys are compared by 64 bits of them, then as a whole."""
-    digest = _digests(wanted.key)
-    order = np.argsort(digest)
+    digest, order = wanted.digest, wanted.order
     at = np.empty(len(digest), dtype=np.int64)
     at[order] = np.searchsorted(valid.digest, digest[order])  # in order, memory is read once
     there = at < len(valid.digest)
     there[there] = valid.digest[at[there]] == digest[there]
     place = valid.place[at[there]]
-    is_same = judged.key[place] == wanted.key[there]
+    is_same = judged.key[place] == wanted.keys.key[there]
     there[there], place = is_same, place[is_same]
     count = judged.count[place]
     steps = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     lacking = ~there
     lacking[there] = ~judged.is_whole[place]
-    return _Match(np.repeat(judged.first[place], count) + steps, np.repeat(wanted.position[there], count), lacking)
+    return _Match(np.repeat(judged.first[place], count) + steps, np.repeat(wanted.keys.position[there], count), lacking)
 
 
 def _digests(keys: Keys) -> Digests:

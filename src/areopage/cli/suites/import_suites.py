@@ -49,17 +49,17 @@ def kora(
 
 
 def inspect(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
-    """Make a suite from a log of Inspect (.eval or .json): samples, responses, and the scores as a recorded judge."""
+    """Make a suite from a log of Inspect. Samples and responses become cases, scores a recorded judge."""
     _write_foreign(read_inspect(file), file, suite, lang)
 
 
 def promptfoo(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
-    """Make a suite from a configuration or tests of promptfoo: prompts with variables, exact assertions, rubrics."""
+    """Make a suite from a configuration or tests of promptfoo. What is not kept is counted by its name."""
     _write_foreign(read_promptfoo(file), file, suite, lang)
 
 
 def deepeval(file: FileArgument, suite: SuiteArgument, lang: LanguageOption = "en") -> None:
-    """Make a suite from goldens or test cases of deepeval (JSON, JSON Lines, CSV)."""
+    """Make a suite from goldens or test cases of deepeval. The files are JSON, JSON Lines or CSV."""
     _write_foreign(read_deepeval(file), file, suite, lang)
 
 

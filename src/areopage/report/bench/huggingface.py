@@ -67,7 +67,8 @@ def write_huggingface(view: RunView, folder: Path, licence: str) -> Written:
         cases = write_rows(temporary / "data" / f"{CASES}.parquet", "parquet", columns, _case_rows(view, criteria))
         judgments = write_judgments(view, temporary / "data" / f"{JUDGMENTS}.parquet", "parquet")
         counts = {CASES: (columns, cases.rows), JUDGMENTS: (JUDGMENT_COLUMNS, judgments.rows)}
-        (temporary / "README.md").write_text(_card(view, licence, counts), encoding="utf-8")
+        sizes = {name: _sizes(temporary / "data" / f"{name}.parquet") for name in counts}
+        (temporary / "README.md").write_text(_card(view, licence, counts, sizes), encoding="utf-8")
         temporary.rename(whole)
     except OSError as fault:
         raise StorageError(f"{folder} cannot be written: {fault.strerror or fault}") from fault
@@ -87,7 +88,15 @@ def _case_rows(view: RunView, criteria: Sequence[str]) -> Iterator[list[Any]]:
         ]
 
 
-def _card(view: RunView, licence: str, counts: dict[str, tuple[Sequence[Column], int]]) -> str:
+def _sizes(file: Path) -> tuple[int, int]:
+    """The bytes of a file, and those of its values without compression."""
+    import pyarrow.parquet
+
+    about = pyarrow.parquet.read_metadata(file)
+    return file.stat().st_size, sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+
+
+def _card(view: RunView, licence: str, counts: dict[str, tuple[Sequence[Column], int]], sizes: dict[str, tuple[int, int]]) -> str:
     rows = counts[CASES][1]
     metadata = {
         "license": licence,
@@ -107,7 +116,9 @@ def _card(view: RunView, licence: str, counts: dict[str, tuple[Sequence[Column],
             {
                 "config_name": name,
                 "features": [{"name": column.name, **_FEATURES[column.kind]} for column in columns],
-                "splits": [{"name": SPLIT, "num_examples": number}],
+                "splits": [{"name": SPLIT, "num_bytes": sizes[name][1], "num_examples": number}],
+                "download_size": sizes[name][0],
+                "dataset_size": sizes[name][1],
             }
             for name, (columns, number) in counts.items()
         ],
