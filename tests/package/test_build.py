@@ -26,7 +26,10 @@ STRAY = (
     "dist/old.whl",
 )
 SDIST = ("src/areopage/", "tests/", "docs/", "deploy/", "tools/")
-TOP = {"Makefile", "README.md", "README.fr.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "pyproject.toml", ".gitignore"}
+TOP = {
+    *("Makefile", "mkdocs.yml", "pyproject.toml", ".gitignore", "LICENSE"),
+    *("README.md", "README.fr.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+}
 
 
 def test_two_builds_in_different_folders_at_different_times_have_the_same_bytes(tmp_path: Path, built: Built) -> None:

@@ -49,7 +49,7 @@ class FleetSection(Section):
 
 
 class AppSection(SharedSections):
-    """The whole file. `gate` is checked by `areopage.app.gate_rules`; without `rag` the server answers no questions."""
+    """The whole file. `gate` holds rules of the gate; without `rag` the server answers no questions."""
 
     server: ServerSection = ServerSection()
     monitor: MonitorSection = MonitorSection()

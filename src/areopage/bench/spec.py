@@ -133,6 +133,11 @@ class RunSpec(Panel, frozen=True, kw_only=True):
             return str(self.target.reference)
         return self.reassessed.target if self.reassessed is not None else ""
 
+    @property
+    def title(self) -> str:
+        """`answered_by` for a heading: a file without its folders."""
+        return ModelReference.parse(self.answered_by).title if ":" in self.answered_by else self.answered_by
+
 
 def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
     """Hash the options that determine results; speed options are excluded."""

@@ -1,5 +1,7 @@
 """How a user names a model: `provider:model`, or `provider@endpoint:model` for a named server."""
 
+from pathlib import PureWindowsPath  # it splits at / and at \\
+
 from msgspec import Struct
 
 from areopage.errors import ModelError
@@ -25,6 +27,11 @@ class ModelReference(Struct, frozen=True):
         """Whether the model is a file: a recording, or the weights of an embedded model."""
         a_path = "/" in self.model or "\\" in self.model or self.model.lower().endswith(".gguf")
         return self.provider == "replay" or (self.provider == "embedded" and a_path)
+
+    @property
+    def title(self) -> str:
+        """The reference for a heading: a file without its folders."""
+        return f"{self.server}:{PureWindowsPath(self.model).name}" if self.names_file else str(self)
 
     @classmethod
     def parse(cls, text: str, *, default_provider: str | None = None) -> "ModelReference":

@@ -26,7 +26,7 @@ def cases_page(view: RunView, report_name: str) -> Report:
         report_name: the report's file, beside this one.
     """
     locale, index = report_locale(view.spec.language), CaseIndex(view=view)
-    title = str(view.spec.target.reference) if view.spec.target else locale.say("given_responses")
+    title = view.spec.target.reference.title if view.spec.target else locale.say("given_responses")
     counts = {"listed": locale.whole(len(index.listed)), "all": locale.whole(len(view.cases))}
     return Report(
         locale=locale,

@@ -109,8 +109,8 @@ def bench_report(view: RunView, language: str = "") -> Report:
     return Report(
         locale=locale,
         kind=locale.say("report"),
-        title=target,
-        window=f"{spec.suite} · {target} · {mode} · {locale.date(run.created_at)}",
+        title=spec.title or target,
+        window=f"{spec.suite} · {spec.title or target} · {mode} · {locale.date(run.created_at)}",
         facts=tuple(facts),
         notices=(
             *signoff_notices(people, locale),

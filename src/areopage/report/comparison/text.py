@@ -18,7 +18,7 @@ _NAMED = 8
 def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
     """What each run is called, by its id: its target, with the id where several runs have the same."""
     runs = (comparison.first, *(one.other for one in comparison.others))
-    targets = {one.run.id: one.name or locale.say("given_responses") for one in runs}
+    targets = {one.run.id: one.spec.title or locale.say("given_responses") for one in runs}
     names = list(targets.values())
     return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
 

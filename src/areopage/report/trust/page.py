@@ -48,7 +48,7 @@ def trust_page(view: RunView, trust: Trust, report_name: str) -> Report:
         report_name: the report's file, beside this one.
     """
     locale, run, spec = report_locale(view.spec.language), view.run, view.spec
-    target = spec.answered_by or locale.say("given_responses")
+    target = spec.title or locale.say("given_responses")
     renew = (locale.say("trust_renew"), command_span(run_command(view, "bench", "report")))
     facts = Facts(items=(renew, *head_facts(view.heads, locale)), small=True)
     *first, last = trust_sections(trust, locale)

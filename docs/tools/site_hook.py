@@ -1,0 +1,83 @@
+"""What the documentation site adds to the pages of this folder: the reference made from the code, and notes.
+
+MkDocs calls the functions `on_*` (see `hooks` in mkdocs.yml).
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from reference_pages import PAGES, SCHEMA_FOLDER, SCHEMAS, schema_files
+
+_FENCE = re.compile(r"^```(?P<kind>\w+) (?P<file>[\w./-]+)$", re.MULTILINE)
+_OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<address>\.\./[^)\s]*)\)")
+_OTHER_LANGUAGE = re.compile(r"^\[(?:Français|English)\]\([\w./-]+\.md\)\n", re.MULTILINE)  # the site has a menu for that
+_UNTRANSLATED = '!!! note "En anglais"\n    Cette page n’est pas encore traduite.\n\n'
+_FIRST_FOUND = ("explanations/", "tutorials/")
+_HOME = ("index.md", "index.fr.md")
+_DECISIONS = "decisions/index.md"
+_GENERATED = "<!-- generated from the code: docs/tools/reference_pages.py -->\n\n"
+
+
+def _contents() -> Mapping[str, str]:
+    pages = {place: _GENERATED + page() for place, page in PAGES.items()}
+    return pages | {f"{SCHEMA_FOLDER}/{name}": text for name, text in schema_files().items()}
+
+
+def _add(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages and the schemas before the plugin that looks for translations."""
+    for place in (*PAGES, *(f"{SCHEMA_FOLDER}/{name}" for name in SCHEMAS)):
+        if files.get_file_from_path(place) is None:
+            files.append(File(place, config.docs_dir, config.site_dir, config.use_directory_urls))
+    return files
+
+
+def _fill(files: Files, config: MkDocsConfig) -> Files:
+    """Give them their contents after it: it makes new files by their paths."""
+    contents = _contents()
+    for file in files:
+        if file.src_uri in contents:
+            file.content_string = contents[file.src_uri]
+    return files
+
+
+on_files = CombinedEvent(event_priority(100)(_add), event_priority(-200)(_fill))
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give names of files to blocks, keep the names of linked files that the site does not have, and mark English text."""
+    if page.file.src_uri.startswith(_FIRST_FOUND):
+        page.meta["search"] = {"boost": 3}
+    if page.file.src_uri in _HOME:
+        page.meta["hide"] = ["navigation"]  # it has no pages beside it
+    depth = len(PurePosixPath(page.file.src_uri).parents) - 1
+
+    def inside(link: re.Match[str]) -> str:
+        parts = PurePosixPath(link["address"]).parts
+        return link[0] if sum(one == ".." for one in parts) <= depth else link["text"]
+
+    markdown = _OTHER_LANGUAGE.sub("", markdown)
+    markdown = _OUTSIDE.sub(inside, _FENCE.sub(r'```\g<kind> title="\g<file>"', markdown))
+    if page.file.src_uri == _DECISIONS:
+        markdown += _list_of_decisions(files)
+    if _language(config) == "fr" and not page.file.src_uri.endswith(".fr.md"):
+        head, _, rest = markdown.partition("\n# ") if not markdown.startswith("# ") else ("", "", markdown[2:])
+        title, _, body = rest.partition("\n")
+        return f"{head}\n# {title}\n\n{_UNTRANSLATED}{body}"
+    return markdown
+
+
+def _list_of_decisions(files: Files) -> str:
+    """Links to all decisions with their headings."""
+    pages = [file for file in files.documentation_pages() if file.src_uri.startswith("decisions/0")]
+    headings = {file.src_uri: file.content_string.partition("\n")[0].removeprefix("# ") for file in pages}
+    return "\n" + "".join(f"- [{headings[uri]}]({PurePosixPath(uri).name})\n" for uri in sorted(headings))
+
+
+def _language(config: MkDocsConfig) -> str:
+    return str(config.theme["language"])
