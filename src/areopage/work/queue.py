@@ -31,7 +31,7 @@ SUSPECT_AFTER = 2
 """After this number of workers died in a row at an item, it is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
 JOBS_POLLING = 0.5
-SUSPECTS_POLLING = 3.0
+SUSPECTS_POLLING = 1.0
 REGISTERED_AGAIN = 3
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0
