@@ -9,13 +9,14 @@ Answers to several prompts need not pass equally often: the bounds hold for the 
 distribution of the number of successes in independent trials", Annals of Mathematical Statistics 27, 1956).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import ceil
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.scoring.comparison.families import holm
+from areopage.scoring.least_number import least_enough
 from areopage.scoring.shares import at_least, at_most, lower_bound, upper_bound
 
 ShareVerdict = Literal["pass", "fail", "undecided"]
@@ -106,17 +107,4 @@ def _needed(own: Passes, demanded: float, alpha: float, tests: int) -> int | Non
             return _shows_pass(int(share * answers), answers, demanded, alpha)
         return at_most(ceil(share * answers), answers, demanded) < alpha / tests
 
-    return _first(is_enough, max(1, own.answers))
-
-
-def _first(is_enough: Callable[[int], bool], start: int) -> int | None:
-    """About the least number from `start` on that is enough; None over a million."""
-    few, many = start, start
-    while not is_enough(many):
-        few, many = many, 2 * many
-        if few > _MOST:
-            return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if is_enough(middle) else (middle, many)
-    return many
+    return least_enough(is_enough, max(1, own.answers), 2 * _MOST)

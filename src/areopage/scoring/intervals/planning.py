@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval, mean_intervals
 from areopage.scoring.intervals.random_weights import Column
 from areopage.scoring.intervals.scores import MIN_CASES, CaseValues
+from areopage.scoring.least_number import least_enough
 from areopage.scoring.shares import upper_bound
 
 POWER = 0.8
@@ -109,15 +110,7 @@ def cases_needed(values: Column, low: float, high: float, precision: float) -> i
 
     kinds, times = np.unique(values.round(9), return_counts=True)
     counts = times.astype(np.float64)
-    few, many = MIN_CASES - 1, MIN_CASES
-    while not is_enough(many):
-        few, many = many, 2 * many
-        if many > MOST_CASES:
-            return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if is_enough(middle) else (middle, many)
-    return many
+    return least_enough(is_enough, MIN_CASES, MOST_CASES)
 
 
 def with_passes(values: Column, noise: float, factor: float) -> Column:
