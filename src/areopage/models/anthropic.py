@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from areopage.cases.records import Case
-from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ModelMissing, PromptTooLong, ServerDown
+from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, PromptTooLong, ServerDown
 from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields, unsent_options
 from areopage.models.http import JsonServer
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
-from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server
+from areopage.models.servers import KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
 from areopage.models.untaken import Untaken
 
@@ -161,25 +161,13 @@ class AnthropicModel:
         await self._server.aclose()
 
 
-class Connection:
+class Connection(KeyedServer):
     """The server, with what messages about it need: who named it, and which variable holds its key."""
 
     def __init__(self, server: JsonServer, address: ServerAddress, key_variable: str, *, has_key: bool) -> None:
-        self.server = server
-        self._address, self._key_variable = address, key_variable
-        self._lacks_key = not has_key and urlsplit(address.url).hostname == urlsplit(DEFAULT_URL).hostname
-
-    def require_key(self) -> None:
-        """Raise a ModelError where the key is missing."""
-        if self._lacks_key:
-            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
-
-    def complain_of_key(self, fault: CallRejected) -> None:
-        """Raise a ModelError that names the key's variable if the fault is about the key."""
-        if fault.status in (401, 403):
-            raise ModelError(
-                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
-            ) from fault
+        is_providers = urlsplit(address.url).hostname == urlsplit(DEFAULT_URL).hostname
+        super().__init__(server, key_variable, lacks_key=not has_key and is_providers)
+        self._address = address
 
     def down(self, fault: CallError) -> ServerDown:
         """The exception for a server that does not answer."""

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.models.connections import Query
 from areopage.models.dialects import DIALECTS, OPENAI, Dialect, SchemaMode, modes_of, place_of, version_of
 from areopage.models.http import JsonServer
-from areopage.models.servers import ListedModel, ServerAddress, named_endpoint, open_server
+from areopage.models.servers import KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
 
 MOST_SLOTS = 1024
@@ -38,7 +38,7 @@ class _Props(msgspec.Struct):
     total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
 
 
-class Connection:
+class Connection(KeyedServer):
     """A server with what messages about it need: who named it, and which variable holds its key."""
 
     def __init__(
@@ -53,15 +53,13 @@ class Connection:
         modes: tuple[SchemaMode, ...] = OPENAI.modes,
         query: Query | None = None,
     ) -> None:
-        self.server = server
+        is_providers = not dialect.host or urlsplit(address.url).hostname == dialect.host
+        super().__init__(server, key_variable, lacks_key=not has_key and dialect.needs_key and is_providers)
         self._root = root
         self._address = address
-        self._key_variable = key_variable
         self.dialect, self.modes, self.query = dialect, modes, query
-        is_providers = not dialect.host or urlsplit(address.url).hostname == dialect.host
         # a provider's own server refuses what does not fit
         self.may_cut = not (dialect.hosted and is_providers)
-        self._lacks_key = not has_key and dialect.needs_key and is_providers
 
     async def models(self) -> tuple[ListedModel, ...] | None:
         """What the server lists; None where it has no list.
@@ -70,8 +68,7 @@ class Connection:
             ServerDown: nothing answers.
             ModelError: the key is missing or refused, or the server refuses to tell.
         """
-        if self._lacks_key:
-            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
+        self.require_key()
         if not self.dialect.lists:
             return None
         try:
@@ -96,13 +93,6 @@ class Connection:
             return None
         finally:
             await self._root.aclose()
-
-    def complain_of_key(self, fault: CallRejected) -> None:
-        """Raise a ModelError that names the key's variable if the fault is about the key."""
-        if fault.status in (401, 403):
-            raise ModelError(
-                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
-            ) from fault
 
     def down(self, fault: CallError) -> ServerDown:
         """The exception for a server that does not answer."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from areopage.errors import ModelError, name_list
+from areopage.errors import CallRejected, MissingKey, ModelError, name_list
 from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
 from areopage.models.port import TokenLogprob, token_bytes
@@ -30,6 +30,26 @@ class ServerAddress(msgspec.Struct, frozen=True, kw_only=True):
 
     url: str
     source: str
+
+
+class KeyedServer:
+    """A model server with the name of the variable that holds its key."""
+
+    def __init__(self, server: JsonServer, key_variable: str, *, lacks_key: bool) -> None:
+        self.server = server
+        self._key_variable, self._lacks_key = key_variable, lacks_key
+
+    def require_key(self) -> None:
+        """Raise a ModelError where the key is missing."""
+        if self._lacks_key:
+            raise MissingKey(f"{self.server.address} requires an API key: set the environment variable {self._key_variable}")
+
+    def complain_of_key(self, fault: CallRejected) -> None:
+        """Raise a ModelError that names the key's variable if the fault is about the key."""
+        if fault.status in (401, 403):
+            raise ModelError(
+                f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
+            ) from fault
 
 
 class _AlternativeToken(msgspec.Struct):
