@@ -5,7 +5,6 @@ The rules find what a program can find: contrast, names, labels, roles, structur
 they do not tell.
 """
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -29,11 +28,13 @@ from report import report_runs
 from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from server.seeded import NOW, WEAK_ID, context_for, seed
 from server.test_compare_page import put_run as put_compared
-from server.test_pages_browser import CHROMIUM, FLAGS, Site
+from server.test_pages_browser import Site, browser
 from server.test_run_pages import RUN, put_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+__all__ = ["browser"]
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CONTRAST = ["color-contrast"]
@@ -77,18 +78,6 @@ PAGES = {
     "login": "/login",
     "missing": "/monitor/answers/nowhere",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
-    if not CHROMIUM.exists() and "chromium" not in os.environ.get("AREOPAGE_REQUIRE", "").split(","):
-        pytest.skip("there is no /usr/bin/chromium to open the pages with")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield running
-        running.close()
 
 
 def write_demonstration(folder: Path, language: str) -> dict[str, Path]:
