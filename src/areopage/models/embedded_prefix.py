@@ -112,7 +112,7 @@ class _Memory:
 def beginnings_of(prompt: Prompt) -> list[Prompt]:
     """The beginnings of a prompt that are kept, the shortest first: the last message of each is cut.
 
-    The first ends behind the system message, the second behind the constant part of the message after it, the third behind all of it.
+    The first ends behind the system message, the others behind the constant part of the message after it, and behind all of it.
     """
     system = 0
     while system < len(prompt) and prompt[system].role == "system":
