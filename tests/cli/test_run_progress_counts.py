@@ -1,8 +1,9 @@
 """The rate and the time left of a phase are those of its own calls, not of its wait for other phases."""
 
+import time
+
 import pytest
 
-from areopage.cli.progress import counts
 from areopage.cli.progress.counts import PhaseCounts
 
 
@@ -10,7 +11,7 @@ def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(counts.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     phase = PhaseCounts().note("judge-b", total=100, kept=0)
     now[0] = 1000.0
     phase.add("scored")
@@ -23,7 +24,7 @@ def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then
 
 
 def test_a_burst_of_answers_in_the_first_second_gives_no_rate_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 5.0)
     phase = PhaseCounts().note("judge-b", total=100, kept=0)
     for _ in range(64):
         phase.add("scored")
