@@ -203,6 +203,12 @@ def test_a_5xx_is_unreachable(status: int) -> None:
     assert str(fault).endswith(f"/x answered {status}: overloaded")
 
 
+def test_a_server_that_waited_too_long_for_the_request_is_asked_again() -> None:
+    fault = fault_of(replying(408, b""))
+    assert isinstance(fault, CallUnreachable)
+    assert str(fault).endswith("/x answered 408: Request Timeout")
+
+
 def test_a_page_of_html_is_reduced_to_its_status() -> None:
     page = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
     for kind in ("text/html", "application/json"):

@@ -181,7 +181,7 @@ class JsonServer:
     ) -> CallError:
         """The exception for an error that the server reports, with its message on one line and without secrets.
 
-        A status under 300 is an error object inside an answer that claims success; like 5xx it is worth another try.
+        A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
         After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
         try is worth its while, whatever the status.
 
@@ -195,7 +195,7 @@ class JsonServer:
             return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES:
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES or status == HTTPStatus.REQUEST_TIMEOUT:
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status, code=body.code if body is not None else "")
 
