@@ -30,6 +30,7 @@ OF_VERDICT = ("score", "mass", "written")
 """The columns of numbers of a verdict, in the order in which they are read."""
 OF_JUDGMENT = ("seconds", "prompt_tokens", "completion_tokens", "cost")
 """The columns of numbers of a judgment, in the order in which they are read."""
+_MISSING = -(2**63)  # stands for NULL: no score, duration, number of tokens, price or mass is less than a scale's end
 _RARE = ("v.mass", "v.written", "j.cost")  # columns that are NULL in all rows of most runs
 _FROM = "FROM judgments j CROSS JOIN verdicts v WHERE v.judgment_id = j.id AND "
 _KINDS = ("j.pass_index", "j.turn", "v.outcome", "j.repair", "j.judge", "v.criterion", "j.steps")
@@ -101,7 +102,7 @@ class KindReader:
             code, values = self._expression()
             source, given = where.source(verdicts=True)
             texts, numbers = _columns(connection, ("j.id", code), _of("v", OF_VERDICT), source, values + given)
-            judgment, codes = (_parsed(text, np.int64) for text in texts)
+            judgment, codes = map(_whole, texts)
             if not np.any(codes < 0):
                 return Verdicts(judgment=judgment, kind=self._kinds_of(codes), numbers=numbers)
             self._learn(connection, where)
@@ -178,7 +179,7 @@ def read_judgments(connection: Connection, where: Where) -> Judgments:
     """Some judgments, with or without a verdict."""
     source, values = where.source(verdicts=False)
     (number, keys), numbers = _columns(connection, ("j.id", "j.key"), _of("j", OF_JUDGMENT), source, values)
-    return Judgments(number=_parsed(number, np.int64), key=_split_keys(keys) if keys else key_column(()), numbers=numbers)
+    return Judgments(number=_whole(number), key=_split_keys(keys) if keys else key_column(()), numbers=numbers)
 
 
 def links_of(connection: Connection, run_id: str) -> tuple[Numbers, Keys]:
@@ -252,15 +253,23 @@ def _columns(
     Columns that are rarely used are first read without their NULLs: usually there is nothing else in them, or nothing is NULL.
     """
     for rare in (_RARE, ()):
-        exact = [_exact(connection, one, "NULL" if one in rare else "'NaN'") for one in numbers]
+        exact = [_exact(connection, one, "NULL" if one in rare else f"'{_MISSING}'") for one in numbers]
         asked = ", ".join(_together(connection, one) for one in (*texts, *exact))
         ((count, *found),) = _fetched(connection, f"SELECT count(*), {asked} {source}", values)
-        read = [_parsed(text, np.float64) for text in found[len(texts) :]]
+        read = [_with_nan(text or "") for text in found[len(texts) :]]
         if all(len(one) in (0, count) for one in read):
             break
     return [text or "" for text in found[: len(texts)]], np.array([one if len(one) else np.full(count, np.nan) for one in read])
 
 
-def _parsed(text: str | None, kind: type) -> NDArray[Any]:
-    """The numbers in a text, between commas; none in an empty one."""
-    return np.fromstring(text or "", dtype=kind, sep=",")
+def _with_nan(text: str) -> Column:
+    """The numbers in a text, between commas, NaN for missing ones. Whole numbers are parsed ten times as fast as others."""
+    is_whole = not any(mark in text for mark in ".eEnN")
+    found = _whole(text).astype(np.float64) if is_whole else np.fromstring(text, dtype=np.float64, sep=",")
+    found[found == _MISSING] = np.nan
+    return found
+
+
+def _whole(text: str) -> Numbers:
+    """The whole numbers in a text, between commas."""
+    return np.fromstring(text, dtype=np.int64, sep=",")

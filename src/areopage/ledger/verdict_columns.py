@@ -38,7 +38,7 @@ from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
 Flags = NDArray[np.bool_]
 Digests = NDArray[np.uint64]
 
-_AT_ONCE = 4_096  # keys that are hashed together: few enough to stay in the processor's cache
+_AT_ONCE = 4_096  # keys that are hashed or compared together: few enough to stay in the processor's cache
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -292,7 +292,7 @@ def _match(wanted: _Wanted, judged: _Judged, valid: _Valid) -> _Match:
     there = at < len(valid.digest)
     there[there] = valid.digest[at[there]] == digest[there]
     place = valid.place[at[there]]
-    is_same = judged.key[place] == wanted.keys.key[there]
+    is_same = _equal_keys(judged.key, place, wanted.keys.key, np.flatnonzero(there))
     there[there], place = is_same, place[is_same]
     count = judged.count[place]
     steps = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
@@ -300,6 +300,15 @@ def _match(wanted: _Wanted, judged: _Judged, valid: _Valid) -> _Match:
     lacking[there] = ~judged.is_whole[place]
     row, position = np.repeat(judged.first[place], count) + steps, np.repeat(wanted.keys.position[there], count)
     return _Match(row, np.repeat(place, count), position, lacking)
+
+
+def _equal_keys(first: Keys, places: Numbers, second: Keys, others: Numbers) -> Flags:
+    """Whether the keys at these places of one array are those at the places of another one."""
+    found = np.empty(len(places), dtype=bool)
+    for start in range(0, len(places), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        found[part] = first[places[part]] == second[others[part]]
+    return found
 
 
 def _digests(keys: Keys) -> Digests:

@@ -31,6 +31,7 @@ from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
+_ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
@@ -109,6 +110,8 @@ def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list
     with ThreadPoolExecutor(1, thread_name_prefix="worth") as pool:
         worth = pool.submit(getattr, view, "worth")  # arrays, for which Python's lock is not held
         write_report(cases_page(view, REPORT), "html", folder / CASES)
+        for part in _ASIDE:
+            getattr(view, part)
         worth.result()
     write_report(bench_report(view), "html", folder / REPORT)
     write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
