@@ -152,6 +152,18 @@ def test_columns_hold_what_records_hold(ledger: Ledger, monkeypatch: pytest.Monk
             assert np.isnan(value) if wanted_value is None or wanted_value != wanted_value else value == wanted_value
 
 
+def test_numbers_are_read_to_the_last_digit(ledger: Ledger) -> None:
+    """Among them are some that SQLite itself reads wrongly from the text that it writes of them."""
+    chance = random.Random(7)
+    told = [0.0, 5e-324, 1.7976931348623157e308, 2.0**53 + 2, 1e22, 8.774233438561719, 0.11958340790038299, 895096502.1849279]
+    told += [10 ** chance.uniform(-30, 30) for _ in range(400)] + [chance.uniform(0, 100) for _ in range(400)]
+    given = [judgment(f"{n:064}", "own", Scored(score=value, mass=value, written=value)) for n, value in enumerate(told)]
+    ledger.append([structs.replace(one, seconds=value, cost=value) for one, value in zip(given, told, strict=True)])
+    found = read_verdicts(ledger, "own", wanted(*((n, one.key) for n, one in enumerate(given))))
+    for column in (found.score, found.mass, found.written, found.seconds, found.cost):
+        assert column.tolist() == told
+
+
 def test_an_altered_score_changes_what_is_read(ledger: Ledger) -> None:
     ledger.append([judgment(FIRST, "own", Scored(score=2))])
     with ledger.engine.begin() as connection:

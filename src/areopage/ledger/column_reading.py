@@ -241,8 +241,8 @@ def _exact(connection: Connection, column: str, missing: str) -> str:
     """A number as a text that gives the same number again; `missing` stands for NULL. Whole numbers are written fastest."""
     if not _is_file(connection):
         return f"coalesce({column}::text, {missing})"
-    whole = f"CAST({column} AS INTEGER)"
-    return f"CASE WHEN {column} IS NULL THEN {missing} WHEN {whole} = {column} THEN {whole} ELSE quote({column}) END"
+    whole, digits = f"CAST({column} AS INTEGER)", f"printf('%!.20g', {column})"  # with fewer digits some change
+    return f"CASE WHEN {column} IS NULL THEN {missing} WHEN {whole} = {column} THEN {whole} ELSE {digits} END"
 
 
 def _columns(
