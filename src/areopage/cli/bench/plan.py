@@ -40,7 +40,7 @@ from areopage.scoring.tree import NodePath
 
 if TYPE_CHECKING:
     from areopage.bench.planning.prepare import PreparedRun, RunWishes
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.suites.loader import Suite
 
 
@@ -97,7 +97,7 @@ def plan(
     """
     from areopage.bench.planning.prepare import AnswersFrom, RunWishes
     from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
 
     targets = target or []
     wishes = RunWishes(
@@ -142,7 +142,7 @@ def _plan_run(
 
     from areopage.bench.planning.budget import budget_of
     from areopage.bench.planning.measures import with_measures
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
     from areopage.suites.loader import load_suite
 
@@ -187,7 +187,7 @@ def _plan_precision(
     from areopage.bench.planning.precision import plan_assumed, plan_like
     from areopage.bench.planning.prepare import prepare_run
     from areopage.bench.results.run_view import load_run_cases, view_run
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.suites.loader import load_suite
 
     if (like is None) == (spread is None):

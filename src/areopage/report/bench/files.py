@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
+_ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
@@ -105,8 +107,13 @@ def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list
         StorageError: the folder or a file cannot be written.
     """
     make_folder(folder)
+    with ThreadPoolExecutor(1, thread_name_prefix="worth") as pool:
+        worth = pool.submit(getattr, view, "worth")  # arrays, for which Python's lock is not held
+        write_report(cases_page(view, REPORT), "html", folder / CASES)
+        for part in _ASIDE:
+            getattr(view, part)
+        worth.result()
     write_report(bench_report(view), "html", folder / REPORT)
-    write_report(cases_page(view, REPORT), "html", folder / CASES)
     write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
     return [folder / name for name in (REPORT, CASES, TRUST)]
 
