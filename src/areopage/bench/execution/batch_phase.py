@@ -96,6 +96,8 @@ class BatchPhase:
 
     async def _drive(self) -> None:
         pause = self._pace.first
+        for batch in await asyncio.to_thread(self._kept):
+            await self._discard(batch)
         for batch in await asyncio.to_thread(self._open):
             await self._creation.recover(batch)
         self._set_aside(await asyncio.to_thread(self._open))
@@ -113,6 +115,15 @@ class BatchPhase:
 
     def _open(self) -> list[SentBatch]:
         return [batch for batch in self._stored.open_in(self._context.run_id) if batch.phase == self._judge.name]
+
+    def _kept(self) -> list[SentBatch]:
+        """Batches of which a killed process has stored all results, and not deleted the prompts."""
+        return [batch for batch in self._stored.kept_in(self._context.run_id) if batch.phase == self._judge.name]
+
+    async def _discard(self, batch: SentBatch) -> None:
+        """Delete the prompts of a batch at the provider."""
+        await self._service.discard(batch.token, batch.batch_id)
+        await asyncio.to_thread(self._stored.discarded, batch.token)
 
     # --- sending
 
@@ -263,7 +274,7 @@ class BatchPhase:
         await asyncio.to_thread(self._stored.ended, batch.token)
         if self._context.budget is not None:
             self._context.budget.settle(self._reserved.pop(batch.token), self._cost)
-        await self._service.discard(batch.token, batch.batch_id)
+        await self._discard(batch)
         if state.status == "cancelled" and waited:
             raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
         self._direct -= taught
