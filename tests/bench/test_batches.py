@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from areopage.bench.execution import batch_creation
+from areopage.bench.execution import batch_creation, batch_phase
 from areopage.bench.execution.batch_creation import BatchPace
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
@@ -216,6 +216,19 @@ def test_several_targets_are_judged_in_batches(command: Command, server: BatchSe
     done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
     assert done.code == 0, done.err
     assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
+
+
+def test_a_full_disk_stops_the_run_with_a_line_that_says_where_to_make_room(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    with mock.patch.object(batch_phase, "TemporaryFile", lambda: open("/dev/full", "r+b")):  # noqa: SIM115 - the phase closes it
+        message = command(*run_of(suite, "--batch")).refused(3)
+    assert "No space left on device" in message
+    assert "make room in " in message
+    assert "go on with: areopage bench resume" in message
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
 
 
 def test_large_batches_are_split(command: Command, server: BatchServer, suite: Path) -> None:

@@ -16,6 +16,7 @@ CALLS = CASES * len(CRITERIA) * PASSES
 PRICE = {"input_per_million": 2.0, "output_per_million": 8.0}
 QUICK = BatchPace(first=0.005, longest=0.02, settles=0.01, unfenced=0.05)
 _QUICK_COMMAND = """
+from areopage.bench.execution import batch_creation
 batch_creation.PACE = batch_creation.BatchPace(first=0.02, longest=0.05, settles=0.02, unfenced=0.1)
 from areopage.cli.main import main
 """

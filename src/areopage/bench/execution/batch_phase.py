@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -21,7 +21,7 @@ from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
-from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
 from areopage.jury.budget import worst_cost
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
@@ -90,6 +90,9 @@ class BatchPhase:
             raise ModelError(f"judge {self._judge.name}: {fault}") from fault
         except CallError as fault:
             raise ServerDown(f"judge {self._judge.name}: {fault}") from fault
+        except OSError as fault:
+            told = f"judge {self._judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
+            raise StorageError(f"{told}: make room in {gettempdir()}") from fault
         finally:
             await self._model.aclose()
             await self._service.aclose()
