@@ -221,7 +221,7 @@ def test_several_targets_are_judged_in_batches(command: Command, server: BatchSe
 def test_a_full_disk_stops_the_run_with_a_line_that_says_where_to_make_room(
     command: Command, server: BatchServer, suite: Path
 ) -> None:
-    with mock.patch.object(batch_phase, "TemporaryFile", lambda: open("/dev/full", "r+b")):  # noqa: SIM115 - the phase closes it
+    with mock.patch.object(batch_phase, "TemporaryFile", lambda: Path("/dev/full").open("r+b")):
         message = command(*run_of(suite, "--batch")).refused(3)
     assert "No space left on device" in message
     assert "make room in " in message
