@@ -15,9 +15,14 @@ from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown
 from areopage.work import worker as worker_module
 from areopage.work.turn import Turn
-from areopage.work.worker import opening
+from areopage.work.worker import WorkerPool, opening
 from servers import PATIENCE
 from servers.new_ledger import ledger_at
+
+
+def pool_in(folder: Path) -> WorkerPool:
+    """The workers of a run."""
+    return WorkerPool(name="bench:run", folder=folder, dead_after=DEAD_AFTER, pace=PACE)
 
 
 class TwoBlocks:
@@ -76,7 +81,7 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
 
     async def asking_at_the_end() -> set[int] | None:
         run, phase = RunBlocks("run", ["server"]), TwoBlocks(fails)
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             await phase.both_ask.wait()
             if not fails:
@@ -146,7 +151,7 @@ def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
 
     async def asked() -> list[int]:
         run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             async with asyncio.timeout(PATIENCE):
                 await phase.at_once.wait()
@@ -180,7 +185,7 @@ def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
 
     async def asked_before(phase: Counted) -> list[int]:
         run = RunBlocks("run", ["server"])
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             phase.may_end.set()
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             for _ in range(100):
