@@ -97,13 +97,13 @@ def _exported(name: str) -> str:
 
 
 SCHEMAS: Mapping[str, Published] = {
-    "areopage": Published("`areopage.yml`", partial(_section, "areopage.yml", AppSection)),
-    "suite": Published("`config.yml` of a suite", partial(_section, "areopage suite", SuiteConfig)),
     "results": Published("`results.json` of a run", partial(_record, SCHEMA_NAME, Results)),
     "audit": Published("`audit.json` of an audit of a judge", partial(_record, AUDIT_SCHEMA_NAME, AuditResult)),
     "case": Published("a line of a dataset in JSON Lines", _case),
     "recording": Published("a line of a recording", partial(_record, "areopage recording", RecordedLine)),
     "records": Published("the records of `import areopage`", _records),
+    "suite": Published("`config.yml` of a suite", partial(_section, "areopage suite", SuiteConfig)),
+    "areopage": Published("`areopage.yml`", partial(_section, "areopage.yml", AppSection)),
     **{
         f"ledger-{name}": Published(f"a line of `{name}.jsonl` of `ledger export --format jsonl`", partial(_exported, name))
         for name in COLUMNS
