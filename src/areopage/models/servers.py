@@ -103,16 +103,23 @@ def open_server(
 
 
 def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY (in either case) name for an address; never one for loopback.
+    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name for an address; never one for loopback.
+
+    The names may be in lower case, which goes before the other.
 
     Raises:
         ModelError: the proxy is not an HTTP proxy.
     """
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
-    proxies = {name.lower(): value for name, value in environment.items() if value}
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:  # no address: the transport says so
+        return None
+    proxies = {name.lower(): value for name, value in sorted(environment.items()) if value}
     proxy = proxies.get(f"{parts.scheme}_proxy")
-    if not proxy or is_loopback(host) or _is_exempt(host, proxies.get("no_proxy", "")):
+    if not proxy or is_loopback(host):
+        return None
+    if any(_covers(entry.strip().lower(), host, port) for entry in proxies.get("no_proxy", "").split(",")):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https"):
@@ -120,10 +127,23 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
     return proxy
 
 
-def _is_exempt(host: str, no_proxy: str) -> bool:
-    """Whether NO_PROXY covers a host: `*`, the host itself, or a domain that it belongs to, with or without a leading dot."""
-    entries = {entry.strip().lower().removeprefix(".") for entry in no_proxy.split(",")} - {""}
-    return "*" in entries or any(host == entry or host.endswith(f".{entry}") for entry in entries)
+def _covers(entry: str, host: str, port: int) -> bool:
+    """Whether an entry of NO_PROXY covers a host: `*`, the host, a domain that it belongs to, or a network such as 10.0.0.0/8.
+
+    A domain may begin with a dot or with `*.`; a port may follow.
+    """
+    if "/" in entry:
+        try:
+            return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
+        except ValueError:
+            return False
+    name, colon, number = entry.rpartition(":")
+    if colon and number.isdecimal() and (":" not in name or name.endswith("]")):
+        if int(number) != port:
+            return False
+        entry = name
+    entry = entry.strip("[]").removeprefix("*.").removeprefix(".")
+    return entry == "*" or (bool(entry) and (host == entry or host.endswith(f".{entry}")))
 
 
 def is_loopback(host: str) -> bool:

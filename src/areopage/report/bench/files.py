@@ -10,6 +10,8 @@ import msgspec
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.loader import write_rejected
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Judgment
@@ -307,14 +309,13 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "completion_tokens": answer.completion_tokens,
                 "seconds": answer.seconds,
             }
-    responses = _single_responses(view)
-    plain = {criterion.id for criterion in view.spec.criteria if criterion.scope == "response"}
+    cases, criteria = {case.id: case for case in view.cases}, view.spec.criteria_by_id()
     for one in all_passes(view):
         judgment = one.judgment
         if judgment is not None and _can_be_replayed(one, judgment):
             yield {
                 "case_id": one.case_id,
-                **({"response": responses[one.case_id]} if one.case_id in responses and one.criterion in plain else {}),
+                **_judged_texts(cases[one.case_id], criteria[one.criterion]),
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
@@ -328,10 +329,10 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
             }
 
 
-def _single_responses(view: RunView) -> dict[str, str]:
-    """The responses that were judged, by case, where no target was asked: a verdict is not given to another answer."""
-    asked = set(view.asked)
-    return {case.id: case.response for case in view.cases if case.response is not None and case.id not in asked}
+def _judged_texts(case: Case, criterion: Criterion) -> dict[str, str]:
+    """What a verdict is about, so that a replay gives it to no other answer: the response, or the whole conversation."""
+    talk = {} if criterion.scope == "response" else {"prompt": case.prompt_text}
+    return talk | ({} if case.response is None else {"response": case.response})
 
 
 def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:
