@@ -195,7 +195,11 @@ class JsonServer:
             return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES or status == HTTPStatus.REQUEST_TIMEOUT:
+        if (
+            status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            or status < HTTPStatus.MULTIPLE_CHOICES
+            or status == HTTPStatus.REQUEST_TIMEOUT
+        ):
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status, code=body.code if body is not None else "")
 
