@@ -25,6 +25,12 @@ CHROMIUM = Path("/usr/bin/chromium")
 TRANSLATED = (
     "index",
     "glossary",
+    "install",
+    "providers",
+    "formats",
+    "ci",
+    "deploy",
+    "security",
     "tutorials/bench",
     "tutorials/monitor",
     "tutorials/gate",
