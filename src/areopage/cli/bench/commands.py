@@ -5,6 +5,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from areopage.cli.bench.new_run import NewRun, describes_a_run
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -19,66 +20,26 @@ from areopage.cli.options import (
     one_of,
 )
 from areopage.cli.run_options import (
-    AUTO,
     AllowVariableOption,
-    AnswersOption,
-    BatchOption,
     BudgetOption,
     ByOption,
-    ChildOption,
     ClusterOption,
-    ConcurrencyOption,
-    CriteriaOption,
-    DatasetOption,
     FleetOption,
     FreshOption,
-    JointOption,
-    JudgeOption,
-    LimitOption,
-    MinCoverageOption,
-    ModeOption,
-    MostCallsOption,
     OnlyQualifiedOption,
     PageLanguageOption,
-    PassesOrAutoOption,
-    PromptLanguageOption,
-    RepeatIdenticalOption,
     RunArgument,
-    SuiteOption,
-    TargetsOption,
     TimeoutOption,
-    TurnsOption,
     VerboseOption,
     YesOption,
-    passes_wanted,
 )
 from areopage.errors import UserError
 
 
+@describes_a_run
 def run(
-    suite: SuiteOption = "child_safety",
-    dataset: DatasetOption = None,
-    target: TargetsOption = None,
-    answers: AnswersOption = None,
-    judge: JudgeOption = None,
-    criteria: CriteriaOption = None,
-    mode: ModeOption = None,
-    passes: PassesOrAutoOption = None,
-    max_calls: MostCallsOption = None,
-    budget: BudgetOption = None,
-    joint: JointOption = None,
-    repeat_identical: RepeatIdenticalOption = None,
-    limit: LimitOption = None,
-    min_coverage: MinCoverageOption = None,
-    lang: PromptLanguageOption = None,
-    profile: ProfileOption = None,
-    concurrency: ConcurrencyOption = None,
-    timeout: TimeoutOption = None,
-    child: ChildOption = None,
-    turns: TurnsOption = None,
-    allow_variable: AllowVariableOption = None,
+    new: NewRun,
     by: ByOption = None,
-    batch: BatchOption = False,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
     fleet: FleetOption = False,
@@ -89,39 +50,15 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-    from areopage.bench.target_prompts import Mode
     from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import run_new
 
-    targets = target or []
+    targets, budget = new.targets, new.budget
     if by and len(targets) < 2:
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    wishes = RunWishes(
-        datasets=tuple(dataset or ()),
-        target=targets[0] if len(targets) == 1 else None,
-        answers=one_of("--answers", answers, get_args(AnswersFrom)),
-        judges=tuple(judge or ()),
-        criteria=criteria,
-        mode=one_of("--mode", mode, get_args(Mode)),
-        passes=passes_wanted(passes),
-        adaptive=passes == AUTO,
-        most_calls=max_calls,
-        joint=joint,
-        repeat_identical=repeat_identical,
-        limit=limit,
-        min_coverage=min_coverage,
-        language=lang,
-        profile=profile,
-        concurrency=concurrency,
-        timeout=timeout,
-        child=child,
-        turns=turns,
-        allowed_variables=tuple(allow_variable or ()),
-        batch=batch,
-    )
+    wishes = new.wishes()
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if fleet and budget is not None:
         raise UserError("--budget is for runs in this process: leave out --fleet")
@@ -131,9 +68,9 @@ def run(
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         from areopage.cli.bench.league import run_league
 
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
+        raise typer.Exit(run_league(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
-    raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))
+    raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
 
 
 def league(

@@ -1,6 +1,5 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,7 +21,7 @@ from areopage.report.bench.page import bench_report
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
-from areopage.report.results.records import SCHEMA_NAME, Results
+from areopage.report.results.records import SCHEMA_NAME
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
 from areopage.report.tables import Column, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
@@ -32,7 +31,6 @@ from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unpa
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
 _ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
-SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
@@ -164,12 +162,6 @@ def write_results(view: RunView, path: Path, trust: Trust) -> None:
             stream.write(before + encode(record))
             before = b",\n"
         stream.write(b"\n]}\n")
-
-
-def schema_text() -> str:
-    """The JSON schema of `results.json`, as it is kept in `results.schema.json`."""
-    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA_NAME}
-    return json.dumps(schema | msgspec.json.schema(Results), indent=2, ensure_ascii=False) + "\n"
 
 
 def write_results_csv(view: RunView, path: Path) -> None:
