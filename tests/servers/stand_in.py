@@ -56,8 +56,6 @@ def _serve(listening: socket.socket) -> None:
             return
         with connection, connection.makefile("rw", encoding="utf-8") as lines:
             arguments, folder, environment, together = json.loads(lines.readline())
-            forked = Forked(
-                "areopage", *arguments, module=True, folder=Path(folder), environment=environment, together=together
-            )
+            forked = Forked("areopage", *arguments, module=True, folder=Path(folder), environment=environment, together=together)
             out, err = forked.communicate(PATIENCE)
             lines.write(json.dumps([forked.returncode, out, err]) + "\n")
