@@ -17,21 +17,33 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from filelock import FileLock
 
+from areopage.bench.league.table import league_of
+from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.spec import spec_of
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatPrompt
+from areopage.report.gate.figures import gather
+from areopage.report.gate.page import gate_report
+from areopage.report.judges.audit import audit_report
+from areopage.report.league.files import write_league
+from areopage.report.league.trend import write_trend
 from areopage.report.render import write_report
 from report import report_runs
+from report.test_audit_report import FOUND
+from report.test_league_report import FLOORS, entry
 from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from server.seeded import NOW, WEAK_ID, context_for, seed
 from server.test_compare_page import put_run as put_compared
 from server.test_pages_browser import Site, browser
 from server.test_run_pages import RUN, put_run
+from servers.gate_answers import BAD, filled, label, trace
+from servers.gate_answers import NOON as NOON_OF_TRACES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -54,6 +66,10 @@ REPORTS = {
     "trust": "runs/{run}/trust.html",
     "comparison": "comparison/comparison.html",
     "quality": "quality-report.html",
+    "league": "league/league.html",
+    "trend": "trend/trend.html",
+    "audit": "audit.html",
+    "gate": "gate.html",
 }
 PAGES = {
     "monitor": "/monitor?period=30",
@@ -86,7 +102,23 @@ def write_demonstration(folder: Path, language: str) -> str:
     """Write a report of every kind, the release that fails among them; the id of its run."""
     shown = play(folder, language, lambda _: None)
     write_report(tour_page(shown, None), "html", folder / "index.html")
+    write_others(folder, language)
     return shown.runs[-1].run.id
+
+
+def write_others(folder: Path, language: str) -> None:
+    """The reports that no demonstration writes: a league and a trend with all that they can show, an audit, the gate's."""
+    entries = [entry(folder / f"league-{bad}", f"target-{bad}", bad, release=FLOORS) for bad in (0, 2)]
+    by_topic = [entry(folder / f"topic-{bad}", f"target-{bad}", bad, by=("topic",)) for bad in (0, 2)]
+    write_league(league_of(by_topic), folder / "league", {}, language)
+    write_trend(Trend(target="target", groups=trend_groups(entries)), folder / "trend", {}, language)
+    write_report(audit_report(FOUND, language), "html", folder / "audit.html")
+    answers = [*map(trace, range(1, 31)), *(trace(number, BAD) for number in range(31, 41))]
+    labels = [label(answers[0], "no"), label(answers[1], "yes"), label(answers[30], "no"), label(answers[31], "yes")]
+    ledger = filled(folder / "gate.db", answers, labels)
+    found = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=200, now=NOON_OF_TRACES)
+    write_report(gate_report(found), "html", folder / "gate.html")
+    ledger.close()
 
 
 @pytest.fixture(scope="module")

@@ -62,6 +62,7 @@ class Runner:
 
     folder: Path
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -108,6 +109,7 @@ class Runner:
             environment = {name: self._value(text, given) for name, text in step.get("env", {}).items()}
             environment |= {"GITHUB_OUTPUT": str(place), "GITHUB_STEP_SUMMARY": str(self.folder / "summary")}
             code = self.shell(step["run"], environment, "bash", "--noprofile", "--norc", "-eo", "pipefail")
+            self.told[step.get("id", f"{number}")] = self.said
             lines = place.read_text(encoding="utf-8").splitlines()
             self.outputs[step.get("id", f"{number}")] = dict(line.split("=", 1) for line in lines)
             if code:
@@ -193,6 +195,19 @@ def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Run
     assert runner.action(**few, fail_on_inconclusive="false") == 0, runner.said
     assert runner.action(**INPUTS | {"dataset": "missing.jsonl"}) == 2
     assert "no such file" in runner.said and "report" not in runner.outputs, "an earlier run is not reported in its place"
+
+
+def test_what_cases_say_is_no_command_of_the_workflow(runner: Runner) -> None:
+    dataset = runner.folder / "work" / "answers.jsonl"
+    row = {"id": "::error::x", "prompt": "Question 0?", "age": "9", "response": "DANGER", "maturity": "::warning::y"}
+    dataset.write_text(dataset.read_text(encoding="utf-8") + json.dumps(row) + "\n", encoding="utf-8")
+    assert runner.action(**INPUTS, keep_baseline="true") in (0, 1, 3)
+    assert runner.action(**INPUTS) in (0, 1, 3)
+    for step in ("run", "compare"):
+        found = re.search(r"^::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", runner.told[step], re.S | re.M)
+        assert found, runner.told[step]
+        outside = runner.told[step].replace(found[0], "")
+        assert not re.search(r"^\s*::", outside, re.M), outside
 
 
 def test_hostile_inputs_are_words_and_no_commands(runner: Runner) -> None:
