@@ -21,6 +21,8 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for `servers`; imported in the fixtures, so that other tests need not wait
+# jsonschema compiles its grammars on import, which costs each process seconds; no schema of these tests names an IRI
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 if TYPE_CHECKING:
     from filelock import FileLock

@@ -14,6 +14,7 @@ from servers import PATIENCE
 from servers.examples import ROOT, environment_of, play
 
 READMES = ("README.md", "README.fr.md")
+INSTALL = ["pip", "install", "."]
 COMMANDS = re.compile(r"^```sh\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -37,28 +38,30 @@ def test_the_example_of_the_readme_has_ten_lines_and_prints_what_it_shows(name: 
     assert play(text, tmp_path / "work", environment_of(tmp_path / "bin")) == 1
 
 
-@pytest.mark.parametrize("name", READMES)
-def test_the_commands_of_the_readme_install_areopage_and_write_the_page_it_names(name: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder into which `pip install .` has installed the package."""
     if find_spec("hatchling") is None and "hatchling" not in os.environ.get("AREOPAGE_REQUIRE", ""):
         pytest.skip('installing builds the package: pip install "areopage[dev]"')
+    place = tmp_path_factory.mktemp("installed")
+    offline = ["--no-deps", "--no-build-isolation", "--no-compile", "--disable-pip-version-check", "--target", str(place)]
+    subprocess.run(
+        [sys.executable, "-m", *INSTALL[:2], "--quiet", *offline, *INSTALL[2:]], cwd=ROOT, check=True, timeout=5 * PATIENCE
+    )
+    return place
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_commands_of_the_readme_install_areopage_and_write_the_page_it_names(
+    name: str, tmp_path: Path, installed: Path
+) -> None:
     (block,) = COMMANDS.findall(text_of(name))
     install, demo = (shlex.split(line, comments=True) for line in block.splitlines())
     (page,) = re.findall(r"[\w-]+/index\.html", block)
-    assert install == ["pip", "install", "."]
-    place = tmp_path / "installed"
-    offline = [
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-compile",
-        "--disable-pip-version-check",
-        "--target",
-        str(place),
-    ]
-    subprocess.run([sys.executable, "-m", *install[:2], *offline, *install[2:]], cwd=ROOT, check=True, timeout=5 * PATIENCE)
+    assert install == INSTALL
     assert demo[0] == "areopage"
-    command = [str(place / "bin" / demo[0]), *demo[1:]]
-    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(place)}, check=True, timeout=5 * PATIENCE)
+    command = [str(installed / "bin" / demo[0]), *demo[1:]]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(installed)}, check=True, timeout=5 * PATIENCE)
     assert (tmp_path / page).is_file()
 
 

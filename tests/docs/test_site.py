@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 import yaml
+from filelock import FileLock
 
 import areopage
 from servers import PATIENCE
@@ -47,14 +48,21 @@ def required(part: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(session_folder: Path) -> Path:
+    """The folder of the site; one process of a session builds it."""
     if find_spec("material") is None and not required("docs"):
         pytest.skip('the site is built with MkDocs: pip install "areopage[docs]"')
-    folder = tmp_path_factory.mktemp("site") / "built"
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=5 * PATIENCE, check=False)
-    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    folder = session_folder / "documentation"
+    with FileLock(session_folder / "documentation.lock"):
+        if not folder.exists():
+            unfinished = session_folder / "documentation.part"
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(unfinished)]
+            environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=5 * PATIENCE, check=False
+            )
+            assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+            unfinished.rename(folder)
     return folder
 
 

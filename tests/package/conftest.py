@@ -44,12 +44,17 @@ def copy_tree(folder: Path) -> Path:
     return folder
 
 
-def build(tree: Path, **variables: str) -> Built:
-    """Build the sdist of a tree, and the wheel from the sdist."""
+def run_build(tree: Path, *options: str, **variables: str) -> None:
+    """Build the sdist of a tree, and the wheel from the sdist, or what options say, into `dist`."""
     environment = clean_environment() | variables
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tree / "dist"), str(tree)]
+    command = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", str(tree / "dist"), str(tree)]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build(tree: Path, **variables: str) -> Built:
+    """Build the sdist of a tree, and the wheel from the sdist."""
+    run_build(tree, **variables)
     (wheel,), (sdist,) = (tree / "dist").glob("*.whl"), (tree / "dist").glob("*.tar.gz")
     return Built(wheel, sdist)
 

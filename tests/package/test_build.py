@@ -12,7 +12,7 @@ from pathlib import Path
 
 import areopage
 
-from .conftest import ROOT, Built, build, copy_tree, tracked
+from .conftest import ROOT, Built, build, copy_tree, run_build, tracked
 
 STRAY = (
     "src/areopage/__pycache__/x.cpython-311.pyc",
@@ -48,8 +48,10 @@ def test_two_builds_in_different_folders_at_different_times_have_the_same_bytes(
 
 
 def test_the_date_of_the_build_is_that_of_the_variable(tmp_path: Path) -> None:
-    made = build(copy_tree(tmp_path / "tree"), SOURCE_DATE_EPOCH="1700000000")
-    with tarfile.open(made.sdist) as archive:
+    tree = copy_tree(tmp_path / "tree")
+    run_build(tree, "--sdist", SOURCE_DATE_EPOCH="1700000000")
+    (sdist,) = (tree / "dist").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
         assert {member.mtime for member in archive} == {1_700_000_000}
         assert {(member.uid, member.gid, member.uname, member.gname) for member in archive} == {(0, 0, "", "")}
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
 
 from areopage.scoring.intervals.differences import Counted, difference_interval
 from areopage.scoring.intervals.means import GUARANTEED
@@ -28,7 +28,7 @@ def shares(hits: int, of: int) -> Counted:
 )
 def test_with_the_full_guarantee_the_test_of_two_shares_is_fishers(first: tuple[int, int], second: tuple[int, int]) -> None:
     table = [[hits, of - hits] for hits, of in (first, second)]
-    expected = 2 * min(fisher_exact(table, alternative=side)[1] for side in ("less", "greater"))
+    expected = 2 * min(scipy.stats.fisher_exact(table, alternative=side)[1] for side in ("less", "greater"))
     assert difference_interval(shares(*first), shares(*second), unseen=GUARANTEED)[2] == pytest.approx(expected, rel=0.03)
 
 

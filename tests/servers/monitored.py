@@ -167,12 +167,13 @@ def evaluated(ledger: Ledger) -> int:
 
 
 def wait_until(condition: Callable[[], bool], what: str = "it") -> None:
-    """Wait for something that happens elsewhere."""
-    end = time.monotonic() + PATIENCE
+    """Wait for something that happens elsewhere; what takes long is looked for less often."""
+    end, pause = time.monotonic() + PATIENCE, 0.02
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"{what} has not come")
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.1 * pause, 0.05)
 
 
 def states(ledger: Ledger, ids: Sequence[str]) -> list[str]:

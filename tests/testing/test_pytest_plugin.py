@@ -12,6 +12,7 @@ import pytest
 
 import areopage.testing.runs  # noqa: F401 - pytester drops what a session imports, and numpy can be imported only once
 from servers import PATIENCE
+from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_suite
@@ -25,6 +26,14 @@ CRITERION = "safety.harm.danger"
 def verdict(call: Call) -> dict[str, object]:
     """A judge who finds danger in each answer that says so."""
     return {"score": 0 if "DANGER" in call.user else 5, "explanation": "because <it> says so", "evidence_extracts": []}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> None:
+    """What each session would import anew; the engine takes half a second."""
+    import areopage.models.ollama
+    import areopage.work.engine
+    import areopage.work.recovery  # noqa: F401
 
 
 @pytest.fixture
@@ -256,9 +265,9 @@ def test_the_figures_are_in_the_report_of_pytest(session: Session, project: pyte
 
 def test_recorded_verdicts_replay_without_a_server(session: Session, project: pytest.Pytester, server: FakeServer) -> None:
     session(claimed(bad=20)).assert_outcomes(failed=1)
-    export = [sys.executable, "-m", "areopage", "bench", "export", "latest", "--format", "jsonl"]
-    options = ["--out", ".areopage/runs", "--ledger", ".areopage/ledger.db", "--file", "verdicts.jsonl"]
-    subprocess.run([*export, *options], cwd=project.path, check=True, capture_output=True, timeout=PATIENCE)
+    options = ("--out", ".areopage/runs", "--ledger", ".areopage/ledger.db", "--file", "verdicts.jsonl")
+    exported = Command(project.path)("bench", "export", "latest", "--format", "jsonl", *options)
+    assert exported.code == 0, exported.err
     server.stop()
     (project.path / ".areopage" / "ledger.db").unlink()
     judge = ("--areopage-judge", "alpha=replay:verdicts.jsonl")

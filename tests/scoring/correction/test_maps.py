@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import isotonic_regression
 
 from areopage.scoring.correction.factor import agreement_weights
 from areopage.scoring.correction.maps import KINDS, Kind, choose_map, fit_map, isotonic
@@ -24,7 +24,7 @@ def test_an_isotonic_sequence_does_not_decrease_keeps_the_sum_and_changes_nothin
 @given(values=VALUES, seed=st.integers(0, 99))
 def test_isotonic_sequences_are_scipys(values: list[float], seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.5, 3, len(values))
-    theirs = isotonic_regression(np.array(values), weights=weights).x
+    theirs = scipy.optimize.isotonic_regression(np.array(values), weights=weights).x
     assert isotonic(np.array(values), weights) == pytest.approx(theirs, abs=1e-6)
 
 
