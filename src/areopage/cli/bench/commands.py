@@ -50,7 +50,8 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.cli.bench.run import Places, run_new
+    from areopage.cli.bench.places import Places
+    from areopage.cli.bench.run import run_new
 
     targets, budget = new.targets, new.budget
     if by and len(targets) < 2:
@@ -83,7 +84,7 @@ def league(
 ) -> None:
     """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
     from areopage.cli.bench.league import compare_runs
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -139,8 +140,8 @@ def compare(
     """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
     from areopage.cli.bench.compare import DEFAULT_MARGIN, FailOn
     from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.places import Places
     from areopage.cli.bench.production import compare as compare_with_production
-    from areopage.cli.bench.run import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -173,7 +174,8 @@ def resume(
     yes: YesOption = False,
 ) -> None:
     """Resume a run and retry calls that timed out or found no server."""
-    from areopage.cli.bench.run import Places, resume_run
+    from areopage.cli.bench.places import Places
+    from areopage.cli.bench.run import resume_run
 
     if fleet and budget is not None:
         raise UserError("--budget is for runs in this process: leave out --fleet")
@@ -183,7 +185,7 @@ def resume(
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
@@ -201,7 +203,7 @@ def show(
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
     from areopage.cli.bench.batches import print_batches
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_facts
     from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
@@ -225,7 +227,7 @@ def batches(
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
     from areopage.cli.bench.batches import cancel_run, print_batches
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
@@ -252,10 +254,12 @@ def rescore(
     ledger: LedgerOption = None,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
-    from areopage.bench.execution.start import run_folder
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.bench.run_folder import run_folder
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.memory import keep_large_blocks
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
+    keep_large_blocks()
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
@@ -286,8 +290,8 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
-    from areopage.bench.execution.start import run_folder
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.bench.run_folder import run_folder
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
     from areopage.report.bench.exports import EXPORTS, ExportOptions
@@ -311,7 +315,7 @@ def trend(
 ) -> None:
     """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
     from areopage.cli.bench.league import show_trend
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""

@@ -18,7 +18,7 @@ from areopage.scoring.tree import NodePath
 
 if TYPE_CHECKING:
     from areopage.bench.planning.prepare import PreparedRun, RunWishes
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.suites.loader import Suite
 
 
@@ -54,7 +54,7 @@ def plan(
 
     With --precision: how many cases and passes a wished precision takes. No model is asked.
     """
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
 
     targets, wishes = new.targets, new.wishes()
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
@@ -76,7 +76,7 @@ def _plan_run(
 
     from areopage.bench.planning.budget import budget_of
     from areopage.bench.planning.measures import with_measures
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
     from areopage.suites.loader import load_suite
 
@@ -121,7 +121,7 @@ def _plan_precision(
     from areopage.bench.planning.precision import plan_assumed, plan_like
     from areopage.bench.planning.prepare import prepare_run
     from areopage.bench.results.run_view import load_run_cases, view_run
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.suites.loader import load_suite
 
     if (like is None) == (spread is None):
