@@ -94,6 +94,13 @@ def test_judges_of_all_providers_judge_one_run(command: Command, servers: Server
         "answered_by:Fireworks",
         "answered_by:DeepInfra b",
     }
+    remarks = " ".join(command.results()["run"]["metadata"]["remarks"])
+    assert "judge azure does not take these options, which were not sent: temperature" in remarks
+    assert "judge openrouter was answered by these providers behind its gateway: DeepInfra b, Fireworks" in remarks
+    again = command("bench", "rescore", "latest", "--reparse", "--texts")
+    assert again.code == 0, again.err
+    written = command.folder / again.err.splitlines()[-1].removeprefix("written to ")
+    assert (written / "results.json").read_text().count('"not_sent:temperature"') == CASES * len(CRITERIA)
 
 
 def test_no_key_reaches_a_file_or_the_console(command: Command, servers: Servers, suite: Path) -> None:

@@ -373,6 +373,13 @@ def test_what_is_no_address_is_a_users_mistake(address: str) -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("more", ["?key=secret", "#secret"])
+def test_a_part_of_an_address_that_would_not_be_sent_is_a_users_mistake(more: str) -> None:
+    with pytest.raises(ModelError, match="would not be sent") as caught:
+        JsonServer(f"http://localhost/v1{more}")
+    assert "secret" not in str(caught.value)
+
+
 def test_a_header_with_a_line_break_is_a_users_mistake_and_is_not_shown() -> None:
     with pytest.raises(ModelError, match="'Authorization'") as caught:
         JsonServer("http://localhost", headers={"Authorization": f"Bearer {KEY}\nX: y"})

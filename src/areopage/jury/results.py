@@ -21,6 +21,7 @@ from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
 from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
+from areopage.models.call_notes import call_notes_in
 from areopage.scoring.counts import grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
@@ -304,7 +305,8 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
     outcomes = {name: with_known_probabilities(outcome, before[name]) for name, outcome in reading.outcomes.items()}
     verdicts = tuple(Verdict(criterion=name, outcome=outcome) for name, outcome in outcomes.items())
     way = tuple(step for step in judgment.steps if step == IN_BATCH)
-    steps = (*way, *reading.steps, *scoring_steps(judgment.steps), *signs_in(judgment.steps))
+    noted = (*call_notes_in(judgment.steps), *scoring_steps(judgment.steps), *signs_in(judgment.steps))
+    steps = (*way, *reading.steps, *noted)
     return msgspec.structs.replace(judgment, verdicts=verdicts, steps=steps, repair=reading.repair)
 
 

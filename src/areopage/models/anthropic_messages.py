@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from areopage.errors import CallUnreachable
+from areopage.models.call_notes import STOP_REASON
 from areopage.models.error_bodies import CONTENT_FILTER, error_of
 from areopage.models.http import JsonServer
 from areopage.models.port import Completion, Message, Options, Schema
@@ -36,7 +37,7 @@ _ENDS = {
     "model_context_window_exceeded": "length",
     "refusal": CONTENT_FILTER,
 }
-_REFUSED = "stop_reason:refusal"
+_REFUSED = f"{STOP_REASON}refusal"
 _MOST_CHOICES = 101
 _UNKNOWN_BOUNDS = frozenset({"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "minItems", "pattern"})
 

@@ -15,8 +15,6 @@ CONTENT_FILTER = "content_filter"
 """The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"})
-FILTERED = "filtered:"
-"""What the note of a category of a content filter begins with."""
 _FILTER_CODES = frozenset({CONTENT_FILTER, "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked"})
 _MOST_NAMES = 8
 _LONGEST_NAME = 40

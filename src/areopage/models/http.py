@@ -302,6 +302,9 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     if not usable:
         raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")
     user_info, _, host = parts.netloc.rpartition("@")
+    if parts.query or parts.fragment:
+        where = f"{parts.scheme}://{host}{parts.path}"
+        raise ModelError(f"the address {where} goes on with ? or #, which would not be sent: a key goes into a header")
     address = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
     if not user_info:
         return address, {}

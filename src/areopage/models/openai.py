@@ -18,8 +18,9 @@ from areopage.errors import (
     PromptTooLong,
     name_list,
 )
+from areopage.models.call_notes import FILTERED
 from areopage.models.dialects import SchemaMode, schema_fields
-from areopage.models.error_bodies import CONTENT_FILTER, FILTERED, TOO_LONG_CODES, error_of
+from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES, error_of
 from areopage.models.openai_replies import (
     Reply,
     ReplyMessage,

@@ -5,10 +5,9 @@ from typing import Any
 
 import msgspec
 
-from areopage.models.error_bodies import CONTENT_FILTER, FILTERED, filtered_names
+from areopage.models.call_notes import ANSWERED_BY, FILTERED
+from areopage.models.error_bodies import CONTENT_FILTER, filtered_names
 
-ANSWERED_BY = "answered_by:"
-"""What the note of the provider that answered behind a gateway begins with."""
 _ENDS = {"model_length": "length", "max_tokens": "length", "eos": "stop", "safety": CONTENT_FILTER}
 """Words of providers for why an answer ended, and those of the protocol."""
 _LONGEST_NAME = 60

@@ -7,11 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected
-from areopage.models.openai_replies import ANSWERED_BY
+from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
 from areopage.models.port import Completion, LanguageModel, Message, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.retry import TellsAllowances
-from areopage.models.untaken import NOT_SENT
 
 _ASKED = (Message("system", "You answer with one JSON object."), Message("user", 'Give the JSON object {"score": 1}.'))
 _SCHEMA: Schema = {

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from areopage.errors import CallRejected
+from areopage.models.call_notes import NOT_SENT
 
-NOT_SENT = "not_sent:"
-"""What the note of an option that was left out begins with."""
 _FIXED = frozenset(
     {"model", "messages", "stream", "system", "response_format", "guided_json", "output_config", "tools", "tool_choice"}
 )

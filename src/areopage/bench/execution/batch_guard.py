@@ -6,9 +6,8 @@ keeps it.
 
 import asyncio
 import hashlib
-import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sqlalchemy import text
@@ -49,26 +48,14 @@ def _try_file(ledger: Ledger, run_id: str) -> Iterator[bool]:
     """Lock a file beside the ledger, which is removed at the end."""
     path = Path(f"{ledger.engine.url.database}.batches-{hashlib.sha256(run_id.encode()).hexdigest()[:16]}.lock")
     try:
-        held = file_lock.hold(path)
+        held = file_lock.hold_existing(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror}") from None
     try:
-        mine = held is not None and _is_there(held, path)
-        yield mine
-        if mine:
-            with suppress(OSError):
-                path.unlink()  # while it is locked: no process locks the file under this name after it
+        yield held is not None
     finally:
         if held is not None:
-            os.close(held)
-
-
-def _is_there(held: int, path: Path) -> bool:
-    """Whether an open file is the one of this name, and was not removed by the holder before."""
-    try:
-        return os.path.samestat(os.fstat(held), path.stat())
-    except OSError:
-        return False
+            file_lock.remove(path, held)
 
 
 @contextmanager

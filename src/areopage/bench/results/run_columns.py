@@ -15,6 +15,8 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.verdict_columns import VerdictColumns
+from areopage.locales import Note
+from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
 from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.scoring.pass_columns import CODES, NOT_APPLICABLE, NOT_MADE, Flags, PassColumns
 from areopage.scoring.score_columns import ScoreColumns
@@ -46,6 +48,22 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         """The positions of the cases that address the judge, by the signs in their judgments."""
         marked = np.array([bool(signs_in(kind.steps)) for kind in self.verdicts.kinds], dtype=bool)
         return set(self.verdicts.position[marked[self.verdicts.kind]].tolist()) if marked.any() else set()
+
+    def call_notes(self) -> Iterator[Note]:
+        """Remarks on the judges' calls: the options that were not sent, and who answered behind a gateway."""
+        for judge, names in self._noted(NOT_SENT):
+            yield Note("options_not_sent", {"judge": judge, "names": names})
+        for judge, names in self._noted(ANSWERED_BY):
+            yield Note("answered_by", {"judge": judge, "names": names})
+
+    def _noted(self, begin: str) -> list[tuple[str, tuple[str, ...]]]:
+        """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
+        found: dict[str, set[str]] = {}
+        for kind in self.verdicts.kinds:
+            for step in kind.steps:
+                if step.startswith(begin):
+                    found.setdefault(kind.judge, set()).add(step.removeprefix(begin))
+        return [(judge, tuple(sorted(names))) for judge, names in sorted(found.items())]
 
     def without(self, kept: Flags) -> PassColumns:
         """The passes, of which those in other rows than these have no outcome."""

@@ -277,8 +277,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Remarks on the target's answers: overlong ones, documents that were cut, and conversations that ended early."""
-        return (*self._long_answers(), *self._cut_documents(), *(self.conversations.notes() if self.conversations else ()))
+        """Remarks on answers and calls: overlong answers, documents that were cut, conversations that ended early, and options
+        that judges were not sent.
+        """
+        conversations = self.conversations.notes() if self.conversations else ()
+        return (*self._long_answers(), *self._cut_documents(), *conversations, *self.columns.call_notes())
 
     def _long_answers(self) -> tuple[Note, ...]:
         limit = self.spec.max_response_length

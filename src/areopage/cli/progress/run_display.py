@@ -24,7 +24,7 @@ from areopage.cli.progress.lines import OutageLines, batch_text
 from areopage.cli.progress.pace import PLAIN_EVERY
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.sent_batches import SentBatch
-from areopage.models.untaken import NOT_SENT
+from areopage.models.call_notes import NOT_SENT
 from areopage.scoring.outcome import outcome_name
 
 
