@@ -13,7 +13,7 @@ from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from reference_pages import PAGES, SCHEMA_FOLDER, SCHEMAS, schema_files
+from reference_pages import OPENAPI, PAGES, SCHEMA_FOLDER, api_file
 
 _FENCE = re.compile(r"^```(?P<kind>\w+) (?P<file>[\w./-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<address>\.\./[^)\s]*)\)")
@@ -30,12 +30,12 @@ _GENERATED = "<!-- generated from the code: docs/tools/reference_pages.py -->\n\
 
 def _contents() -> Mapping[str, str]:
     pages = {place: _GENERATED + page() for place, page in PAGES.items()}
-    return pages | {f"{SCHEMA_FOLDER}/{name}": text for name, text in schema_files().items()}
+    return pages | {f"{SCHEMA_FOLDER}/{OPENAPI}": api_file()}
 
 
 def _add(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages and the schemas before the plugin that looks for translations."""
-    for place in (*PAGES, *(f"{SCHEMA_FOLDER}/{name}" for name in SCHEMAS)):
+    """Add the generated pages and the schema of the API before the plugin that looks for translations."""
+    for place in (*PAGES, f"{SCHEMA_FOLDER}/{OPENAPI}"):
         if files.get_file_from_path(place) is None:
             files.append(File(place, config.docs_dir, config.site_dir, config.use_directory_urls))
     return files

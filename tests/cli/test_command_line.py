@@ -68,6 +68,8 @@ def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command
         "aiohttp",
         "psycopg",
         "sqlalchemy.orm",
+        "sqlalchemy.dialects.postgresql",
+        "json_repair",
         "jinja2",
         "alembic",
         "areopage.text.personal",

@@ -206,7 +206,7 @@ def test_any_answer_of_the_server_ends_the_row_of_calls_without_one(loop: Simula
 
 
 def test_a_call_that_was_never_sent_is_no_sign_that_the_server_is_back(loop: SimulatedLoop) -> None:
-    """While a server is gone, a call that is refused here, as one whose prompt is too long, may be the one that probes it."""
+    """While a server is gone, the call that probes it may be refused here, as one whose prompt is too long."""
     told = Told()
     calls = calls_to(loop, told, outage=30.0)
     server = Server(loop, (0.0, 1e9))

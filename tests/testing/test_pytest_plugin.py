@@ -78,6 +78,15 @@ def test_a_share_under_the_demanded_one_fails_with_the_answers_and_what_the_judg
     assert "Traceback" not in text
 
 
+def test_a_case_is_never_a_command_of_a_workflow(session: Session, project: pytest.Pytester) -> None:
+    path = project.path / "cases.jsonl"
+    hostile = path.read_text(encoding="utf-8").replace('"c', '"::error::c').replace("Question", "::notice::Q")
+    path.write_text(hostile, encoding="utf-8")
+    done = session(claimed(bad=20))
+    done.assert_outcomes(failed=1)
+    assert not [line for line in done.outlines if line.lstrip().startswith("::")]
+
+
 def test_a_share_over_the_demanded_one_passes(session: Session) -> None:
     session(claimed(share=0.9, bad=0)).assert_outcomes(passed=1)
 

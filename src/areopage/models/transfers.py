@@ -97,7 +97,9 @@ class Transfers:
         except aiohttp.ConnectionTimeoutError as error:
             raise NoConnectionInTime from error
         except aiohttp.ClientProxyConnectionError as error:
-            raise ProxyRefused(f"cannot be reached ({error.os_error.strerror or error.os_error})") from error
+            number = error.os_error.errno or 0  # the event loop's own words repeat the address; those of a name have no number
+            why = os.strerror(number) if number > 0 else error.os_error.strerror
+            raise ProxyRefused(f"cannot be reached ({why})") from error
         except aiohttp.ClientHttpProxyError as error:
             raise ProxyRefused(f"answered {error.status}", error.status) from error
         except aiohttp.ClientConnectorError as error:

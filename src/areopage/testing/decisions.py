@@ -127,7 +127,7 @@ def _examples(view: RunView, criterion: str) -> Iterator[str]:
     failing = [case_id for case_id, ids in view.failures.by_case.items() if criterion in ids]
     for case_id in failing[:_SHOWN_CASES]:
         case = next(one for one in view.cases if one.id == case_id)
-        yield f"  {one_line(case_id)}: {one_line(case.prompt_text, _LONGEST)}"
+        yield f"  case {one_line(case_id)}: {one_line(case.prompt_text, _LONGEST)}"
         yield f"    answer: {one_line(case.response or '', _LONGEST)}"
         record = view.scores.records.find(case_id)
         scores = [score for score in record.criteria if score.criterion == criterion] if record else []

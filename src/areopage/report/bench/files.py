@@ -1,7 +1,7 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
-import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from areopage.report.bench.page import bench_report
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
-from areopage.report.results.records import SCHEMA_NAME, Results
+from areopage.report.results.records import SCHEMA_NAME
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
 from areopage.report.tables import Column, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
@@ -30,7 +30,7 @@ from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
-SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
+_ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
@@ -105,8 +105,13 @@ def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list
         StorageError: the folder or a file cannot be written.
     """
     make_folder(folder)
+    with ThreadPoolExecutor(1, thread_name_prefix="worth") as pool:
+        worth = pool.submit(getattr, view, "worth")  # arrays, for which Python's lock is not held
+        write_report(cases_page(view, REPORT), "html", folder / CASES)
+        for part in _ASIDE:
+            getattr(view, part)
+        worth.result()
     write_report(bench_report(view), "html", folder / REPORT)
-    write_report(cases_page(view, REPORT), "html", folder / CASES)
     write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
     return [folder / name for name in (REPORT, CASES, TRUST)]
 
@@ -157,12 +162,6 @@ def write_results(view: RunView, path: Path, trust: Trust) -> None:
             stream.write(before + encode(record))
             before = b",\n"
         stream.write(b"\n]}\n")
-
-
-def schema_text() -> str:
-    """The JSON schema of `results.json`, as it is kept in `results.schema.json`."""
-    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA_NAME}
-    return json.dumps(schema | msgspec.json.schema(Results), indent=2, ensure_ascii=False) + "\n"
 
 
 def write_results_csv(view: RunView, path: Path) -> None:

@@ -59,7 +59,8 @@ def read_promptfoo(path: Path) -> Foreign:
     default = Test.of(defaults) if isinstance(defaults, dict) else Test()
     tests = [default.under(test) for test in _tests(config.get("tests"), path, found)]
     if not tests:
-        raise DatasetError(f"{path}: there are no tests in it that can be read")
+        why = f": row {found.rejected[0].row}: {found.rejected[0].reason}" if found.rejected else ""
+        raise DatasetError(f"{path}: there are no tests in it that can be read{why}")
     rubrics = _common_rubrics(tests)
     asked: list[_Prompt | None] = [*prompts] or [None]
     number = 0
