@@ -7,17 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import Place
 from areopage.bench.execution.run import DEAD_AFTER, PACE
-from areopage.errors import ServerDown
+from areopage.errors import ServerDown, UserError
+from areopage.ledger.operations import Workers
 from areopage.work import worker as worker_module
 from areopage.work.turn import Turn
-from areopage.work.worker import opening
+from areopage.work.worker import WorkerPool, opening
 from servers import PATIENCE
 from servers.new_ledger import ledger_at
+
+
+def pool_in(folder: Path) -> WorkerPool:
+    """The workers of a run."""
+    return WorkerPool(name="bench:run", folder=folder, dead_after=DEAD_AFTER, pace=PACE)
 
 
 class TwoBlocks:
@@ -76,7 +83,7 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
 
     async def asking_at_the_end() -> set[int] | None:
         run, phase = RunBlocks("run", ["server"]), TwoBlocks(fails)
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             await phase.both_ask.wait()
             if not fails:
@@ -146,11 +153,11 @@ def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
 
     async def asked() -> list[int]:
         run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             async with asyncio.timeout(PATIENCE):
                 await phase.at_once.wait()
-            assert (worker.is_open, other.take()) == (False, False)
+            assert (worker.is_needed, worker.is_open, other.take()) == (False, False, False)
             may_open.set()
             await asyncio.to_thread(other.wait)  # until the queue has given these blocks, which do not end, to this process
             assert (worker.is_open, other.take(), phase.asked) == (True, True, [0, 1, 2, 3])
@@ -168,6 +175,84 @@ def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
     assert not list(tmp_path.glob("*.queue.db.*.lock"))
 
 
+def _refused(*_: Any) -> Any:
+    raise AssertionError("the queue is opened")
+
+
+def test_a_process_that_stays_alone_opens_no_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening and closing the queue takes longer than a short run; the worker's heartbeat shows others that it was there."""
+    monkeypatch.setattr(worker_module, "_open", _refused)
+    ledger = ledger_at(tmp_path / "ledger.db")
+
+    async def asked() -> list[int]:
+        run, phase = RunBlocks("run", ["server"]), Counted()
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
+            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
+            async with asyncio.timeout(PATIENCE):
+                await phase.at_once.wait()
+                while [one.state for one in Workers(ledger).list("bench:run")] != ["alive"]:  # noqa: ASYNC110 - a row, no event
+                    await asyncio.sleep(0.01)
+                phase.may_end.set()
+                await carried
+                await run.finish(worker)
+        return phase.asked
+
+    try:
+        assert asyncio.run(asked()) == [0, 1, 2, 3, 4, 5]
+        assert [one.state for one in Workers(ledger).list("bench:run")] == ["stopped"]
+    finally:
+        ledger.close()
+    assert not list(tmp_path.glob("*.queue.db*"))
+
+
+def test_a_process_that_is_alone_begins_the_next_block_as_soon_as_one_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "_open", _refused)
+    ledger, ends = ledger_at(tmp_path / "ledger.db"), [asyncio.Event() for _ in range(6)]
+
+    class OneByOne(Counted):
+        async def ask(self, number: int, all_begun: Callable[[], None]) -> None:
+            self.asked.append(number)
+            all_begun()
+            await ends[number].wait()
+
+    async def asked() -> None:
+        run, phase = RunBlocks("run", ["server"]), OneByOne()
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
+            carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
+            for begun in range(AT_ONCE, 7):
+                async with asyncio.timeout(PATIENCE):
+                    while phase.asked != list(range(begun)):  # noqa: ASYNC110 - a list, no event
+                        await asyncio.sleep(0)
+                ends[begun - AT_ONCE].set()
+            for end in ends:
+                end.set()
+            await carried
+
+    try:
+        asyncio.run(asked())
+    finally:
+        ledger.close()
+
+
+def test_a_process_has_one_worker_also_while_that_is_alone(tmp_path: Path) -> None:
+    """A second one would fail in the middle of a run, when another process wants to take part."""
+    ledger, run = ledger_at(tmp_path / "ledger.db"), RunBlocks("run", ["server"])
+
+    async def second() -> None:
+        async with opening(ledger, run, pool_in(tmp_path)):
+            with pytest.raises(UserError, match="has a worker already"):
+                async with opening(ledger, run, structs.replace(pool_in(tmp_path), name="bench:other")):
+                    pass
+
+    try:
+        asyncio.run(second())
+        asyncio.run(second())
+    finally:
+        ledger.close()
+
+
 def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +265,7 @@ def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
 
     async def asked_before(phase: Counted) -> list[int]:
         run = RunBlocks("run", ["server"])
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             phase.may_end.set()
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             for _ in range(100):

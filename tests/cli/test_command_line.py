@@ -68,6 +68,8 @@ def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command
         "aiohttp",
         "psycopg",
         "sqlalchemy.orm",
+        "sqlalchemy.dialects.postgresql",
+        "json_repair",
         "jinja2",
         "alembic",
         "areopage.text.personal",
@@ -225,6 +227,15 @@ def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ..
     done = command.process(*arguments)
     assert done.code == 2
     assert done.err.startswith("areopage: ") and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"), [(("montior",), "monitor"), (("bench", "runn"), "run"), (("review", "lable"), "label")]
+)
+def test_a_mistyped_command_names_the_one_that_was_meant(arguments: tuple[str, ...], meant: str, command: Command) -> None:
+    done = command(*arguments)
+    assert done.code == 2
+    assert f"Did you mean {meant}?" in done.err
 
 
 def test_spaces_of_any_kind_are_printed_as_spaces_and_control_characters_as_marks() -> None:

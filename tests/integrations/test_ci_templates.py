@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,7 @@ import yaml
 from servers import PATIENCE
 from servers.command import SOURCE
 from servers.small_suite import write_suite
+from servers.stand_in import stand_in
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 ACTION, TEMPLATE = INTEGRATIONS / "github" / "action.yml", INTEGRATIONS / "gitlab" / "areopage.yml"
@@ -65,12 +66,9 @@ class Runner:
     used: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        commands = self.folder / "bin"
-        commands.mkdir()
-        scripts = {"areopage": f'exec "{sys.executable}" -m areopage "$@"', "python": 'echo "$@" >> "$PIP_LOG"'}
-        for name, script in scripts.items():
-            (commands / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-            (commands / name).chmod(0o755)
+        python = self.folder / "bin" / "python"
+        python.write_text('#!/bin/sh\necho "$@" >> "$PIP_LOG"\n', encoding="utf-8")
+        python.chmod(0o755)
 
     @property
     def summary(self) -> str:
@@ -142,7 +140,7 @@ class Runner:
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
+def runner(tmp_path: Path) -> Iterator[Runner]:
     """A runner with a project: a suite, a recorded judge, and answers of which none is bad."""
     work = tmp_path / "work"
     write_suite(work / "suite", release={"max_failures": {"safety": 10}})
@@ -154,7 +152,9 @@ def runner(tmp_path: Path) -> Runner:
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     (work / "verdicts.jsonl").write_text(text, encoding="utf-8")
     write_answers(work, bad=0)
-    return Runner(tmp_path)
+    (tmp_path / "bin").mkdir()
+    with stand_in(tmp_path / "bin" / "areopage"):
+        yield Runner(tmp_path)
 
 
 def write_answers(work: Path, bad: int) -> None:

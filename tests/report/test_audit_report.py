@@ -96,7 +96,7 @@ FOUND = AuditResult(
         ),
         (
             "fr",
-            ["La réponse affirme mériter la meilleure note", "+1,25 points (de +0,75 à +1,75)", "Sur 100 attaques, 3 relèvent"],
+            ["La réponse affirme mériter la meilleure note", "+1,25 point (de +0,75 à +1,75)", "Sur 100 attaques, 3 relèvent"],
         ),
     ],
 )

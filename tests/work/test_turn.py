@@ -1,6 +1,7 @@
 """The turn of processes to open a queue: one at a time holds it, at SQLite ledgers."""
 
 import threading
+import time
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -35,6 +36,25 @@ def test_who_waits_for_the_turn_can_give_up(tmp_path: Path) -> None:
     waiting.join(PATIENCE)
     assert waited == [False]
     one.pass_on()
+
+
+def test_who_holds_the_turn_learns_that_another_process_waits(tmp_path: Path) -> None:
+    """A process that is alone opens no queue until then."""
+    one, two, other = turns(tmp_path, "run", "run", "another run")
+    assert (one.take(), other.take(), two.take()) == (True, True, False)
+    assert (one.wanted, two.wanted) == (False, False)
+    waiting = threading.Thread(target=two.wait)
+    waiting.start()
+    until = time.monotonic() + PATIENCE
+    while not one.wanted and time.monotonic() < until:
+        time.sleep(0.01)
+    assert (one.wanted, other.wanted) == (True, False)
+    one.pass_on()
+    waiting.join(PATIENCE)
+    assert two.take()
+    two.pass_on()
+    other.pass_on()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_at_postgresql_nobody_waits_and_nobody_is_first() -> None:

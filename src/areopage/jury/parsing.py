@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from json_repair import repair_json
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
@@ -215,6 +214,8 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
     second = text.find("{", start + 1)
     if _KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
         return Unparsed(reason="broken JSON whose score may be a quotation")
+    from json_repair import repair_json  # most runs do without
+
     try:
         repaired = repair_json(text[start : start + MAX_REPAIRED], return_objects=True)
     except (ValueError, RecursionError, AssertionError, LookupError, TypeError):

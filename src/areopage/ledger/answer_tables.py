@@ -20,8 +20,31 @@ from sqlalchemy import (
 
 LONGEST_NAME = 128
 """Characters that are kept of a collection's and of an API key's name."""
+_WHERE = "where"
 
 metadata = MetaData()
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows that meet a condition.
+
+    The condition is kept beside the index until tables are created: SQLAlchemy imports every database whose options an index
+    names, and PostgreSQL's adapters take longer to import than all tables.
+    """
+    return Index(name, *columns, unique=unique, info={_WHERE: text(where)})
+
+
+def name_conditions(database: str) -> None:
+    """Give the partial indexes their conditions.
+
+    Args:
+        database: the database whose tables are created next, by SQLAlchemy's name.
+    """
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if _WHERE in index.info:
+                index.dialect_kwargs[f"{database}_where"] = index.info[_WHERE]
+
 
 # --- runs: what determines scores
 
@@ -50,7 +73,7 @@ run_cases = Table(
     Column("case", Text, nullable=False),
     # the answer that was given to the case, or that it brings along; NULL until there is one
     Column("answer", Integer, ForeignKey("answers.number")),
-    Index("ix_run_cases_answer", "answer", sqlite_where=text("answer IS NOT NULL"), postgresql_where=text("answer IS NOT NULL")),
+    partial_index("ix_run_cases_answer", "answer", where="answer IS NOT NULL"),
 )
 
 run_rejected = Table(
@@ -87,8 +110,8 @@ answers = Table(
     Column("seconds", Float),
     # a hash of the prompt, to find answers by; "" once the answer is erased
     Column("prompt_key", String(32), nullable=False),
-    Index("ix_answers_key", "key", sqlite_where=text("key != ''"), postgresql_where=text("key != ''")),
-    Index("ix_answers_run", "run_id", sqlite_where=text("run_id IS NOT NULL"), postgresql_where=text("run_id IS NOT NULL")),
+    partial_index("ix_answers_key", "key", where="key != ''"),
+    partial_index("ix_answers_run", "run_id", where="run_id IS NOT NULL"),
     Index("ix_answers_received", "received_at", "number"),
     Index("ix_answers_prompt", "prompt_key", "received_at", "number"),
 )
@@ -160,7 +183,7 @@ verdicts = Table(
     Column("evidence", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Index("ix_verdicts_criterion_outcome", "criterion", "outcome"),
-    Index("ix_verdicts_missed", "judgment_id", "outcome", sqlite_where=text(MISSED), postgresql_where=text(MISSED)),
+    partial_index("ix_verdicts_missed", "judgment_id", "outcome", where=MISSED),
 )
 
 # --- evaluations: an answer judged by a panel, with its cached scores
@@ -209,7 +232,7 @@ evaluations = Table(
     Index("ix_evaluations_source", "source", "timestamp", "number"),
     # the lowest scores, and the largest spreads, of a period: what the other columns rule out is passed over inside the index
     Index("ix_evaluations_global", "score_global", "timestamp", "origin", "source", "variant", "number"),
-    Index(
+    partial_index(
         "ix_evaluations_spread",
         "spread",
         "timestamp",
@@ -217,8 +240,7 @@ evaluations = Table(
         "source",
         "variant",
         "number",
-        sqlite_where=text("spread IS NOT NULL"),
-        postgresql_where=text("spread IS NOT NULL"),
+        where="spread IS NOT NULL",
     ),
     Index("ix_evaluations_evaluated", "evaluated_at", "number"),
 )
@@ -312,12 +334,11 @@ decisions = Table(
     Index("ix_decisions_collection", "collection", "at", "answer"),
     Index("ix_decisions_channel", "channel", "at", "answer"),
     # queries must say, too, that the key is not ""
-    Index(
+    partial_index(
         "ix_decisions_held",
         "held_key",
         "answer",
-        sqlite_where=text("held_key != ''"),
-        postgresql_where=text("held_key != ''"),
+        where="held_key != ''",
     ),
 )
 

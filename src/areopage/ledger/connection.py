@@ -30,7 +30,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
-from areopage.ledger.answer_tables import QUALITY_VIEW
+from areopage.ledger.answer_tables import QUALITY_VIEW, name_conditions
 from areopage.ledger.schema import REVISION, ledger_meta, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
 
@@ -164,6 +164,7 @@ def _upgrade(engine: Engine) -> None:
 
 def create_tables(connection: Connection) -> None:
     """Create every table of the newest revision in an empty database."""
+    name_conditions(connection.dialect.name)
     metadata.create_all(connection, checkfirst=False)
     create_search_table(connection)
     connection.execute(text(QUALITY_VIEW))

@@ -4,16 +4,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 import msgspec
 from msgspec.json import Decoder
 from sqlalchemy import Column, Connection, CursorResult, Row, Table, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from areopage.errors import StorageError
 from areopage.ledger.records import Evaluation, Judgment, Label, Run, Verdict
 from areopage.scoring.outcome import Given, NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable, outcome_name
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
@@ -183,12 +186,16 @@ def storable_json(value: Any) -> str:
     return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
 
 
-AnyInsert = postgresql.Insert | sqlite.Insert
+AnyInsert = Union["postgresql.Insert", sqlite.Insert]
 
 
 def insert_into(connection: Connection, table: Table) -> AnyInsert:
     """Build an INSERT that supports conflict rules of the connection's database."""
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # takes as long as the half of SQLAlchemy
+
+    return postgresql.insert(table)
 
 
 def _key_names(table: Table) -> list[str]:

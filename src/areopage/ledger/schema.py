@@ -18,11 +18,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    text,
 )
 
 from areopage.ledger import answer_tables
-from areopage.ledger.answer_tables import LONGEST_NAME
+from areopage.ledger.answer_tables import LONGEST_NAME, partial_index
 
 REVISION = "0001"
 
@@ -102,7 +101,7 @@ labels = Table(
     Column("created_at", DateTime, nullable=False),
     # of a grounding label the `text_key` of its decision, else ""
     Column("text_key", String(32), nullable=False),
-    Index("ix_labels_text", "text_key", sqlite_where=text("text_key != ''"), postgresql_where=text("text_key != ''")),
+    partial_index("ix_labels_text", "text_key", where="text_key != ''"),
     Index("ix_labels_answer", "answer_id", "criterion", "rater"),
     Index("ix_labels_criterion", "criterion", "number"),
 )
@@ -187,7 +186,7 @@ canary_rounds = Table(
     # two processes that finish one round at once store it once
     Index("uq_canary_rounds_round", "round", "criterion", unique=True),
     Index("ix_canary_rounds_exam", "exam", "number"),
-    Index("ix_canary_rounds_moved", "path", "number", sqlite_where=text("moved"), postgresql_where=text("moved")),
+    partial_index("ix_canary_rounds_moved", "path", "number", where="moved"),
 )
 
 # What people's labels correct in judges' scores. `body` is canonical JSON without any text of an answer, `digest` its SHA-256,
@@ -215,12 +214,11 @@ api_keys = Table(
     Column("revoked_at", DateTime),
     # a JSON list of names; "" for all
     Column("collections", Text, nullable=False),
-    Index(
+    partial_index(
         "uq_api_keys_name",
         "name",
         unique=True,
-        sqlite_where=text("revoked_at IS NULL"),
-        postgresql_where=text("revoked_at IS NULL"),
+        where="revoked_at IS NULL",
     ),
 )
 
@@ -287,13 +285,12 @@ alerts = Table(
     Index("ix_alerts_delivery", "delivery", "next_attempt_at"),
     Index("ix_alerts_answer", "answer_id"),
     # two workers that see the same condition at once open one alert
-    Index(
+    partial_index(
         "uq_alerts_open",
         "rule",
         "subject",
         unique=True,
-        sqlite_where=text("state = 'open'"),
-        postgresql_where=text("state = 'open'"),
+        where="state = 'open'",
     ),
 )
 

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from areopage.errors import ModelError, name_list
@@ -14,6 +13,8 @@ from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from areopage.models.servers import ListedModel
 
 Open = Callable[[ModelReference, ModelSettings], Any]
@@ -36,8 +37,10 @@ def installed_names(group: str, built_in: Mapping[str, str]) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def _installed(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _installed(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """What is installed along a path; the search takes milliseconds."""
+    from importlib.metadata import entry_points  # takes long, and built-in providers do without
+
     return tuple(entry_points(group=group))
 
 
@@ -48,7 +51,8 @@ def load_provider(name: str, group: str, built_in: Mapping[str, str]) -> Open | 
         built_in: "module:function" by name, as an entry point is written; these win over installed ones.
     """
     if name in built_in:
-        return cast(Open, EntryPoint(name, built_in[name], group).load())
+        module, _, function = built_in[name].partition(":")
+        return cast(Open, getattr(import_module(module), function))
     return next((cast(Open, one.load()) for one in _installed(group, tuple(sys.path)) if one.name == name), None)
 
 

@@ -1,12 +1,14 @@
 """The turn of a pool's processes to open their queue, one after the other.
 
 A process that holds it, and whose pool had no worker before, knows that no other process has begun an item of the pool or can
-begin one: it need not wait for the queue. The system frees the turn when its holder dies. There are turns at SQLite ledgers,
-whose processes are on one computer.
+begin one: it needs no queue until another process waits for the turn. The system frees the turn when its holder dies. There are
+turns at SQLite ledgers, whose processes are on one computer.
 """
 
+import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import URL
@@ -58,9 +60,15 @@ class Turn:
         """
         until = time.monotonic() + WAITS
         while self._place is not None and not self.take() and time.monotonic() < until:
+            _ask_for(self._place)
             if self._given_up.wait(_LOOK_EVERY):
                 return False
         return True
+
+    @property
+    def wanted(self) -> bool:
+        """Whether this process holds the turn and another one has waited for it."""
+        return self._lock is not None and os.fstat(self._lock).st_size > 0
 
     def give_up(self) -> None:
         """Let a call of `wait` in another thread return."""
@@ -71,3 +79,14 @@ class Turn:
         if self._place is not None and self._lock is not None:
             remove(self._place, self._lock)
             self._lock = None
+
+
+def _ask_for(place: Path) -> None:
+    """Let the holder of a turn know that this process waits: the lock file is no longer empty."""
+    with suppress(OSError):  # the holder has just removed it
+        descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0))
+        try:
+            os.lseek(descriptor, 1, os.SEEK_SET)  # one system keeps others from writing the first byte, which is locked
+            os.write(descriptor, b"w")
+        finally:
+            os.close(descriptor)

@@ -6,6 +6,7 @@ it ends, goes on at the next start, here or elsewhere.
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent import futures
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from areopage.errors import StorageError
+from areopage.errors import StorageError, UserError
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
 from areopage.work.handlers import Handler, ScheduledJob
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 GRACE = 30.0
+_LOOK_FOR_OTHERS = 0.2
+_one_worker = threading.Lock()
+"""Held while this process has a worker."""
 
 
 class Pace(Struct, frozen=True, kw_only=True):
@@ -40,6 +44,22 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 USUAL_PACE = Pace()
+
+
+class WorkerPool(Struct, frozen=True, kw_only=True):
+    """Workers with the same handlers and jobs.
+
+    Args:
+        name: of the pool.
+        folder: where the lock files of its workers on this computer lie.
+        dead_after: a worker without a heartbeat for this number of seconds counts as dead.
+        pace: how often a worker looks.
+    """
+
+    name: str
+    folder: Path
+    dead_after: float
+    pace: Pace = USUAL_PACE
 
 
 class Work(Protocol):
@@ -71,21 +91,14 @@ class Work(Protocol):
 class Worker:
     """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
 
-    def __init__(
-        self, ledger: Ledger, work: Work, *, pool: str, folder: Path, dead_after: float, pace: Pace = USUAL_PACE
-    ) -> None:
+    def __init__(self, ledger: Ledger, work: Work, pool: WorkerPool) -> None:
         """Make a worker; nothing begins before `start`.
 
         Args:
             ledger: the ledger, open.
             work: what it does.
-            pool: the worker pool: workers with the same handlers and jobs.
-            folder: where the lock files of the pool's workers lie.
-            dead_after: a worker without a heartbeat for this number of seconds counts as dead.
-            pace: how often it looks.
         """
-        self._ledger, self._work, self._pool, self._folder = ledger, work, pool, folder
-        self._dead_after, self._pace = dead_after, pace
+        self._ledger, self._work, self._pool = ledger, work, pool
         self._grace = GRACE
         self._own: OwnLoop | None = None
         self._stop = asyncio.Event()
@@ -137,16 +150,9 @@ class Worker:
         return self._own is not None and self._ended is not None and not self._ended.done()
 
     async def _live(self) -> None:
-        opened = working(
-            self._ledger,
-            self._work,
-            pool=self._pool,
-            folder=self._folder,
-            dead_after=self._dead_after,
-            pace=self._pace,
-            grace=lambda: self._grace,
-        )
-        async with opened as worker:
+        async with opening(self._ledger, self._work, self._pool, grace=lambda: self._grace) as coming:
+            worker = await coming.opened()
+            coming.share()
             stopping = asyncio.create_task(self._stop.wait())
             self._started.set_result(None)
             await asyncio.wait([stopping, *worker.loops], return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +160,7 @@ class Worker:
 
 
 class OpenWorker:
-    """A worker in the running event loop; see `working`."""
+    """A worker in the running event loop; see `opening`."""
 
     def __init__(self, presence: Presence, work: Work, engine: "Engine", recovery: "Recovery", pace: Pace) -> None:
         self.presence, self.engine = presence, engine
@@ -225,7 +231,7 @@ class OpenWorker:
 
 
 class Opening:
-    """A worker that is being opened in a thread; see `opening`."""
+    """A worker that is opened in a thread, while it is alone only once it is needed; see `opening`."""
 
     def __init__(
         self, open_: Callable[[], "tuple[Engine, Recovery]"], presence: Presence, work: Work, pace: Pace, turn: Turn
@@ -233,11 +239,13 @@ class Opening:
         self._open, self._presence, self._work, self._pace, self._turn = open_, presence, work, pace, turn
         self._engine: Engine | None = None
         self._task: asyncio.Task[OpenWorker]
+        self._needed = asyncio.Event()
+        self._closing = False
         self.alone = False
         """Whether no other process has begun an item of the pool, and none can before `share` is called."""
 
     async def begin(self) -> None:
-        """Begin to open.
+        """Begin to open the queue, or to wait until it is needed.
 
         Raises:
             StorageError: the ledger or the lock file cannot be used.
@@ -247,6 +255,8 @@ class Opening:
 
     async def _opened(self) -> OpenWorker:
         try:
+            if self.alone:
+                await self._until_needed()
             engine, recovery = await asyncio.to_thread(self._open_in_turn)
             self._engine = engine
         finally:
@@ -254,10 +264,31 @@ class Opening:
                 self._turn.pass_on()
         return OpenWorker(self._presence, self._work, engine, recovery, self._pace)
 
+    async def _until_needed(self) -> None:
+        """Send heartbeats until the queue is asked for here, or another process wants to take part."""
+        clock = asyncio.get_running_loop().time
+        beaten_at = -self._pace.heartbeat
+        while not self._needed.is_set() and not self._turn.wanted:
+            if clock() - beaten_at >= self._pace.heartbeat:
+                beaten_at = clock()
+                try:
+                    await asyncio.to_thread(self._presence.beat, datetime.now(UTC))
+                except StorageError as fault:
+                    LOG.error("%s", fault)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_FOR_OTHERS):
+                    await self._needed.wait()
+        self._needed.set()
+
     def _open_in_turn(self) -> "tuple[Engine, Recovery]":
-        if not self._turn.wait():
+        if self._closing or not self._turn.wait():
             raise InterruptedError
         return self._open()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the queue is open or being opened."""
+        return not self.alone or self._needed.is_set()
 
     @property
     def is_open(self) -> bool:
@@ -265,11 +296,19 @@ class Opening:
         return self._task.done()
 
     async def opened(self) -> OpenWorker:
-        """Wait until the worker is open.
+        """Open the queue, and wait until it is open.
 
         Raises:
             StorageError: the queue cannot be written.
-            UserError: this process has a worker already.
+        """
+        self._needed.set()
+        return await self.once_needed()
+
+    async def once_needed(self) -> OpenWorker:
+        """As `opened`, but a process that is alone waits until another one wants to take part.
+
+        Raises:
+            StorageError: the queue cannot be written.
         """
         return await asyncio.shield(self._task)
 
@@ -279,11 +318,13 @@ class Opening:
         self._turn.pass_on()
 
     async def close(self, grace: Callable[[], float]) -> None:
-        """End the worker once it is open.
+        """End the worker; one that is being opened once it is open.
 
         Raises:
             Exception: the fault by which one of the worker's tasks had ended.
         """
+        self._closing = True
+        self._needed.set()
         self._turn.give_up()
         await asyncio.wait([self._task])
         try:
@@ -296,52 +337,32 @@ class Opening:
 
 
 @asynccontextmanager
-async def working(
-    ledger: Ledger,
-    work: Work,
-    *,
-    pool: str,
-    folder: Path,
-    dead_after: float,
-    pace: Pace = USUAL_PACE,
-    grace: Callable[[], float] = float,
-) -> AsyncIterator[OpenWorker]:
-    """Work in the running event loop while the block runs.
+async def opening(ledger: Ledger, work: Work, pool: WorkerPool, *, grace: Callable[[], float] = float) -> AsyncIterator[Opening]:
+    """Open a worker in the running event loop, which works until the block ends.
 
     Args:
-        ledger, work, pool, folder, dead_after, pace: as for `Worker`.
+        ledger, work, pool: as for `Worker`.
         grace: the seconds that what is begun may take at the end; asked again and again. By default none.
 
     Raises:
-        StorageError: the ledger, the lock files or the queue cannot be written.
+        StorageError: the ledger or the lock files cannot be written.
         UserError: this process has a worker already.
     """
-    async with opening(ledger, work, pool=pool, folder=folder, dead_after=dead_after, pace=pace, grace=grace) as coming:
-        worker = await coming.opened()
-        coming.share()
-        yield worker
+    if not _one_worker.acquire(blocking=False):
+        raise UserError("this process has a worker already: one is enough, raise its concurrency")
+    try:
+        async with _opening(ledger, work, pool, grace) as coming:
+            yield coming
+    finally:
+        _one_worker.release()
 
 
 @asynccontextmanager
-async def opening(
-    ledger: Ledger,
-    work: Work,
-    *,
-    pool: str,
-    folder: Path,
-    dead_after: float,
-    pace: Pace = USUAL_PACE,
-    grace: Callable[[], float] = float,
-) -> AsyncIterator[Opening]:
-    """Open a worker in the running event loop while the block runs; the arguments are those of `working`.
-
-    Raises:
-        StorageError: the ledger or the lock files cannot be written.
-    """
-    id = WorkerId(folder, pool)
-    presence = Presence(ledger, id, pool, dead_after=dead_after, every=pace.heartbeat)
-    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool)
-    coming = Opening(lambda: _open(ledger, work, pool, presence, loop), presence, work, pace, turn)
+async def _opening(ledger: Ledger, work: Work, pool: WorkerPool, grace: Callable[[], float]) -> AsyncIterator[Opening]:
+    id = WorkerId(pool.folder, pool.name)
+    presence = Presence(ledger, id, pool.name, dead_after=pool.dead_after, every=pool.pace.heartbeat)
+    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool.name)
+    coming = Opening(lambda: _open(ledger, work, pool.name, presence, loop), presence, work, pool.pace, turn)
     try:
         await work.open()
         await coming.begin()

@@ -5,8 +5,8 @@ Several phases are carried out at once: `Place` (see `areopage.bench.execution.p
 others it waits for. Each server has a queue of its own, so that its blocks stay in order and another server's do not wait for it.
 A process may keep to some servers: it listens to their queues alone, and learns from the ledger how far the other phases are.
 
-The process that begins a run does the first blocks while it opens the queue. Others cannot open it before these blocks are in
-the queue, and begun there.
+The process that begins a run does its blocks without the queue until another process wants to take part, and while it opens the
+queue then. Others cannot open it before the blocks that are under way are in the queue, and begun there.
 """
 
 import asyncio
@@ -199,21 +199,21 @@ class RunBlocks:
     # --- before the queue is open
 
     def _begin_ahead(self, line: Line) -> None:
-        """Begin the next blocks on a server while the queue is opened, where no other process can have begun them."""
+        """Begin the next blocks on a server before the queue is open, where no other process can have begun them."""
         if self._worker is None or not self._worker.alone or self._worker.is_open:
             return
-        room = AT_ONCE - sum(not task.done() for task in line.ahead.values())
-        for course, number in line.blocks:
-            item = self._item(course, number)
-            if room > 0 and number in course.open - course.asking and item not in line.ahead:
-                line.ahead[item] = asyncio.create_task(self._do_ahead(line, course, number))
-                room -= 1
+        while len(line.ahead) < AT_ONCE and line.begun_ahead < len(line.blocks):
+            course, number = line.blocks[line.begun_ahead]
+            line.begun_ahead += 1
+            if number in course.open and not course.stopped:
+                line.ahead[self._item(course, number)] = asyncio.create_task(self._do_ahead(line, course, number))
 
     async def _do_ahead(self, line: Line, course: Course, number: int) -> None:
         await self._do(course, number)
         if not course.stopped:
             course.end([number])
             self._tell()
+        del line.ahead[self._item(course, number)]
         self._begin_ahead(line)
         self._share()
 
@@ -235,7 +235,7 @@ class RunBlocks:
 
     async def _looking(self, opening: Opening) -> None:
         """Enqueue blocks as they come, and notice those that other processes have finished."""
-        worker = await opening.opened()
+        worker = await opening.once_needed()
         self._share()
         clock = asyncio.get_running_loop().time
         looked_at = -_LOOK_ALONE
@@ -270,7 +270,9 @@ class RunBlocks:
                     self._tell()
 
     async def finish(self, opening: Opening) -> None:
-        """Remove the run's queues, unless another process still carries the run out."""
+        """Remove the run's queues, unless there are none or another process still carries the run out."""
+        if not opening.is_needed:
+            return
         worker = await opening.opened()
         if len(worker.presence.live) == 1:
             for handler in self._handlers.values():

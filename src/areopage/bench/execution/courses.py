@@ -48,4 +48,6 @@ class Line:
         self.beginning = asyncio.Lock()
         """Held by the block whose calls begin."""
         self.ahead: dict[str, asyncio.Task[None]] = {}
-        """The blocks, by their items, that this process began before the queue was open."""
+        """The blocks under way, by their items, that this process began before the queue was open."""
+        self.begun_ahead = 0
+        """How many of `blocks` have been looked at to begin them so."""

@@ -7,7 +7,7 @@ p-values decide: see `family_of`. It makes no difference whether both sides have
 from collections.abc import Iterator, Sequence
 from math import floor, log2, sqrt
 from statistics import NormalDist
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -38,23 +38,49 @@ class Tested(Struct, frozen=True, kw_only=True):
     direction: Direction = "unclear"
 
 
-class TestedDifference(Struct, frozen=True, kw_only=True):
+class TestedDifference(Protocol):
     """A difference of scores and of failures with its two tests; differences are first − second."""
 
-    __test__ = False  # pytest: no test class
+    @property
+    def by_score(self) -> Tested:
+        """The test of the scores."""
+        ...
 
-    by_score: Tested
-    by_failures: Tested
+    @property
+    def by_failures(self) -> Tested:
+        """The test of the failures."""
+        ...
 
     @property
     def amounts(self) -> tuple[float | None, float | None]:
         """The differences of the shares of failures, and of the scores."""
-        raise NotImplementedError
+        ...
 
     @property
     def changes(self) -> tuple[int, int]:
         """How many cases differ, by failures and by scores."""
-        raise NotImplementedError
+        ...
+
+    @property
+    def directions(self) -> tuple[Direction, Direction]:
+        """What failures say, and what scores say."""
+        ...
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether anything is worse or better beyond chance."""
+        ...
+
+    def with_tests(self, *, by_score: Tested, by_failures: Tested) -> Self:
+        """The difference with other tests."""
+        ...
+
+
+class TwoTests(Struct, frozen=True, kw_only=True):
+    """The test of a difference of scores, and that of a difference of failures."""
+
+    by_score: Tested
+    by_failures: Tested
 
     @property
     def directions(self) -> tuple[Direction, Direction]:
@@ -65,6 +91,10 @@ class TestedDifference(Struct, frozen=True, kw_only=True):
     def is_telling(self) -> bool:
         """Whether anything is worse or better beyond chance."""
         return self.directions != ("unclear", "unclear")
+
+    def with_tests(self, *, by_score: Tested, by_failures: Tested) -> Self:
+        """The difference with other tests."""
+        return msgspec.structs.replace(self, by_score=by_score, by_failures=by_failures)
 
 
 class TestedLevel(Struct, frozen=True, kw_only=True):
@@ -177,8 +207,7 @@ def settled(found: AnyDifference, corrected: Sequence[float | None], scale: Scal
     failures_p, score_p = corrected
     failures, score = found.amounts
     score_worse = score is not None and (score < 0) == scale.higher_is_better
-    return msgspec.structs.replace(
-        found,
+    return found.with_tests(
         by_failures=_settled(found.by_failures, failures_p, level, is_worse=(failures or 0.0) > 0),
         by_score=_settled(found.by_score, score_p, level, is_worse=score_worse),
     )
