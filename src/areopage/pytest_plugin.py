@@ -79,7 +79,7 @@ def areopage_sample(request: pytest.FixtureRequest) -> "Sample":
     try:
         claim = _claim(request.node, marker.args, marker.kwargs)
     except UserError as fault:
-        pytest.fail(f"areopage: {fault}", pytrace=False)
+        raise _refusal(fault) from None
     sample = sample_of(claim)
     request.node.stash[_CLAIMED] = claim, sample
     return sample
@@ -117,7 +117,7 @@ class Jury:
                 pytest.fail("the answer is empty", pytrace=False)
             found = decide_answer(own, case, f"{self._item.nodeid} {self._asked}", _place(self._item.config))
         except UserError as fault:
-            pytest.fail(f"areopage: {fault}", pytrace=False)
+            raise _refusal(fault) from None
         _settle(self._item, own, found)
 
 
@@ -159,7 +159,7 @@ def _decide(item: pytest.Item, claim: "Claim", sample: "Sample") -> None:
     try:
         found = decide(claim, sample, item.nodeid, _place(item.config), keep=keep)
     except UserError as fault:
-        pytest.fail(f"areopage: {fault}", pytrace=False)
+        raise _refusal(fault) from None
     _settle(item, claim, found)
 
 
@@ -180,6 +180,11 @@ def _settle(item: pytest.Item, claim: "Claim", found: "Decision") -> None:
         pytest.fail(f"not decided: {found.text}", pytrace=False)
     if how == "skip":
         raise pytest.skip.Exception(f"not decided: {found.text}", _use_item_location=True)
+
+
+def _refusal(fault: Exception) -> BaseException:
+    """The failure of a test by a mistake of the user, in one line."""
+    return pytest.fail.Exception(f"areopage: {fault}", pytrace=False)
 
 
 def _when_undecided(config: pytest.Config, claim: "Claim") -> "WhenUndecided":

@@ -172,10 +172,12 @@ def test_goldens_and_test_cases_of_deepeval_become_cases(command: Command, tmp_p
 
 def test_a_context_of_deepeval_that_is_no_list_of_texts_is_rejected(command: Command, tmp_path: Path) -> None:
     goldens = [{"input": "a", "expected_output": "b"}, {"input": "c", "context": 5}, {"input": "d", "context": {"x": 1}}]
+    goldens.append(goldens[0])
     (tmp_path / "g.json").write_text(json.dumps(goldens), encoding="utf-8")
     done = command("suites", "import", "deepeval", tmp_path / "g.json", tmp_path / "suite")
     assert done.code == 0, done.err
-    assert "rejected: 2 rows" in done.out and "context: write a list of texts" in done.out
+    assert "rejected: 3 rows" in done.out and "context: write a list of texts" in done.out
+    assert "it is the same as an earlier row" in done.out
 
 
 def test_a_name_that_is_not_kept_is_one_short_line(command: Command, tmp_path: Path) -> None:
@@ -233,6 +235,19 @@ print(json.dumps(next(path.name for path in Path(".").glob("*.eval"))))
 """
 
 
+def test_scores_of_samples_with_an_odd_id_or_none_are_kept(command: Command, tmp_path: Path) -> None:
+    scores = {"match": {"value": "C"}}
+    samples = [{"id": id, "input": f"Why {id}?", "output": {"completion": "So."}, "scores": scores} for id in ("", " a ", 7)]
+    (tmp_path / "log.json").write_text(
+        json.dumps({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": samples}), encoding="utf-8"
+    )
+    done = command("suites", "import", "inspect", tmp_path / "log.json", tmp_path / "suite")
+    assert done.code == 0, done.err
+    found = {row["id"] for row in rows(tmp_path / "suite" / "data" / "cases.jsonl")}
+    assert len(found) == 3 and {"a", "7"} < found
+    assert {line["case_id"] for line in rows(tmp_path / "suite" / "data" / "recorded_scores.jsonl")} == found
+
+
 def test_the_scores_of_a_log_of_inspect_stand_beside_those_of_our_judges(command: Command, tmp_path: Path) -> None:
     log = tmp_path / with_inspect(SCORED, folder=tmp_path)
     suite = tmp_path / "suite"
@@ -241,6 +256,8 @@ def test_the_scores_of_a_log_of_inspect_stand_beside_those_of_our_judges(command
     assert "2 cases, 2 of them with a response" in done.out
     assert "2 criteria, 4 recorded scores" in done.out
     assert command("suites", "validate", suite).code == 0
+    recorded = rows(suite / "data" / "recorded_scores.jsonl")
+    assert {(line["case_id"], line["response"]) for line in recorded} == {("a", "Paris"), ("b", "Berlin")}
     ours = tmp_path / "ours.jsonl"
     ours.write_text("".join(json.dumps({"case_id": case, "text": '{"score": 1, "explanation": "e"}'}) + "\n" for case in "ab"))
     judges = ("--judge", f"recorded=replay:{suite / 'data' / 'recorded_scores.jsonl'}", "--judge", f"ours=replay:{ours}")

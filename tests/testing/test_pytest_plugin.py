@@ -220,6 +220,8 @@ def test_empty_answers_count_neither_as_passing_nor_as_failing(session: Session)
         (claimed(share=1.5), "at_least=1.5: give a share"),
         (claimed(more=", confidence=95"), "confidence=95: give a number"),
         (claimed(more=", undecided='ignore'"), "undecided='ignore': use"),
+        (claimed(more=", baseline='no'"), "baseline='no': give True or False"),
+        *((claimed().replace("passes=1", f"passes={wrong}"), "give a whole number from 1 on") for wrong in ("'x'", "0", "1.5")),
         (claimed(more=", suite='nowhere'"), "nowhere"),
         (claimed().replace(CRITERION, "safety.harm.dnger"), "dnger"),
         (claimed().replace("cases.jsonl", "missing.jsonl"), "missing.jsonl: no such file"),
@@ -233,7 +235,8 @@ def test_a_mistake_of_the_user_fails_in_one_line(session: Session, body: str, to
     done = session(body)
     counts = done.parseoutcomes()
     assert counts.get("failed", 0) + counts.get("errors", 0) == 1 and "passed" not in counts
-    assert told in done.stdout.str() and "Traceback" not in done.stdout.str()
+    text = done.stdout.str()
+    assert told in text and "Traceback" not in text and "During handling" not in text
 
 
 def test_coroutines_conversations_and_documents_are_taken(session: Session, server: FakeServer) -> None:

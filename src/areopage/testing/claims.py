@@ -77,8 +77,8 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
         datasets=tuple(folder / name for name in lists["datasets"]),
         at_least=_share(given.get("at_least")),
         confidence=_confidence(given.get("confidence", CONFIDENCE)),
-        baseline=bool(given.get("baseline", False)),
-        passes=given.get("passes"),
+        baseline=_flag("baseline", given.get("baseline", False)),
+        passes=_passes(given.get("passes")),
         language=given.get("language"),
         undecided=undecided,
     )
@@ -98,6 +98,18 @@ def _several(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, Sequence) and all(isinstance(one, str | Path) for one in value):
         return tuple(map(str, value))
     raise UserError(f"{name}: give a text or a list of texts, not {value!r:.60}")
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UserError(f"{name}={value!r:.40}: give True or False")
+    return value
+
+
+def _passes(value: Any) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise UserError(f"passes={value!r:.40}: give a whole number from 1 on")
+    return value
 
 
 def _share(value: Any) -> float | None:

@@ -64,18 +64,19 @@ class Foreign(Struct, kw_only=True):
     rejected: list[RejectedRow] = []
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
 
-    def add(self, row: dict[str, Any], file: Path, number: int) -> bool:
-        """Take a row that can be a case, else reject it; whether it was taken."""
+    def add(self, row: dict[str, Any], file: Path, number: int) -> str:
+        """Take a row that can be a case, else reject it; the id of the case, or ""."""
         kept = {name: value for name, value in row.items() if value not in (None, "", [], {})}
         try:
-            if kept.get("id") in self.rows:
-                raise ValueError(f"the id {clip(str(kept['id']), 80)!r} is taken by an earlier row")
             built = build_case(Row(number, tuple(kept), tuple(kept.values())), plan_columns(tuple(kept)), file, _RULES)
+            if built.case.id in self.rows:
+                named = f"the id {clip(built.case.id, 80)!r} is taken by" if "id" in kept else "it is the same as"
+                raise ValueError(f"{named} an earlier row")
         except (ValueError, DatasetError) as fault:
             self.reject(file, number, str(fault), clip(msgspec.json.encode(kept).decode("utf-8", "replace")))
-            return False
-        self.rows[built.case.id] = {"id": built.case.id, **kept}
-        return True
+            return ""
+        self.rows[built.case.id] = {**kept, "id": built.case.id}
+        return built.case.id
 
     def reject(self, file: Path, number: int, reason: str, content: str = "") -> None:
         """Note a row that cannot be used."""

@@ -34,7 +34,8 @@ def read_inspect(path: Path) -> Foreign:
         criterion = path_of(JUDGED, scorer, found.criteria)
         found.criteria[criterion] = ForeignCriterion(kind="scorer", text=scorer, scale=Scale(min=min(values), max=max(values)))
         found.lines += [
-            {"case_id": case, "asked": RECORDED, "criterion": criterion, "score": score, "model": f"inspect:{scorer}"}
+            {"case_id": case, **_judged(found.rows[case]), "asked": RECORDED, "criterion": criterion, "score": score}
+            | {"model": f"inspect:{scorer}"}
             for case, score in by_case.items()
         ]
     for row_id, kept in found.rows.items():
@@ -44,11 +45,16 @@ def read_inspect(path: Path) -> Foreign:
     return found
 
 
+def _judged(row: dict[str, Any]) -> dict[str, str]:
+    """The response that was scored: its score is given to no other."""
+    return {"response": row["response"]} if row.get("response") else {}
+
+
 def _take(found: Foreign, scores: dict[str, dict[str, float]], row: Row, path: Path) -> None:
     cells: dict[str, Any] = dict(zip(row.names, row.cells, strict=True))
-    if found.add(cells, path, row.number):
+    if id := found.add(cells, path, row.number):
         for scorer, value in cells.get(SCORES, {}).items():
             if isinstance(value, float):
-                scores.setdefault(scorer, {})[str(cells["id"])] = value
+                scores.setdefault(scorer, {})[id] = value
             else:
                 found.left_out[f"score of {scorer} that is no number"] += 1
