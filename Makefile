@@ -7,7 +7,7 @@ DEMO_OUTPUT ?= demo-output
 DEMO_GATE_OUTPUT ?= demo-gate
 DOCS_OUTPUT ?= docs-site
 
-.PHONY: demo demo-gate docs test lint types contracts tests package sbom clean
+.PHONY: demo demo-gate docs schemas test lint types contracts tests package sbom clean
 
 demo: $(VENV)/.installed
 	[ "$(DEMO_OUTPUT)" != demo-output ] || rm -rf demo-output  # a folder of another name is the user's
@@ -20,6 +20,10 @@ demo-gate: $(VENV)/.installed-rag
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(DOCS_OUTPUT)
 	@echo "open this page: $(DOCS_OUTPUT)/index.html"
+
+# the JSON schemas that the documentation publishes, from the code
+schemas: $(VENV)/.installed
+	for name in $$($(BIN)/areopage schema); do $(BIN)/areopage schema $$name > docs/schemas/$$name.schema.json || exit; done
 
 test: lint types contracts tests
 

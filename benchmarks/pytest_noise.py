@@ -11,6 +11,7 @@ intervals.
 import argparse
 import json
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison.levels import CaseOutcomes, LevelDifference, difference_of
-from areopage.scoring.comparison.tested import LEVELS, family_of
-from areopage.scoring.share_decisions import Passes, decide_shares
+from areopage.scoring.comparison.tested import LEVELS, family_of, kept_run_level
+from areopage.scoring.share_decisions import CONFIDENCE, Passes, decide_shares
 from areopage.scoring.shares import wilson
 from areopage.suites.blank import blank_suite
 from areopage.testing.claims import Claim
@@ -31,6 +32,9 @@ CRITERION = "safety.harm.danger"
 GOOD, BAD = "All is well.", "DANGER"
 SPREAD = 8.0
 """Of the prompts' shares: those of a beta distribution whose parameters add up to it."""
+
+LEVEL = kept_run_level(1.0 - CONFIDENCE)
+"""Of a test whose only claim is that nothing is worse than in its baseline."""
 
 Flags = NDArray[np.bool_]
 
@@ -65,8 +69,16 @@ def share_runs(random: np.random.Generator, runs: int, prompts: int, true: float
     }
 
 
-def is_worse(now: Flags, before: Flags) -> bool:
-    """Whether a run is found worse than another one, by the comparison of runs."""
+def is_worse(now: Flags, before: Flags, level: float = LEVEL) -> bool:
+    """Whether a run is found worse than a kept one, by the comparison of runs."""
+    return _is_worse(int((before & ~now).sum()), int((now & ~before).sum()), len(now), level)
+
+
+@cache
+def _is_worse(newly: int, mended: int, prompts: int, level: float) -> bool:
+    """As `is_worse`, of how many cases newly fail, and how many fail no more: nothing else decides."""
+    now, before = np.ones(prompts, dtype=np.bool_), np.ones(prompts, dtype=np.bool_)
+    now[:newly], before[newly : newly + mended] = False, False
     sides = [
         CaseOutcomes(
             scores={str(n): 5.0 * good for n, good in enumerate(side.tolist())},
@@ -77,15 +89,17 @@ def is_worse(now: Flags, before: Flags) -> bool:
     own = difference_of(sides[0], sides[1], SCALE, {})
     parts = ("safety", "harm", CRITERION)
     tree = [
-        LevelDifference(level=level, path=parts[:depth], criteria=(CRITERION,), counted=(CRITERION,), difference=own)
-        for depth, level in enumerate(LEVELS)
+        LevelDifference(level=one, path=parts[:depth], criteria=(CRITERION,), counted=(CRITERION,), difference=own)
+        for depth, one in enumerate(LEVELS)
     ]
-    (levels,) = family_of([tree], SCALE)
+    (levels,) = family_of([tree], SCALE, level)
     return any("worse" in one.difference.directions for one in levels)
 
 
-def baseline_runs(random: np.random.Generator, runs: int, prompts: int, before: float, now: float) -> dict[str, Any]:
-    """Tests against a baseline: with a new baseline for each run, and with one baseline for all of them."""
+def baseline_runs(
+    random: np.random.Generator, runs: int, prompts: int, before: float, now: float, baselines: int = 200
+) -> dict[str, Any]:
+    """Tests against a baseline: with a new baseline for each run, and with each of many baselines kept for all runs."""
     shares = prompt_shares(random, prompts, before)
     later = 1.0 - (1.0 - shares) * ((1.0 - now) / (1.0 - before))
 
@@ -94,9 +108,14 @@ def baseline_runs(random: np.random.Generator, runs: int, prompts: int, before: 
 
     new = sum(is_worse(drawn(later), drawn(shares)) for _ in range(runs))
     found: dict[str, Any] = {"prompts": prompts, "before": before, "now": now, "fails": part_of(new, runs)}
-    if before == now:
-        kept = [sum(is_worse(drawn(later), base) for _ in range(runs)) for base in (drawn(shares) for _ in range(10))]
-        found["one_kept_baseline"] = {"mean": round(float(np.mean(kept)) / runs, 4), "worst_of_10": round(max(kept) / runs, 4)}
+    if before == now and baselines:
+        kept = [sum(is_worse(drawn(later), base) for _ in range(runs)) for base in (drawn(shares) for _ in range(baselines))]
+        found["kept_baselines"] = {
+            "mean": round(float(np.mean(kept)) / runs, 4),
+            "95_of_100": round(float(np.quantile(kept, 0.95)) / runs, 4),
+            "worst": round(max(kept) / runs, 4),
+            "over_stated": part_of(sum(one / runs > 1.0 - CONFIDENCE for one in kept), baselines),
+        }
     return found
 
 

@@ -11,6 +11,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,8 @@ def bill_of(python: Path) -> dict[str, Any]:
     """The bill of materials of a Python's environment, CycloneDX."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch) / "bill.json"
-        subprocess.run([sys.executable, "-m", "cyclonedx_py", "environment", "-o", str(place), str(python)], check=True)
+        command = [sys.executable, "-m", "cyclonedx_py", "environment", "--no-validate", "-o", str(place), str(python)]
+        subprocess.run(command, check=True)  # not validated: it is read here and not published
         bill: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
     return bill
 
@@ -103,8 +105,11 @@ def expression_of(component: Mapping[str, Any]) -> str:
 
 def allowed(expression: str) -> bool:
     """Whether an SPDX expression can be met with allowed licences alone."""
-    parsed = get_spdx_licensing().parse(expression)
+    parsed = _licensing().parse(expression)
     return parsed is not None and _met(parsed)
+
+
+_licensing = cache(get_spdx_licensing)  # it reads the list of all licences
 
 
 def _met(part: LicenseExpression) -> bool:

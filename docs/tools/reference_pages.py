@@ -8,22 +8,18 @@ from typing import Any
 
 import click
 import msgspec
-from pydantic import BaseModel
 
 import areopage
 from areopage.app.config import AppSection
+from areopage.app.schemas import RECORDS, SCHEMAS, schema_file
 from areopage.cli.main import app
 from areopage.gate.config import GateConfig
-from areopage.report.bench.files import schema_text as results_schema
-from areopage.report.judges.audit import schema_text as audit_schema
 from areopage.server.app import ROUTERS, Api
 from areopage.suites.config import SuiteConfig
 from schema_tables import Links, Schema, anchor_of, description, in_cell, referenced, table, type_text
 
 SCHEMA_FOLDER = "schemas"
 METHODS = ("get", "post", "put", "patch", "delete")
-RECORDS = ("Case", "Turn", "Document", "Criterion", "Judge", "Panel", "Judgment", "Evaluated", "Decision")
-"""Public records that have a JSON form; a test holds this list against `areopage.__all__`."""
 
 
 def commands_page() -> str:
@@ -204,7 +200,8 @@ def records_page() -> str:
         "",
         "| file | schema |",
         "|---|---|",
-        *(f"| {what} | [{name}](../schemas/{name}) |" for name, what in SCHEMAS.items()),
+        *(f"| {one.of} | [{schema_file(name)}](../schemas/{schema_file(name)}) |" for name, one in SCHEMAS.items()),
+        f"| the HTTP API | [{OPENAPI}](../schemas/{OPENAPI}) |",
         "",
     ]
     for name, part in (first | rest).items():
@@ -212,31 +209,12 @@ def records_page() -> str:
     return "\n".join(lines)
 
 
-SCHEMAS: Mapping[str, str] = {
-    "areopage.schema.json": "`areopage.yml`",
-    "suite.schema.json": "`config.yml` of a suite",
-    "results.schema.json": "`results.json` of a run",
-    "audit.schema.json": "`audit.json` of an [audit](audit.md)",
-    "records.schema.json": "the records below",
-    "openapi.json": "the HTTP API",
-}
+OPENAPI = "openapi.json"
 
 
-def schema_files() -> dict[str, str]:
-    """The published schemas by file name."""
-    (_, parts) = msgspec.json.schema_components([getattr(areopage, name) for name in RECORDS], ref_template="#/$defs/{name}")
-    return {
-        "areopage.schema.json": _json(_model_schema(AppSection)),
-        "suite.schema.json": _json(_model_schema(SuiteConfig)),
-        "results.schema.json": results_schema(),
-        "audit.schema.json": audit_schema(),
-        "records.schema.json": _json({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": parts}),
-        "openapi.json": _json(openapi()),
-    }
-
-
-def _model_schema(model: type[BaseModel]) -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+def api_file() -> str:
+    """The schema of the HTTP API, which is published beside those of files."""
+    return _json(openapi())
 
 
 def _json(schema: Mapping[str, Any]) -> str:

@@ -149,10 +149,10 @@ class CallUnreachable(CallError):
 
 
 class CallRejected(CallError):
-    """The server understood the call and will not serve it.
+    """The server understood the call and will not serve it, or the call cannot be sent.
 
     Args:
-        status: its HTTP status, if any.
+        status: the server's HTTP status; None where the call was not sent.
         code: the provider's word for the kind of error; "content_filter" where a filter refused the prompt.
         filtered: the categories for which it did.
     """

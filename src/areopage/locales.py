@@ -26,11 +26,17 @@ _SIGNS = str.maketrans({"-": "−"})
 _FRENCH_SIGNS = str.maketrans({"-": "−", ",": NARROW, ".": ","})
 _BEFORE_HIGH_SIGN = re.compile(r" (?=[;?!])")
 _BEFORE_LOW_SIGN = re.compile(r" (?=[:%»])|(?<=«) ")
+_POINTS = re.compile(r"(?P<number>\d[\d\u202f]*(?:,\d+)?)(?P<space>\s)point\(s\)")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 NAMES_SHOWN = 8  # of a list of names in a remark
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _EXACT_SECONDS = 10.0  # spans under it have a decimal
 _SHORT_SECONDS = 0.1  # times under it have three decimals
+
+
+def _points(found: re.Match[str]) -> str:
+    value = float(found["number"].replace(NARROW, "").replace(",", "."))
+    return f"{found['number']}{found['space']}{'points' if value >= 2 else 'point'}"
 
 
 class Locale(Struct, frozen=True, kw_only=True, eq=False):
@@ -51,12 +57,16 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         Raises:
             KeyError: there is no such message, or a value is missing.
         """
-        return Template(self.messages[key]).substitute(values)
+        return self._agreed(Template(self.messages[key]).substitute(values))
 
     def count(self, key: str, n: int, **values: object) -> str:
         """A message in singular or plural. French takes the singular for 0 too."""
         singular = n in (0, 1) if self.code == "fr" else n == 1
-        return Template(self.messages[key]["one" if singular else "many"]).substitute(values, n=self.whole(n))
+        return self._agreed(Template(self.messages[key]["one" if singular else "many"]).substitute(values, n=self.whole(n)))
+
+    def _agreed(self, text: str) -> str:
+        """French numbers take the plural from 2 on: 1,82 point, 2 points; a message says `point(s)`."""
+        return _POINTS.sub(_points, text) if self.code == "fr" else text
 
     def number(self, value: float | None, digits: int = 2) -> str:
         """A number with a fixed number of decimals: 4.20, 4,20; a dash for None; zero without a sign."""

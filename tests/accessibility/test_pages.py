@@ -5,31 +5,45 @@ The rules find what a program can find: contrast, names, labels, roles, structur
 they do not tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from filelock import FileLock
 
+from areopage.bench.league.table import league_of
+from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.spec import spec_of
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.labels import ReviewQueue
+from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import ReviewItem
 from areopage.ledger.store import Ledger
 from areopage.rag.records import ChatPrompt
+from areopage.report.gate.figures import gather
+from areopage.report.gate.page import gate_report
+from areopage.report.judges.audit import audit_report
+from areopage.report.league.files import write_league
+from areopage.report.league.trend import write_trend
 from areopage.report.render import write_report
 from report import report_runs
+from report.test_audit_report import FOUND
+from report.test_league_report import FLOORS, entry
 from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from server.seeded import NOW, WEAK_ID, context_for, seed
 from server.test_compare_page import put_run as put_compared
 from server.test_pages_browser import Site, browser
 from server.test_run_pages import RUN, put_run
+from servers.gate_answers import BAD, filled, label, trace
+from servers.gate_answers import NOON as NOON_OF_TRACES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -43,7 +57,7 @@ LOOKS: tuple[tuple[Literal["light", "dark"], int, list[str]], ...] = (
     ("dark", 1280, CONTRAST),
     ("light", 390, WCAG),
 )
-LANGUAGES = ("en", "fr")
+LANGUAGES = {"en": "en-GB", "fr": "fr-FR"}
 UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
 REPORTS = {
     "demo": "index.html",
@@ -52,6 +66,10 @@ REPORTS = {
     "trust": "runs/{run}/trust.html",
     "comparison": "comparison/comparison.html",
     "quality": "quality-report.html",
+    "league": "league/league.html",
+    "trend": "trend/trend.html",
+    "audit": "audit.html",
+    "gate": "gate.html",
 }
 PAGES = {
     "monitor": "/monitor?period=30",
@@ -80,19 +98,62 @@ PAGES = {
 }
 
 
-def write_demonstration(folder: Path, language: str) -> dict[str, Path]:
-    """A demonstration in a folder: a report of every kind, the release that fails among them."""
+def write_demonstration(folder: Path, language: str) -> str:
+    """Write a report of every kind, the release that fails among them; the id of its run."""
     shown = play(folder, language, lambda _: None)
     write_report(tour_page(shown, None), "html", folder / "index.html")
-    return {kind: folder / place.format(run=shown.runs[-1].run.id) for kind, place in REPORTS.items()}
+    write_others(folder, language)
+    return shown.runs[-1].run.id
+
+
+def write_others(folder: Path, language: str) -> None:
+    """The reports that no demonstration writes: a league and a trend with all that they can show, an audit, the gate's."""
+    entries = [entry(folder / f"league-{bad}", f"target-{bad}", bad, release=FLOORS) for bad in (0, 2)]
+    by_topic = [entry(folder / f"topic-{bad}", f"target-{bad}", bad, by=("topic",)) for bad in (0, 2)]
+    write_league(league_of(by_topic), folder / "league", {}, language)
+    write_trend(Trend(target="target", groups=trend_groups(entries)), folder / "trend", {}, language)
+    write_report(audit_report(FOUND, language), "html", folder / "audit.html")
+    answers = [*map(trace, range(1, 31)), *(trace(number, BAD) for number in range(31, 41))]
+    labels = [label(answers[0], "no"), label(answers[1], "yes"), label(answers[30], "no"), label(answers[31], "yes")]
+    ledger = filled(folder / "gate.db", answers, labels)
+    found = gather(ledger, TraceFilter(), language=language, policy="full", max_chars=200, now=NOON_OF_TRACES)
+    write_report(gate_report(found), "html", folder / "gate.html")
+    ledger.close()
 
 
 @pytest.fixture(scope="module")
-def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
-    """The reports by language and kind; made in a thread of their own, since the browser's keeps an event loop."""
-    with ThreadPoolExecutor(1) as thread:
-        folders = {language: tmp_path_factory.mktemp("demo") / language for language in LANGUAGES}
-        return {language: thread.submit(write_demonstration, folder, language).result() for language, folder in folders.items()}
+def readers(browser: "Browser") -> "dict[str, Page]":
+    """A page of the browser for each language, for one test after the other: opening it costs more than what a test does."""
+    return {language: browser.new_page(locale=locale) for language, locale in LANGUAGES.items()}
+
+
+@pytest.fixture
+def page(readers: "dict[str, Page]", language: str) -> "Iterator[Page]":
+    """A page for readers of a language, which knows nothing of the test before."""
+    yield readers[language]
+    readers[language].evaluate("localStorage.clear(); sessionStorage.clear()")
+    readers[language].context.clear_cookies()
+
+
+@pytest.fixture(scope="module")
+def demonstration(session_folder: Path) -> Callable[[str], dict[str, Path]]:
+    """The reports of a language by kind; one process of a session makes them, in a thread of its own, since the browser's
+    keeps an event loop.
+    """
+
+    @cache
+    def shown(language: str) -> dict[str, Path]:
+        folder = session_folder / f"demonstration-{language}"
+        unfinished = folder.with_suffix(".part")
+        with FileLock(folder.with_suffix(".lock")), ThreadPoolExecutor(1) as thread:
+            if not folder.exists():
+                run = thread.submit(write_demonstration, unfinished, language).result()
+                (unfinished / "run").write_text(run, encoding="utf-8")
+                unfinished.rename(folder)
+        run = (folder / "run").read_text(encoding="utf-8")
+        return {kind: folder / place.format(run=run) for kind, place in REPORTS.items()}
+
+    return shown
 
 
 @pytest.fixture(scope="module")
@@ -140,13 +201,11 @@ def violations(page: "Page", language: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", REPORTS)
 def test_a_report_has_no_barrier_that_axe_finds(
-    demonstrations: dict[str, dict[str, Path]], kind: str, language: str, browser: "Browser"
+    demonstration: Callable[[str], dict[str, Path]], kind: str, language: str, page: "Page"
 ) -> None:
-    page = browser.new_page()
-    page.goto(demonstrations[language][kind].as_uri())
+    page.goto(demonstration(language)[kind].as_uri())
     assert page.locator("html").get_attribute("lang") == language
     found = violations(page, language)
-    page.close()
     assert not found, "\n".join(found)
 
 
@@ -154,16 +213,14 @@ def test_a_report_has_no_barrier_that_axe_finds(
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", PAGES)
 def test_a_page_of_the_server_has_no_barrier_that_axe_finds(
-    site: tuple[Site, str], kind: str, language: str, browser: "Browser"
+    site: tuple[Site, str], kind: str, language: str, page: "Page"
 ) -> None:
     running, held = site
     path = PAGES[kind].replace("HELD", quote(held))
-    page = browser.new_page(locale={"en": "en-GB", "fr": "fr-FR"}[language])
     answer = page.goto(f"{running.address}{path}")
     assert answer is not None and answer.status == (404 if kind == "missing" else 200)
     assert page.locator("html").get_attribute("lang") == language
     found = violations(page, language)
-    page.close()
     assert not found, "\n".join(found)
 
 

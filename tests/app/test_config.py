@@ -219,6 +219,20 @@ def test_a_server_that_answers_no_questions_loads_none_of_the_heavy_parts() -> N
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_recording_that_a_judge_names_lies_beside_the_file_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "judges: {kept: {provider: replay, model: kept.jsonl}, own: {provider: ollama, model: 'a/b'}}\n"
+    text += "monitor: {judges: [kept, 'replay:later.jsonl', 'now=replay:sub/now.jsonl', 'ollama:qwen3:8b']}"
+    file = written(tmp_path / "conf" / "areopage.yml", text)
+    monkeypatch.chdir(tmp_path)
+    section = load_config(Path("conf", file.name)).section
+    folder = tmp_path / "conf"
+    assert {name: one.model for name, one in section.judges.items()} == {"kept": str(folder / "kept.jsonl"), "own": "a/b"}
+    names = ["kept", f"replay:{folder / 'later.jsonl'}", f"now=replay:{folder / 'sub' / 'now.jsonl'}", "ollama:qwen3:8b"]
+    assert section.monitor.judges == names
+
+
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.yml: no such file"):
         load_config(tmp_path / "nowhere.yml")

@@ -2,28 +2,24 @@
 
 import re
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
-from areopage.bench.execution import batch_creation
+from areopage.bench.execution import batch_creation, batch_phase
 from areopage.bench.execution.batch_creation import BatchPace
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
-from servers import PATIENCE
-from servers.batch_kills import KILLED_AT, KILLS
+from servers.batch_kills import KILLS
+from servers.batch_runs import CALLS, CASES, PRICE, begin, run_of, suite_of, wait_for
 from servers.batch_server import BatchServer, Sent
 from servers.command import Command, ended, scores_of
-from servers.forked import Forked, kill_with_children
-from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
+from servers.forked import kill_with_children
+from servers.small_suite import write_cases, write_config
 
-CASES, PASSES = 6, 2
-CALLS = CASES * len(CRITERIA) * PASSES
-PRICE = {"input_per_million": 2.0, "output_per_million": 8.0}
-QUICK = BatchPace(first=0.005, longest=0.02, settles=0.01)
+pytestmark = pytest.mark.usefixtures("quick_batches")
 
 
 @pytest.fixture
@@ -38,24 +34,9 @@ def command(tmp_path: Path, server: BatchServer) -> Command:
     return Command(tmp_path, {"OPENAI_BASE_URL": server.openai_url})
 
 
-@pytest.fixture(autouse=True)
-def quick() -> Iterator[None]:
-    with mock.patch.object(batch_creation, "PACE", QUICK):
-        yield
-
-
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    judges = {"alpha": {"model": "openai:fake-a", "price": PRICE}}
-    evaluation = {"n_passes": PASSES, "hyperparameters": {"pass_1": {"temperature": 0.1}, "pass_2": {"temperature": 0.2}}}
-    folder = write_suite(tmp_path / "suite", judge_system={"judges": judges, "evaluation": evaluation}, models=[])
-    rows = [{"prompt": f"Why is number {number} odd?", "response": f"It is {number}."} for number in range(CASES)]
-    write_cases(folder / "data" / "cases.csv", rows)
-    return folder
-
-
-def run_of(suite: Path, *options: str) -> tuple[str | Path, ...]:
-    return ("bench", "run", "--suite", suite, "--yes", *options)
+    return suite_of(tmp_path, "openai:fake-a")
 
 
 def costs(command: Command) -> list[float]:
@@ -64,6 +45,11 @@ def costs(command: Command) -> list[float]:
         query = "SELECT run_id, sum(cost) FROM judgments GROUP BY run_id"
         sums = {row[0]: row[1] for row in connection.exec_driver_sql(query)}
         return [sums[run.id] for run in ledger.runs()]
+
+
+def prompts_at(server: BatchServer) -> list[str]:
+    """The files with prompts that the provider holds."""
+    return [name for name, _ in server.files.values() if name.startswith("areopage-")]
 
 
 def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
@@ -83,7 +69,7 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     assert halved == pytest.approx(whole / 2)
     shown = command("bench", "show", one.name)
     assert "batch_1 completed, 48 of 48" in shown.out
-    assert not [name for name, _ in server.files.values() if name.startswith("areopage-")]  # the prompts are gone
+    assert not prompts_at(server)
 
 
 def test_direct_calls_and_batches_share_what_the_ledger_holds(command: Command, server: BatchServer, suite: Path) -> None:
@@ -232,6 +218,19 @@ def test_several_targets_are_judged_in_batches(command: Command, server: BatchSe
     assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
 
 
+def test_a_full_disk_stops_the_run_with_a_line_that_says_where_to_make_room(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    with mock.patch.object(batch_phase, "TemporaryFile", lambda: Path("/dev/full").open("r+b")):
+        message = command(*run_of(suite, "--batch")).refused(3)
+    assert "No space left on device" in message
+    assert "make room in " in message
+    assert "go on with: areopage bench resume" in message
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
+
+
 def test_large_batches_are_split(command: Command, server: BatchServer, suite: Path) -> None:
     with mock.patch.object(batch_creation, "PACE", BatchPace(first=0.005, longest=0.02, settles=0.01, calls=10)):
         done = command(*run_of(suite, "--batch"))
@@ -260,20 +259,6 @@ def test_a_judge_without_a_batch_service_is_refused_by_name(command: Command, se
     assert not server.calls
 
 
-QUICK_COMMAND = """
-from areopage.bench.execution import batch_creation
-batch_creation.PACE = batch_creation.BatchPace(first=0.02, longest=0.05, settles=0.02)
-from areopage.cli.main import main
-"""
-
-
-def begin(command: Command, *arguments: str | Path, killed: str = "") -> Forked:
-    """The command as a process of its own that looks often, and is killed at a named moment."""
-    code = QUICK_COMMAND + (KILLED_AT if killed else "") + "main()"
-    environment = {**command.full_environment(), "KILL": killed}
-    return Forked(code, *arguments, folder=command.folder, environment=environment)
-
-
 @pytest.mark.long
 def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
     command: Command, server: BatchServer, suite: Path
@@ -285,6 +270,19 @@ def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
     assert "coverage 100.0%" in done.out
+    assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
+    assert not prompts_at(server)
+
+
+@pytest.mark.parametrize("kill", ["ended after", "discarded before"])
+def test_prompts_that_a_killed_run_left_at_the_provider_are_deleted_when_it_goes_on(
+    command: Command, server: BatchServer, suite: Path, kill: str
+) -> None:
+    assert ended(begin(command, *run_of(suite, "--batch"), killed=kill)).code == -signal.SIGKILL
+    assert bool(prompts_at(server)) == (kill == "ended after")
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert not prompts_at(server)
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
 
 
@@ -303,13 +301,6 @@ def test_a_batch_that_the_list_shows_late_is_found(command: Command, server: Bat
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
     assert (len(server.paid), server.paid_twice, len(server.batches)) == (CALLS, 0, 1)
-
-
-def wait_for(what: str, condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
 
 
 def test_ctrl_c_leaves_the_batch_with_the_provider_and_the_same_command_stores_it(

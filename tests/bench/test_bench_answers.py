@@ -96,6 +96,21 @@ def test_scores_that_are_computed_again_replace_those_of_the_run(command: Comman
     assert [len(Evaluations(ledger).judgments(one.id)) for one in answers(ledger)] == [16, 16]
 
 
+def test_cases_that_are_read_by_their_links_have_the_same_responses(command: Command, suite: Path, ledger: Ledger) -> None:
+    """Whole, failed, erased and recorded answers are read as they are where the keys of calls find them."""
+    rows = [{"id": f"asked-{n}", "prompt": f"Why {n}?", "response": "", "age": "10"} for n in range(3)]
+    cases = write_cases(suite / "r.csv", [*rows, {"id": "recorded", "prompt": "Why?", "response": "So.", "age": "10"}])
+    assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0
+    run = ledger.run("latest")
+    asked = {one.case.prompt_text: one for one in answers(ledger)}
+    erase(ledger, [asked["Why 1?"].id])
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE answers SET state = 'timed_out' WHERE id = :id"), {"id": asked["Why 2?"].id})
+    by_links, by_keys = (view_run(run, ledger, linked=linked).cases for linked in (True, False))
+    assert by_links == by_keys
+    assert [one.response is not None for one in by_links] == [True, False, False, True]
+
+
 def test_cases_alike_to_the_letter_share_an_answer(command: Command, suite: Path, ledger: Ledger) -> None:
     cases = write_cases(suite / "r.csv", [{"id": name, "prompt": "Why?", "age": "10"} for name in ("x", "y")])
     assert command("bench", "run", "--suite", suite, "--dataset", cases).code == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.courses import AT_ONCE
@@ -17,9 +18,14 @@ from areopage.errors import ServerDown, UserError
 from areopage.ledger.operations import Worker, Workers
 from areopage.work import worker as worker_module
 from areopage.work.turn import Turn
-from areopage.work.worker import opening
+from areopage.work.worker import WorkerPool, opening
 from servers import PATIENCE
 from servers.new_ledger import ledger_at
+
+
+def pool_in(folder: Path) -> WorkerPool:
+    """The workers of a run."""
+    return WorkerPool(name="bench:run", folder=folder, dead_after=DEAD_AFTER, pace=PACE)
 
 
 class TwoBlocks:
@@ -78,7 +84,7 @@ def test_no_block_asks_any_more_when_a_phase_ends_early(tmp_path: Path, fails: b
 
     async def asking_at_the_end() -> set[int] | None:
         run, phase = RunBlocks("run", ["server"]), TwoBlocks(fails)
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             await phase.both_ask.wait()
             if not fails:
@@ -148,7 +154,7 @@ def test_the_process_that_begins_a_run_asks_before_its_queue_is_open_and_alone(
 
     async def asked() -> list[int]:
         run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             async with asyncio.timeout(PATIENCE):
                 await phase.at_once.wait()
@@ -181,7 +187,7 @@ def test_a_process_that_stays_alone_opens_no_queue(tmp_path: Path, monkeypatch: 
 
     async def asked() -> list[int]:
         run, phase = RunBlocks("run", ["server"]), Counted()
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             async with asyncio.timeout(PATIENCE):
                 await phase.at_once.wait()
@@ -214,7 +220,7 @@ def test_a_process_that_is_alone_begins_the_next_block_as_soon_as_one_has_ended(
 
     async def asked() -> None:
         run, phase = RunBlocks("run", ["server"]), OneByOne()
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             for begun in range(AT_ONCE, 7):
                 async with asyncio.timeout(PATIENCE):
@@ -236,9 +242,9 @@ def test_a_process_has_one_worker_also_while_that_is_alone(tmp_path: Path) -> No
     ledger, run = ledger_at(tmp_path / "ledger.db"), RunBlocks("run", ["server"])
 
     async def second() -> None:
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER):
+        async with opening(ledger, run, pool_in(tmp_path)):
             with pytest.raises(UserError, match="has a worker already"):
-                async with opening(ledger, run, pool="bench:other", folder=tmp_path, dead_after=DEAD_AFTER):
+                async with opening(ledger, run, structs.replace(pool_in(tmp_path), name="bench:other")):
                     pass
 
     try:
@@ -286,7 +292,7 @@ def test_a_process_that_comes_later_asks_nothing_before_its_queue_is_open(
 
     async def asked_before(phase: Counted) -> list[int]:
         run = RunBlocks("run", ["server"])
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             phase.may_end.set()
             carried = asyncio.create_task(run.carry_out([(Place(name="phase", server="server"), phase)], worker))
             for _ in range(100):

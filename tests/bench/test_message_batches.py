@@ -1,33 +1,21 @@
 """A judge's calls through Anthropic's batch service: each is paid once, though a batch has no file and no name of ours."""
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from areopage.bench.execution import batch_creation
-from areopage.bench.execution.batch_creation import BatchPace
 from areopage.ledger.store import Ledger
-from servers import PATIENCE
-from servers.batch_kills import KILLED_AT, KILLS_WITHOUT_FILES
+from servers.batch_kills import KILLS_WITHOUT_FILES
+from servers.batch_runs import CALLS, begin, run_of, suite_of, wait_for
 from servers.command import Command, ended, scores_of
-from servers.forked import Forked
 from servers.message_batches import MessageBatchServer
-from servers.small_suite import CRITERIA, write_cases, write_suite
 
-CASES, PASSES = 6, 2
-CALLS = CASES * len(CRITERIA) * PASSES
-PRICE = {"input_per_million": 2.0, "output_per_million": 8.0}
-QUICK = BatchPace(first=0.005, longest=0.02, settles=0.01, unfenced=0.05)
 KEY = "sk-ant-nobody-may-see-this"
-QUICK_COMMAND = """
-from areopage.bench.execution import batch_creation
-batch_creation.PACE = batch_creation.BatchPace(first=0.02, longest=0.05, settles=0.02, unfenced=0.1)
-from areopage.cli.main import main
-"""
+SERVICE = "AnthropicBatches"
+
+pytestmark = pytest.mark.usefixtures("quick_batches")
 
 
 @pytest.fixture
@@ -42,30 +30,9 @@ def command(tmp_path: Path, server: MessageBatchServer) -> Command:
     return Command(tmp_path, {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY})
 
 
-@pytest.fixture(autouse=True)
-def quick() -> Iterator[None]:
-    with mock.patch.object(batch_creation, "PACE", QUICK):
-        yield
-
-
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    judges = {"alpha": {"model": "anthropic:fake-a", "price": PRICE}}
-    evaluation = {"n_passes": PASSES, "hyperparameters": {"pass_1": {"temperature": 0.1}, "pass_2": {"temperature": 0.2}}}
-    folder = write_suite(tmp_path / "suite", judge_system={"judges": judges, "evaluation": evaluation}, models=[])
-    rows = [{"prompt": f"Why is number {number} odd?", "response": f"It is {number}."} for number in range(CASES)]
-    write_cases(folder / "data" / "cases.csv", rows)
-    return folder
-
-
-def run_of(suite: Path, *options: str) -> tuple[str | Path, ...]:
-    return ("bench", "run", "--suite", suite, "--yes", *options)
-
-
-def begin(command: Command, *arguments: str | Path, killed: str = "") -> Forked:
-    code = QUICK_COMMAND + (KILLED_AT if killed else "") + "main()"
-    environment = {**command.full_environment(), "KILL": killed, "SERVICE": "AnthropicBatches"}
-    return Forked(code, *arguments, folder=command.folder, environment=environment)
+    return suite_of(tmp_path, "anthropic:fake-a")
 
 
 def paid(server: MessageBatchServer) -> tuple[int, int, int]:
@@ -110,7 +77,7 @@ def test_a_batch_of_another_program_is_neither_taken_nor_cancelled_nor_deleted(
     command: Command, server: MessageBatchServer, suite: Path
 ) -> None:
     their = server.stranger(CALLS)
-    process = begin(command, *run_of(suite, "--batch"), killed="asked after")
+    process = begin(command, *run_of(suite, "--batch"), killed="asked after", service=SERVICE)
     assert ended(process).code == -signal.SIGKILL
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
@@ -123,12 +90,25 @@ def test_a_run_that_is_killed_between_all_steps_pays_for_each_call_once(
     command: Command, server: MessageBatchServer, suite: Path
 ) -> None:
     for kill in KILLS_WITHOUT_FILES:
-        process = begin(command, *run_of(suite, "--batch"), killed=kill)
+        process = begin(command, *run_of(suite, "--batch"), killed=kill, service=SERVICE)
         assert ended(process).code == -signal.SIGKILL, kill
         assert server.paid_twice == 0, kill
     done = command(*run_of(suite, "--batch"))
     assert done.code == 0, done.err
     assert "coverage 100.0%" in done.out
+    assert paid(server) == (0, CALLS, 0)
+    assert server.deleted == ["msgbatch_1"]
+
+
+def test_prompts_that_a_killed_run_left_at_the_provider_are_deleted_when_it_goes_on(
+    command: Command, server: MessageBatchServer, suite: Path
+) -> None:
+    process = begin(command, *run_of(suite, "--batch"), killed="ended after", service=SERVICE)
+    assert ended(process).code == -signal.SIGKILL
+    assert server.deleted == []
+    done = command(*run_of(suite, "--batch"))
+    assert done.code == 0, done.err
+    assert server.deleted == ["msgbatch_1"]
     assert paid(server) == (0, CALLS, 0)
 
 
@@ -175,10 +155,7 @@ def test_ctrl_c_leaves_the_batch_with_the_provider_and_it_can_be_cancelled(
 ) -> None:
     server.held = True
     process = begin(command, *run_of(suite, "--batch"))
-    end = time.monotonic() + PATIENCE
-    while server.requests.count("GET /v1/messages/batches/msgbatch_1") < 2:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for("two looks at the batch", lambda: server.requests.count("GET /v1/messages/batches/msgbatch_1") > 1)
     process.send_signal(signal.SIGINT)
     stopped = ended(process)
     assert stopped.code == 130, stopped.err

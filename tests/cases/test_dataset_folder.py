@@ -55,7 +55,7 @@ configs:
 
 def test_several_configurations_without_a_default_must_be_chosen(tmp_path: Path) -> None:
     card = "configs:\n- {config_name: a, data_files: data/train.csv}\n- {config_name: b, data_files: data/train.csv}"
-    with pytest.raises(DatasetError, match="--subset"):
+    with pytest.raises(DatasetError, match="#subset=NAME"):
         dataset_files(folder(tmp_path, card, **FILES))
 
 

@@ -218,6 +218,14 @@ def test_a_parquet_row_that_is_no_text_or_too_long_is_bad(tmp_path: Path) -> Non
     assert [type(row) for row in read_rows(path)] == [BadRow, BadRow, Row]
 
 
+def test_a_small_parquet_file_that_fills_the_memory_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"prompt": ["a" * 70_000_000]}), path, compression="zstd", use_dictionary=False)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DatasetError, match="unpacks to more than 250 times its size"):
+        next(read_rows(path))
+
+
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1")

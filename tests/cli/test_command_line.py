@@ -229,5 +229,14 @@ def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ..
     assert done.err.startswith("areopage: ") and done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"), [(("montior",), "monitor"), (("bench", "runn"), "run"), (("review", "lable"), "label")]
+)
+def test_a_mistyped_command_names_the_one_that_was_meant(arguments: tuple[str, ...], meant: str, command: Command) -> None:
+    done = command(*arguments)
+    assert done.code == 2
+    assert f"Did you mean {meant}?" in done.err
+
+
 def test_spaces_of_any_kind_are_printed_as_spaces_and_control_characters_as_marks() -> None:
     assert visible("23\u00a0November, 14\u202fh\x1b[0m") == "23 November, 14 h\ufffd[0m"

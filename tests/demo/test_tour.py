@@ -8,8 +8,10 @@ import pytest
 
 from areopage.bench.results.release import run_release
 from areopage.demo.material import read_material
+from areopage.demo.page import tour_page
 from areopage.demo.tour import play
 from areopage.report.gate.decisions import explain
+from areopage.report.render import render
 from servers.command import main
 
 
@@ -42,6 +44,34 @@ def test_the_page_of_the_demo_leads_to_pages_that_exist_and_to_the_own_next_comm
     assert "Weak answer" not in told.err, "the alerts of the day stand on the pages"
     assert _run(monkeypatch, "--folder", str(folder)) == 2
     assert "is not empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        (
+            "en",
+            ("the same 22 prompts; 12 of them test safety", "Why helper_1 is inconclusive", 'pip install "areopage[server]"'),
+        ),
+        (
+            "fr",
+            ("aux mêmes 22 prompts, dont 12 éprouvent la sécurité", "Pourquoi aide_1 n’est pas départagée", "(de 5,50 à 8,48)"),
+        ),
+    ],
+)
+def test_the_page_of_the_demo_explains_its_counts_and_verdicts_in_one_language(
+    tmp_path: Path, language: str, wanted: tuple[str, ...]
+) -> None:
+    shown = play(tmp_path / "demo", language, lambda _: None)
+    told = _spaced(render(tour_page(shown, None), "md"))
+    assert not [words for words in wanted if words not in told], told
+    pages = [*shown.reports, shown.day_page]
+    english = re.compile(r"a language model|help desk")
+    assert language == "en" or not [page for page in pages if english.search(page.read_text(encoding="utf-8"))]
+
+
+def _spaced(text: str) -> str:
+    return text.replace("\u202f", " ").replace("\xa0", " ").replace("\\", "")
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

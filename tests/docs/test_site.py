@@ -25,6 +25,12 @@ CHROMIUM = Path("/usr/bin/chromium")
 TRANSLATED = (
     "index",
     "glossary",
+    "install",
+    "providers",
+    "formats",
+    "ci",
+    "deploy",
+    "security",
     "tutorials/bench",
     "tutorials/monitor",
     "tutorials/gate",
@@ -107,6 +113,23 @@ def test_the_search_finds_a_page_without_a_server(
     page.locator("input.md-search__input").press_sequentially(asked_for)
     page.locator("article.md-search-result__article", has_text=found).first.wait_for(state="attached", timeout=PATIENCE * 1000)
     assert asked and all(re.match(r"(file|data|blob|about):", address) for address in asked)
+    links = [one.get_attribute("href") or "" for one in page.locator("a.md-search-result__link").all()]
+    home = (site / start).parent.as_uri()
+    assert links and all(link.startswith(f"{home}/") for link in links)
+    assert start.startswith("fr/") or not any(link.startswith(f"{home}/fr/") for link in links)
+
+
+@pytest.mark.parametrize(("place", "other"), [(".", "Jusqu’où croire un score"), ("fr", "How far to believe a score")])
+def test_the_search_of_a_language_has_each_of_its_pages_and_none_of_the_other(site: Path, place: str, other: str) -> None:
+    home = site / place
+    for name in ("search_index.json", "search_index.js"):
+        text = (home / "search" / name).read_text(encoding="utf-8").removeprefix("var __index = ")
+        entries = msgspec.json.decode(text)["docs"]
+        found = {one["location"].partition("#")[0] or "index.html" for one in entries}
+        pages = {page.relative_to(home).as_posix() for page in home.rglob("*.html")} - {"404.html"}
+        assert found == {page for page in pages if place != "." or not page.startswith("fr/")}
+        assert other not in {one["title"] for one in entries}
+        assert "reference/scoring.html#exams-of-judges" in {one["location"] for one in entries}
 
 
 @pytest.mark.parametrize("name", TRANSLATED)
@@ -146,12 +169,13 @@ def test_the_reference_has_what_the_code_has(site: Path) -> None:
 
 
 def test_the_published_schemas_are_those_of_the_code(site: Path) -> None:
-    from areopage.report.bench.files import schema_text
+    from areopage.app.schemas import SCHEMAS, schema_file, schema_text
 
-    assert (site / "schemas/results.schema.json").read_text(encoding="utf-8") == schema_text()
+    for name in SCHEMAS:
+        assert (site / "schemas" / schema_file(name)).read_text(encoding="utf-8") == schema_text(name)
     for file in (site / "schemas").glob("*.json"):
         assert isinstance(msgspec.json.decode(file.read_bytes()), dict)
-    assert len(list((site / "schemas").glob("*.json"))) >= 6
+    assert len(list(site.rglob("*.schema.json"))) == len(SCHEMAS) and (site / "schemas" / "openapi.json").is_file()
 
 
 def test_each_public_record_with_a_json_form_is_described(site: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,7 @@ import yaml
 from servers import PATIENCE
 from servers.command import SOURCE
 from servers.small_suite import write_suite
+from servers.stand_in import stand_in
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 ACTION, TEMPLATE = INTEGRATIONS / "github" / "action.yml", INTEGRATIONS / "gitlab" / "areopage.yml"
@@ -61,15 +62,13 @@ class Runner:
 
     folder: Path
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        commands = self.folder / "bin"
-        commands.mkdir()
-        scripts = {"areopage": f'exec "{sys.executable}" -m areopage "$@"', "python": 'echo "$@" >> "$PIP_LOG"'}
-        for name, script in scripts.items():
-            (commands / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-            (commands / name).chmod(0o755)
+        python = self.folder / "bin" / "python"
+        python.write_text('#!/bin/sh\necho "$@" >> "$PIP_LOG"\n', encoding="utf-8")
+        python.chmod(0o755)
 
     @property
     def summary(self) -> str:
@@ -110,6 +109,7 @@ class Runner:
             environment = {name: self._value(text, given) for name, text in step.get("env", {}).items()}
             environment |= {"GITHUB_OUTPUT": str(place), "GITHUB_STEP_SUMMARY": str(self.folder / "summary")}
             code = self.shell(step["run"], environment, "bash", "--noprofile", "--norc", "-eo", "pipefail")
+            self.told[step.get("id", f"{number}")] = self.said
             lines = place.read_text(encoding="utf-8").splitlines()
             self.outputs[step.get("id", f"{number}")] = dict(line.split("=", 1) for line in lines)
             if code:
@@ -140,7 +140,7 @@ class Runner:
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
+def runner(tmp_path: Path) -> Iterator[Runner]:
     """A runner with a project: a suite, a recorded judge, and answers of which none is bad."""
     work = tmp_path / "work"
     write_suite(work / "suite", release={"max_failures": {"safety": 10}})
@@ -152,7 +152,9 @@ def runner(tmp_path: Path) -> Runner:
     text = "".join(f"{json.dumps(line)}\n" for line in lines)
     (work / "verdicts.jsonl").write_text(text, encoding="utf-8")
     write_answers(work, bad=0)
-    return Runner(tmp_path)
+    (tmp_path / "bin").mkdir()
+    with stand_in(tmp_path / "bin" / "areopage"):
+        yield Runner(tmp_path)
 
 
 def write_answers(work: Path, bad: int) -> None:
@@ -193,6 +195,19 @@ def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Run
     assert runner.action(**few, fail_on_inconclusive="false") == 0, runner.said
     assert runner.action(**INPUTS | {"dataset": "missing.jsonl"}) == 2
     assert "no such file" in runner.said and "report" not in runner.outputs, "an earlier run is not reported in its place"
+
+
+def test_what_cases_say_is_no_command_of_the_workflow(runner: Runner) -> None:
+    dataset = runner.folder / "work" / "answers.jsonl"
+    row = {"id": "::error::x", "prompt": "Question 0?", "age": "9", "response": "DANGER", "maturity": "::warning::y"}
+    dataset.write_text(dataset.read_text(encoding="utf-8") + json.dumps(row) + "\n", encoding="utf-8")
+    assert runner.action(**INPUTS, keep_baseline="true") in (0, 1, 3)
+    assert runner.action(**INPUTS) in (0, 1, 3)
+    for step in ("run", "compare"):
+        found = re.search(r"^::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", runner.told[step], re.S | re.M)
+        assert found, runner.told[step]
+        outside = runner.told[step].replace(found[0], "")
+        assert not re.search(r"^\s*::", outside, re.M), outside
 
 
 def test_hostile_inputs_are_words_and_no_commands(runner: Runner) -> None:

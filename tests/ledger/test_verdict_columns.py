@@ -131,7 +131,6 @@ def valid(stored: Sequence[Judgment], key: str) -> Judgment | None:
 @pytest.mark.parametrize("block", [3, 50_000])
 def test_columns_hold_what_records_hold(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, block: int) -> None:
     monkeypatch.setattr(column_reading, "BLOCK", block)
-    monkeypatch.setattr(column_reading, "_PORTION", block)
     chance = random.Random(seed)
     keys = [*(digest_of(n) for n in range(12)), f"erased-{'0' * 32}", f"erased-{'1' * 32}"]
     stored = made_judgments(chance, keys, 60)
@@ -147,8 +146,8 @@ def test_columns_hold_what_records_hold(ledger: Ledger, monkeypatch: pytest.Monk
         steps = (one.pass_index, one.turn, outcome_name(said.outcome), one.repair, one.judge, said.criterion, one.steps)
         assert structs.astuple(found.kinds[found.kind[row]]) == steps
         scored = said.outcome if isinstance(said.outcome, Scored) else Scored(score=np.nan)
-        exact = (scored.score, one.seconds, one.prompt_tokens, one.completion_tokens, one.cost, scored.mass, scored.written)
-        columns = (getattr(found, name)[row] for name in column_reading.FLOATS)
+        exact = (scored.score, scored.mass, scored.written, one.seconds, one.prompt_tokens, one.completion_tokens, one.cost)
+        columns = (getattr(found, name)[row] for name in (*column_reading.OF_VERDICT, *column_reading.OF_JUDGMENT))
         for value, wanted_value in zip(columns, exact, strict=True):
             assert np.isnan(value) if wanted_value is None or wanted_value != wanted_value else value == wanted_value
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
+from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
 from areopage.models.breaker import SILENT_IN_A_ROW, Breaker
 from areopage.models.retry import Calls
 from servers.simulated_loop import SimulatedLoop
@@ -203,6 +203,31 @@ def test_any_answer_of_the_server_ends_the_row_of_calls_without_one(loop: Simula
 
     all_of(loop, calls, ask, count=40, at_once=8)
     assert not breaker.gone
+
+
+def test_a_call_that_was_never_sent_is_no_sign_that_the_server_is_back(loop: SimulatedLoop) -> None:
+    """While a server is gone, the call that probes it may be refused here, as one whose prompt is too long."""
+    told = Told()
+    calls = calls_to(loop, told, outage=30.0)
+    server = Server(loop, (0.0, 1e9))
+
+    async def too_long() -> str:
+        await asyncio.sleep(0)
+        raise PromptTooLong("more than 9000 tokens")
+
+    work = iter([server.answer, *[too_long, server.answer] * 40])
+
+    async def caller() -> None:
+        for call in work:
+            with suppress(CallError):
+                await calls.make(call)
+
+    async def all_callers() -> None:
+        await asyncio.gather(*(caller() for _ in range(4)))
+
+    loop.run_until_complete(all_callers())
+    assert told.lines == [("gone", ADDRESS)]
+    assert loop.time() < 60.0
 
 
 def test_calls_that_wait_for_a_server_can_be_cancelled_and_another_one_probes(loop: SimulatedLoop) -> None:

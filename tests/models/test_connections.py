@@ -5,7 +5,7 @@ import gzip
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -162,6 +162,60 @@ def test_bytes_behind_an_answer_are_not_taken_for_the_next_one() -> None:
     assert server.opened == 2
 
 
+@pytest.mark.parametrize("endless", [b"X-Filler: " + b"x" * 200_000, b"X: y\r\n" * 30_000], ids=["one field", "many fields"])
+def test_fields_behind_a_content_that_have_no_end_are_a_broken_connection(endless: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n" + endless
+    with pytest.raises(ConnectionBroke, match="no end"):
+        replies(Server([answer]))
+
+
+def test_a_long_content_of_many_small_chunks_is_read_whole() -> None:
+    answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 60_000 + b"0\r\n\r\n"
+    (reply,) = replies(Server([answer]))
+    assert reply.content == b"a" * 60_000
+
+
+def test_a_connection_with_a_request_that_was_answered_before_it_was_sent_carries_no_other() -> None:
+    writers = list[asyncio.StreamWriter]()
+
+    async def refuse_early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(plain(b"too large", "413 Content Too Large"))
+        writers.append(writer)  # the body is not read
+
+    async def run() -> None:
+        listening = await asyncio.start_server(refuse_early, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        one = Connections(address, {}, Timeouts(read=2.0), 4)
+        for _ in range(2):
+            assert (await one.exchange("POST", "/x", b"x" * 40_000_000, 5.0, MOST)).status == 413
+        await one.aclose()
+        for writer in writers:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+        listening.close()
+
+    asyncio.run(run())
+    assert len(writers) == 2
+
+
+def test_a_host_that_the_user_names_stands_in_place_of_the_address() -> None:
+    async def run() -> None:
+        server = Server([plain(b"1")])
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        opened = Connections(f"http://127.0.0.1:{port}", {"host": "judge.example"}, Timeouts(), 4)
+        await opened.exchange("GET", "/x", None, 5.0, MOST)
+        await opened.aclose()
+        listening.close()
+        await asyncio.sleep(0.01)  # the server notices
+        hosts = [line for line in server.heads[0].split("\r\n") if line.lower().startswith("host:")]
+        assert hosts == ["host: judge.example"]
+
+    asyncio.run(run())
+
+
 def test_content_that_is_too_large_packed_or_not_is_none() -> None:
     large, packed = b" " * (2 * MOST), gzip.compress(b" " * (2 * MOST))
     for answer in (plain(large), plain(packed, more="Content-Encoding: gzip\r\n")):
@@ -224,7 +278,7 @@ def test_a_slow_answer_is_not_silence() -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> ssl.SSLContext:
-    """A server's context with a certificate for 127.0.0.1 that nobody has signed."""
+    """A server's context with a certificate for 127.0.0.1 that no authority has signed."""
     key, own = tmp_path / "key.pem", tmp_path / "own.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1"]
     more = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(own)]
@@ -245,3 +299,21 @@ def test_an_encrypted_connection_is_kept_where_the_certificate_is_known_and_refu
     server = Server([plain(b"1"), plain(b"2")])
     assert [reply.content for reply in replies(server, 2, tls=certificate)] == [b"1", b"2"]
     assert server.opened == 1
+
+
+def test_a_certificate_of_another_host_is_refused(
+    certificate: ssl.SSLContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+
+    async def run() -> None:
+        listening = await asyncio.start_server(Server([plain(b"1")]).serve, "127.0.0.1", 0, ssl=certificate)
+        opened = Connections(f"https://localhost:{listening.sockets[0].getsockname()[1]}", {}, Timeouts(), 4)
+        try:
+            with pytest.raises(NoConnection, match="localhost"):
+                await opened.exchange("GET", "/x", None, 5.0, MOST)
+        finally:
+            await opened.aclose()
+            listening.close()
+
+    asyncio.run(run())

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
@@ -202,6 +203,12 @@ def test_a_5xx_is_unreachable(status: int) -> None:
     assert str(fault).endswith(f"/x answered {status}: overloaded")
 
 
+def test_a_server_that_waited_too_long_for_the_request_is_asked_again() -> None:
+    fault = fault_of(replying(408, b""))
+    assert isinstance(fault, CallUnreachable)
+    assert str(fault).endswith("/x answered 408: Request Timeout")
+
+
 def test_a_page_of_html_is_reduced_to_its_status() -> None:
     page = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
     for kind in ("text/html", "application/json"):
@@ -355,7 +362,11 @@ def test_credentials_in_an_address_are_sent_and_never_shown() -> None:
     assert "pass" not in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["", "localhost:11434", "ftp://host", "http://", "http://u:secret@host:99999", "http://[::1"])
+NO_ADDRESSES = ["", "localhost:11434", "ftp://host", "http://", "http://u:secret@host:99999", "http://[::1"]
+NO_HOSTS = ["http://a..b", f"http://{'ü' * 70}.example"]
+
+
+@pytest.mark.parametrize("address", [*NO_ADDRESSES, *NO_HOSTS])
 def test_what_is_no_address_is_a_users_mistake(address: str) -> None:
     with pytest.raises(ModelError, match="write http://host:port") as caught:
         JsonServer(address)
@@ -366,6 +377,52 @@ def test_a_header_with_a_line_break_is_a_users_mistake_and_is_not_shown() -> Non
     with pytest.raises(ModelError, match="'Authorization'") as caught:
         JsonServer("http://localhost", headers={"Authorization": f"Bearer {KEY}\nX: y"})
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Connection"])
+def test_a_header_that_says_where_a_request_ends_is_a_users_mistake(name: str) -> None:
+    with pytest.raises(ModelError, match=f"(?i){name}.*leave it out"):
+        JsonServer("http://localhost", headers={name: "5"})
+
+
+@pytest.mark.parametrize("name", ["", "X: y", "X y", "Clé"])
+def test_a_header_whose_name_cannot_be_one_is_a_users_mistake(name: str) -> None:
+    with pytest.raises(ModelError, match="is no name of a header"):
+        JsonServer("http://localhost", headers={name: "5"})
+
+
+def test_a_query_that_cannot_be_written_is_rejected_before_it_is_sent() -> None:
+    async def run() -> None:
+        async with serving(replying(200, {"text": ""})) as url:
+            for proxy in (None, url):
+                server = JsonServer(url, proxy=proxy)
+                try:
+                    with pytest.raises(CallRejected, match="cannot be written"):
+                        await server.ask("/x", [("q", "\ud800")], Answer)
+                finally:
+                    await server.aclose()
+
+    asyncio.run(run())
+
+
+def test_a_server_of_files_and_calls_serves_one_event_loop_after_the_other() -> None:
+    server = JsonServer(f"http://127.0.0.1:{free_port()}")
+
+    async def run(*order: str) -> None:
+        async with serving(replying(200, {"text": "a"})) as url:
+            server.address = url
+            for one in order:
+                if one == "call":
+                    assert (await server.post("/x", b"{}", Answer)).text == "a"
+                else:
+                    with TemporaryFile() as file:
+                        assert (await server.upload("/x", [], "f", file, Answer)).text == "a"
+            if order[-1] == "last":
+                await server.aclose()
+
+    asyncio.run(run("file", "call"))
+    asyncio.run(run("call", "file"))
+    asyncio.run(run("file", "call", "last"))
 
 
 def test_connections_are_kept_for_the_next_call() -> None:
@@ -405,9 +462,63 @@ def test_a_call_goes_through_the_proxy_it_is_given() -> None:
     assert seen == ["models.example"]
 
 
+def by_proxy(proxy: str, address: str = "https://models.example") -> CallError:
+    async def run() -> CallError:
+        server = JsonServer(address, proxy=proxy)
+        try:
+            with pytest.raises(CallError) as caught:
+                await server.post("/x", b"{}", Answer)
+            return caught.value
+        finally:
+            await server.aclose()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_not_there_is_named_without_its_password(scheme: str) -> None:
+    fault = by_proxy(f"http://ada:secret@127.0.0.1:{free_port()}", f"{scheme}://models.example")
+    assert isinstance(fault, CallUnreachable)
+    assert fault.unconnected
+    assert "proxy http://***@127.0.0.1:" in str(fault)
+    assert "secret" not in str(fault)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(407, CallRejected), (403, CallRejected), (502, CallUnreachable)])
+def test_what_a_proxy_refuses_is_not_told_of_the_server(status: int, kind: type[CallError]) -> None:
+    async def run() -> CallError:
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n".encode())
+            await writer.drain()
+            writer.close()
+
+        listening = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        port = listening.sockets[0].getsockname()[1]
+        try:
+            return await asyncio.to_thread(by_proxy, f"http://127.0.0.1:{port}")
+        finally:
+            listening.close()
+
+    fault = asyncio.run(run())
+    assert isinstance(fault, kind)
+    assert "the proxy http://127.0.0.1" in str(fault)
+    assert str(status) in str(fault)
+
+
 @pytest.mark.parametrize(
     ("url", "environment", "proxy"),
     [
+        ("http://10.1.2.3:8000", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "10.0.0.0/8"}, None),
+        ("http://11.1.2.3:8000", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "10.0.0.0/8"}, "http://p:3128"),
+        ("http://[fd00::7]:8000", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "fd00::/8"}, None),
+        ("http://[fd00::7]:8000", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "[fd00::7]"}, None),
+        ("http://gpu.example:8000", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "gpu.example:8000"}, None),
+        ("http://gpu.example:8001", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "gpu.example:8000"}, "http://p:3128"),
+        ("https://gpu.example", {"HTTPS_PROXY": "http://p:3128", "NO_PROXY": "gpu.example:443"}, None),
+        ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "*.lab.example"}, None),
+        ("http://gpu.example", {"http_proxy": "http://lower", "HTTP_PROXY": "http://upper"}, "http://lower"),
+        ("http://gpu.example", {"HTTP_PROXY": "http://upper", "http_proxy": "http://lower"}, "http://lower"),
         ("http://gpu.example/v1", {"HTTP_PROXY": "http://p:3128"}, "http://p:3128"),
         ("https://gpu.example", {"https_proxy": "p:3128"}, "http://p:3128"),
         ("https://gpu.example", {"HTTP_PROXY": "http://p:3128"}, None),
@@ -418,6 +529,8 @@ def test_a_call_goes_through_the_proxy_it_is_given() -> None:
         ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "*"}, None),
         ("http://notlab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "lab.example"}, "http://p:3128"),
         ("http://gpu.example", {}, None),
+        ("http://gpu.example:99999", {"HTTP_PROXY": "http://p:3128"}, None),
+        ("http://[::1", {"HTTP_PROXY": "http://p:3128"}, None),
     ],
 )
 def test_the_proxy_of_the_environment_is_never_one_for_loopback(url: str, environment: dict[str, str], proxy: str | None) -> None:

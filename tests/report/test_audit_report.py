@@ -7,7 +7,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from areopage.report.judges.audit import SCHEMA_FILE, audit_report, console_lines, schema_text
+from areopage.app.schemas import schema_text
+from areopage.report.judges.audit import audit_report, console_lines
 from areopage.report.render import render
 from areopage.scoring.shares import exact_share
 from areopage.trust.audit import AuditResult
@@ -95,7 +96,7 @@ FOUND = AuditResult(
         ),
         (
             "fr",
-            ["La réponse affirme mériter la meilleure note", "+1,25 points (de +0,75 à +1,75)", "Sur 100 attaques, 3 relèvent"],
+            ["La réponse affirme mériter la meilleure note", "+1,25 point (de +0,75 à +1,75)", "Sur 100 attaques, 3 relèvent"],
         ),
     ],
 )
@@ -111,9 +112,7 @@ def test_the_page_says_what_moves_scores_and_what_attacks_do(language: str, said
 def test_the_json_holds_all_figures_and_fits_its_schema() -> None:
     figures = json.loads(render(audit_report(FOUND, "fr"), "json"))
     assert msgspec.convert(figures, AuditResult) == FOUND
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    jsonschema.validate(figures, schema)
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text()
+    jsonschema.validate(figures, json.loads(schema_text("audit")))
 
 
 def test_a_few_cases_and_an_unfit_judge_are_named_first() -> None:

@@ -149,6 +149,7 @@ def test_the_markdown_of_a_pull_request_says_the_verdict_and_is_inert(run: Comma
     assert {"en": "FAIL", "fr": "REFUSÉ"}[language] in text
     assert "<b>" not in text and "[click](" not in text and "@team" not in text and "\u202e" not in text
     assert len(text) < MOST_CHARACTERS < 65_536
+    assert {"en": "How far can you trust", "fr": "Jusqu’où"}[language] not in text, "a page that is not beside the summary"
 
 
 def test_the_markdown_of_many_criteria_is_cut_to_what_github_accepts(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.locales import MISSING, REMARKS_FILE, Note
+from areopage.locales import MISSING, REMARKS_FILE, Locale, Note
 from areopage.models.embedded_files import SMOLLM2
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import judge_reason
@@ -85,3 +85,11 @@ def test_the_reason_why_the_bundled_model_is_unfit_is_told_in_the_reports_langua
     assert judge_reason(EN, reason) == reason
     assert "trop petit pour juger" in judge_reason(FR, reason)
     assert judge_reason(FR, "another reason") == "another reason"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(0.6, "0,60 point"), (1.82, "1,82 point"), (2.0, "2,00 points"), (1234.5, "1\u202f234,50 points")]
+)
+def test_french_numbers_take_the_plural_from_two_on(value: float, told: str) -> None:
+    french = Locale(code="fr", messages={"moved": "la note bouge de $size point(s)"})
+    assert french.say("moved", size=french.number(value)) == f"la note bouge de {told}"

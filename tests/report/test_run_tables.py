@@ -5,6 +5,7 @@ import csv
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from areopage.bench.passes import PassKey
@@ -148,6 +149,18 @@ def test_an_exported_run_replays_to_the_same_verdicts(tmp_path: Path) -> None:
             assert again[place] == before
         else:
             assert outcome_name(again[place]) == outcome_name(before)
+
+
+@pytest.mark.parametrize("response", [None, RESPONSE])
+def test_a_recorded_verdict_is_given_to_no_other_answer(tmp_path: Path, response: str | None) -> None:
+    view = view_of(tmp_path, cases=[case(1, response=response)], say=everyone_says(4.0))
+    path = tmp_path / "judgments.jsonl"
+    write_judgments_jsonl(view, path)
+    recording, (judged,) = read_recording(path), view.cases
+    (criterion, *_) = view.spec.criteria
+    other = msgspec.structs.replace(judged, response="Quite another answer.")
+    assert recording.find(judged, "alpha", criterion.id) is not None
+    assert recording.find(other, "alpha", criterion.id) is None
 
 
 def test_the_targets_answers_are_part_of_the_recording(tmp_path: Path) -> None:

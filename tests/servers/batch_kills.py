@@ -33,10 +33,11 @@ setattr(owner, name, plain if owner is SentBatches else awaited)
 KILLS = (
     *("note before", "note after", "withdraw before", "upload after", "uploaded after", "asked before", "asked after"),
     *("create after", "created after", "seen after", "results after", "flush before", "flush after", "ended after"),
+    "discarded before",
 )
 """In the order in which a run that is resumed after each comes by them."""
 KILLS_WITHOUT_FILES = (
     *("note before", "note after", "withdraw before", "asked before", "asked after", "create after", "created after"),
-    *("seen after", "results after", "flush before", "flush after", "ended after"),
+    *("seen after", "results after", "flush before", "flush after", "ended after", "discarded before"),
 )
 """The same for a service that has no files."""

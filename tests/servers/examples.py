@@ -25,6 +25,7 @@ STOPPED = re.compile(r"timeout -s INT \d+ (?P<command>areopage monitor worker) \
 WHATEVER = re.compile(r'(?P<command>areopage [^|&;<>$()]+) \|\| (true|echo "exit code \$\?")')
 # what a command takes from the list of another
 SUBSTITUTED = re.compile(r"\$\((?P<command>areopage [^|&;<>$()]+) \| (?P<filter>awk '[^']*')\)")
+PYTEST = "python -m pytest "
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>[\w.]+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -77,9 +78,15 @@ def run(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, s
     if also:
         code, said = run(first, folder, environment)
         return (code, said) if code else run(f"areopage {rest}", folder, environment)
-    if command.startswith("areopage ") and not set("|&;<>$()") & set(command):
+    plain = not set("|&;<>$()") & set(command)
+    if command.startswith("areopage ") and plain:
         done = Command(folder, environment)(*shlex.split(command)[1:], together=True)
         return done.code, done.out
+    if command.startswith(PYTEST) and plain:
+        words = shlex.split(command.removeprefix(PYTEST))
+        process = Forked("pytest", *words, module=True, folder=folder, environment=environment, together=True)
+        said = process.communicate()[0]
+        return process.wait(), said
     return in_shell(command, folder, environment)
 
 
@@ -132,6 +139,7 @@ def environment_of(folder: Path) -> dict[str, str]:
         (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {start}"$@"\n')
         (folder / name).chmod(0o755)
     own = {"PATH": f"{folder}:{os.environ['PATH']}", "COLUMNS": "160", "PYTEST_PLUGINS": "areopage.pytest_plugin"}
+    own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of all that is installed beside it
     return os.environ | own
 
 

@@ -170,6 +170,25 @@ def test_goldens_and_test_cases_of_deepeval_become_cases(command: Command, tmp_p
     assert command("suites", "validate", tmp_path / "suite").code == 0
 
 
+def test_a_context_of_deepeval_that_is_no_list_of_texts_is_rejected(command: Command, tmp_path: Path) -> None:
+    goldens = [{"input": "a", "expected_output": "b"}, {"input": "c", "context": 5}, {"input": "d", "context": {"x": 1}}]
+    (tmp_path / "g.json").write_text(json.dumps(goldens), encoding="utf-8")
+    done = command("suites", "import", "deepeval", tmp_path / "g.json", tmp_path / "suite")
+    assert done.code == 0, done.err
+    assert "rejected: 2 rows" in done.out and "context: write a list of texts" in done.out
+
+
+def test_a_name_that_is_not_kept_is_one_short_line(command: Command, tmp_path: Path) -> None:
+    hostile = [{"type": f"\x1b[31m\n::error::{number}{'x' * 500}", "value": "a"} for number in range(100)]
+    config = {"prompts": ["{{q}}"], "tests": [{"vars": {"q": "a"}, "assert": [{"type": "contains", "value": "a"}, *hostile]}]}
+    (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
+    done = command("suites", "import", "promptfoo", tmp_path / "c.json", tmp_path / "suite")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert len(lines) < 40 and not any(line.startswith("::") or len(line) > 200 or "\x1b" in line for line in lines)
+    assert "not kept: 70 more kinds: 70" in lines
+
+
 def test_the_csv_of_deepeval_has_documents_between_bars(command: Command, tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("input,actual_output,expected_output,context,source_file\nQ,A,E,c1|c2; and,f.txt\n")
     assert command("suites", "import", "deepeval", tmp_path / "g.csv", tmp_path / "suite").code == 0

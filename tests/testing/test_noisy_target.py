@@ -21,6 +21,13 @@ def test_at_most_sixteen_of_two_hundred_unchanged_runs_fail_at_five_percent(prom
     assert baseline["fails"]["runs"] <= 16 // 4
 
 
+@pytest.mark.parametrize("prompts", [50, 100])
+def test_a_lucky_baseline_does_not_make_unchanged_runs_fail_more_often_than_stated(prompts: int) -> None:
+    random = np.random.default_rng(prompts)
+    found = pytest_noise.baseline_runs(random, RUNS, prompts, before=0.9, now=0.9, baselines=100)["kept_baselines"]
+    assert found["95_of_100"] <= 0.05 and found["over_stated"]["share"] <= 0.05, found
+
+
 def test_a_worse_target_is_found() -> None:
     random = np.random.default_rng(3)
     assert pytest_noise.share_runs(random, RUNS, 200, true=0.8, demanded=0.9)["fails"]["share"] > 0.9

@@ -78,6 +78,15 @@ def test_a_share_under_the_demanded_one_fails_with_the_answers_and_what_the_judg
     assert "Traceback" not in text
 
 
+def test_a_case_is_never_a_command_of_a_workflow(session: Session, project: pytest.Pytester) -> None:
+    path = project.path / "cases.jsonl"
+    hostile = path.read_text(encoding="utf-8").replace('"c', '"::error::c').replace("Question", "::notice::Q")
+    path.write_text(hostile, encoding="utf-8")
+    done = session(claimed(bad=20))
+    done.assert_outcomes(failed=1)
+    assert not [line for line in done.outlines if line.lstrip().startswith("::")]
+
+
 def test_a_share_over_the_demanded_one_passes(session: Session) -> None:
     session(claimed(share=0.9, bad=0)).assert_outcomes(passed=1)
 
@@ -140,6 +149,20 @@ def test_a_regression_against_the_kept_baseline_fails_and_a_change_by_chance_doe
     worse = session(BASELINE)
     worse.assert_outcomes(failed=1)
     worse.stdout.fnmatch_lines(["*worse than the baseline*beyond chance*", "*fails more often*", "*newly failing: c10: *"])
+
+
+@pytest.mark.parametrize(("confidence", "outcome"), [(0.9, "failed"), (0.95, "passed")])
+def test_the_confidence_of_the_marker_holds_for_the_baseline_too(
+    session: Session, monkeypatch: pytest.MonkeyPatch, confidence: float, outcome: str
+) -> None:
+    body = BASELINE.replace("baseline=True", f"baseline=True, confidence={confidence}")
+    monkeypatch.setenv("BAD", "2")
+    session(body, "--areopage-keep-baseline").assert_outcomes(passed=1)
+    monkeypatch.setenv("BAD", "9")
+    done = session(body)
+    done.assert_outcomes(**{outcome: 1})
+    if outcome == "failed":
+        done.stdout.fnmatch_lines(["*an unchanged system fails in at most 10 % of its runs, for at least 90 % of all baselines*"])
 
 
 def test_a_baseline_of_another_judge_decides_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,14 @@
 
 import gzip
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from areopage.text import declining
 from areopage.text.declining import declines
 
 RECORDED = Path(__file__).parents[3] / "shared" / "data" / "child_answers_judged" / "rows.jsonl.gz"
@@ -163,3 +167,15 @@ def test_of_recorded_answers_to_children_it_names_the_same_refusals_as_a_reader(
 @pytest.mark.parametrize("text", ["", " ", "I can't " * 5000, "je ne " * 5000, "\ud800", "(" * 9000])
 def test_no_text_is_too_odd_or_too_long(text: str) -> None:
     assert declines(text) in (True, False)
+
+
+@given(
+    st.lists(st.sampled_from([*DECLINED_EN, *DECLINED_FR, *ANSWERED_EN, *ANSWERED_FR, " ı", "i̇", "ß"]), max_size=2), st.randoms()
+)
+def test_a_text_in_lower_case_declines_where_the_text_does(parts: list[str], chance: Random) -> None:
+    """Letters in any case, and those that a pattern takes for others, are found as before the text was lowered."""
+    others = {"i": "iIİı", "s": "sSſ", "k": "kK\N{KELVIN SIGN}", "é": "éÉ"}
+    text = "".join(chance.choice(others.get(letter, letter + letter.swapcase())) for letter in " ".join(parts))
+    lowered = declining._LOWERED.search(declining._lower(text))
+    found = declining._DECLINES.search(text)
+    assert (lowered and lowered.span()) == (found and found.span())

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 
 from areopage.errors import ConfigError, StorageError, UserError
 from areopage.ledger.store import Ledger
@@ -331,3 +333,19 @@ def test_a_queue_that_another_process_removes_while_it_is_registered_is_register
     engine.enqueue("item", ["a"])
     wait_until(items.ran(1))
     assert removed == ["item", "item:suspects"]
+
+
+def test_a_queue_whose_pauses_cannot_be_read_is_a_fault_of_the_storage(
+    open_engine: "Opener", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = open_engine()
+
+    def fail(**conditions: object) -> list[object]:
+        if conditions.get("status") == "DELAYED":
+            raise OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error"))
+        return []
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "_list", fail)
+        with pytest.raises(StorageError, match="disk I/O error"):
+            engine.clean(datetime.now(UTC))

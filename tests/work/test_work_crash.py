@@ -23,7 +23,7 @@ from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.work.handlers import Backoff, Finished, Handler, Pending
 from areopage.work.signals import stop_signals
-from areopage.work.worker import Pace, Worker
+from areopage.work.worker import Pace, Worker, WorkerPool
 
 location, folder = sys.argv[1], Path(sys.argv[2])
 
@@ -57,7 +57,7 @@ class Files:
 
 ledger = Ledger.open(location)
 pace = Pace(heartbeat=0.5)
-worker = Worker(ledger, Files(), pool="files", folder=folder / "locks", dead_after=60.0, pace=pace)
+worker = Worker(ledger, Files(), WorkerPool(name="files", folder=folder / "locks", dead_after=60.0, pace=pace))
 with stop_signals(worker.hurry) as stop:
     worker.start()
     stop.wait()

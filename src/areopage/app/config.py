@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Struct, structs
 from pydantic import Field
 
-from areopage.errors import StorageError
+from areopage.errors import ModelError, StorageError
+from areopage.models.reference import NAMED_REFERENCE, ModelReference
 from areopage.monitor.config import MonitorConfig, MonitorSection
 from areopage.rag.config import RagConfig, RagSection
-from areopage.suites.config_file import CONFIG_FILE, Count, Section, SharedSections, StorageSection, checked_section
+from areopage.suites.config_file import CONFIG_FILE, Count, OwnJudge, Section, SharedSections, StorageSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
 if TYPE_CHECKING:
@@ -150,9 +152,32 @@ def load_config(path: Path) -> AppConfig:
     """
     document = read_yaml(path, may_be_empty=True)
     data = {key: {} if value is None and key in _SECTIONS else value for key, value in document.data.items()}
-    section = checked_section(document, AppSection, data)
+    folder = path.resolve().parent
+    section = _with_files(checked_section(document, AppSection, data), folder)
     rules = _gate_of(document, section.gate) if section.gate else None
-    return AppConfig(section=section, rules=rules, folder=path.resolve().parent, document=document)
+    return AppConfig(section=section, rules=rules, folder=folder, document=document)
+
+
+def _with_files(section: AppSection, folder: Path) -> AppSection:
+    """The sections with the files that judges name, such as recordings, resolved from the folder of `areopage.yml`."""
+    judges: dict[str, OwnJudge] = {}
+    for name, judge in section.judges.items():
+        judges[name] = judge
+        with suppress(ModelError):  # one that names no model is refused where it is used
+            found = ModelReference.parse(judge.model, default_provider=judge.provider).beside(folder)
+            judges[name] = judge.model_copy(update={"model": found.model})
+    monitored = [_with_file(text, folder) for text in section.monitor.judges]
+    monitor = section.monitor.model_copy(update={"judges": monitored}) if monitored else section.monitor
+    return section.model_copy(update={"judges": judges, "monitor": monitor})
+
+
+def _with_file(text: str, folder: Path) -> str:
+    """The name of a judge, REF or NAME=REF with the file that it names resolved from a folder."""
+    found = NAMED_REFERENCE.fullmatch(text)
+    name, reference = found.groups() if found else ("", text)
+    with suppress(ModelError):
+        return f"{name}{'=' if name else ''}{ModelReference.parse(reference).beside(folder)}"
+    return text
 
 
 def default_config(folder: Path = Path()) -> AppConfig:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -14,10 +13,10 @@ from msgspec import Struct
 
 from areopage.cases.columns import ColumnPlan, field_named, plan_columns
 from areopage.cases.documents import read_documents
-from areopage.cases.foreign.dataset_folder import dataset_files
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow, Turn
+from areopage.cases.sources import Source, source_of
 from areopage.cases.text_files import table_writer
 from areopage.errors import DatasetError, StorageError, name_list
 
@@ -258,26 +257,24 @@ class _Intake:
 
 
 def load_dataset(
-    paths: Sequence[Path],
+    paths: Sequence[Path | Source],
     *,
     default_maturity: str,
     limit: int | None = None,
     max_cases: int = MAX_CASES,
     max_prompt_length: int | None = None,
     max_response_length: int | None = None,
-    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> Dataset:
     """Read several files in order into one dataset.
 
     Args:
-        paths: files with one of the extensions of `readers.SUFFIXES`, or folders of datasets (see `foreign.dataset_folder`).
+        paths: files and folders, or what of them is read (see `sources`).
         default_maturity: one of `MATURITIES`, for rows that name none; "" where the suite knows no audience:
             then no maturity is read, and a column of that name goes to the metadata.
         limit: the most usable cases to read, from 1; None reads everything.
         max_cases: more usable cases (or more rejected rows) than this are refused, since they are held in memory.
         max_prompt_length: longer prompts are rejected, in characters.
         max_response_length: longer responses are rejected, in characters.
-        columns: the field of a column whose own name says another one, or none, by that name.
 
     Raises:
         DatasetError: a file cannot be read, its header names no prompt, no row is usable, or there are too many.
@@ -295,11 +292,11 @@ def load_dataset(
     intake = _Intake(rules, max_cases)
     with closing(_all_rows(paths)) as rows:
         for path, row in rows:
-            intake.take(_renamed(row, columns) if columns else row, path)
+            intake.take(row, path)
             if len(intake.cases) == limit:
                 break
     if not intake.cases:
-        names = name_list(str(path) for path in paths)
+        names = name_list(str(one.path if isinstance(one, Source) else one) for one in paths)
         raise DatasetError(f"{names}: no row is usable ({len(intake.rejected)} rejected): {_first_reasons(intake.rejected)}")
     return Dataset(
         cases=tuple(intake.cases),
@@ -328,15 +325,15 @@ def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
         raise StorageError(f"{path}: the rejected rows cannot be written: {fault.strerror or fault}") from fault
 
 
-def _all_rows(paths: Sequence[Path]) -> Generator[tuple[Path, Row | BadRow], None, None]:
-    files = (file for path in paths for file in (dataset_files(path) if path.is_dir() else [path]))
-    for path in files:
-        with closing(read_rows(path)) as rows:
-            for row in rows:
-                yield path, row
+def _all_rows(named: Sequence[Path | Source]) -> Generator[tuple[Path, Row | BadRow], None, None]:
+    for source in [one if isinstance(one, Source) else source_of(one) for one in named]:
+        for path in source.files():
+            with closing(read_rows(path)) as rows:
+                for row in rows:
+                    yield path, _renamed(row, source.columns, path) if source.columns else row
 
 
-def _renamed(row: Row | BadRow, columns: Mapping[str, str]) -> Row | BadRow:
+def _renamed(row: Row | BadRow, columns: Mapping[str, str], path: Path) -> Row | BadRow:
     """A row whose columns have the names of their fields; another column of such a name keeps it, led by `source_`.
 
     Raises:
@@ -346,11 +343,11 @@ def _renamed(row: Row | BadRow, columns: Mapping[str, str]) -> Row | BadRow:
         return row
     if absent := [name for name in columns if name not in row.names]:
         if row.number <= FIRST_ROWS:
-            raise DatasetError(f"--column: no column {absent[0]!r}: there is {name_list(row.names, limit=20)}")
+            raise DatasetError(f"{path}: no column {absent[0]!r}: there is {name_list(row.names, limit=20)}")
         return BadRow(row.number, f"no column {absent[0]!r}", _content(row))
     fields = set(columns.values())
     names = (columns.get(name) or (f"source_{name}" if field_named(name) in fields else name) for name in row.names)
-    return Row(row.number, tuple(names), row.cells)
+    return Row(row.number, tuple(names), row.cells, row.line)
 
 
 def _plan(row: Row, path: Path, rules: BuildRules) -> ColumnPlan:

@@ -22,7 +22,11 @@ KEYED_SUFFIXES = (".jsonl", ".ndjson", ".json", ".eval")
 """Formats without a header: each row brings its own names."""
 
 SUFFIXES = (".csv", ".tsv", ".xlsx", *KEYED_SUFFIXES, ".parquet")
-_BATCH = 64
+MAX_RATIO = 250
+"""How many times its own size a Parquet file unpacks to at most, unless that is under `FREE_UNPACKED`."""
+
+FREE_UNPACKED = 64 * 1024 * 1024
+_BATCH = 8
 _BUFFER = 1024 * 1024
 
 
@@ -137,6 +141,7 @@ def read_parquet(path: Path) -> Iterator[Row | BadRow]:
     try:
         # Buffered and without read-ahead: pages are read as they are needed, not whole column chunks.
         with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+            _refuse_bomb(path, file.metadata)
             names = tuple(str(name) for name in file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -145,6 +150,18 @@ def read_parquet(path: Path) -> Iterator[Row | BadRow]:
     except pyarrow.ArrowException as fault:
         reason = str(fault).partition("\n")[0]
         raise DatasetError(f"{path}: the file is not readable as Parquet: {reason}") from fault
+
+
+def _refuse_bomb(path: Path, metadata: Any) -> None:
+    """Measure the columns before they are read: a small file may stand for texts that fill the memory.
+
+    Raises:
+        DatasetError: the file unpacks to too much.
+    """
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    unpacked = sum(group.column(number).total_uncompressed_size for group in groups for number in range(group.num_columns))
+    if unpacked > max(FREE_UNPACKED, MAX_RATIO * path.stat().st_size):
+        raise DatasetError(f"{path}: the file unpacks to more than {MAX_RATIO} times its size")
 
 
 def _read_record(number: int, names: tuple[str, ...], cells: tuple[Any, ...]) -> Row | BadRow:

@@ -9,7 +9,7 @@ import typer
 from msgspec import structs
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
-from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell, visible
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list

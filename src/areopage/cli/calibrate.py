@@ -12,7 +12,7 @@ from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
 from areopage.bench.results.people import answers_by_kind, queue_answers
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, visible
 from areopage.cli.periods import last_day

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from areopage.cli.asking import confirm, progress, resumed_by_the_same_command, told_size
-from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import tell

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from areopage.cases.columns import ALIASES
-from areopage.cases.foreign.dataset_folder import dataset_files
 from areopage.cases.loader import load_dataset, write_rejected
 from areopage.cases.records import Case, Dataset
+from areopage.cases.sources import Source, column_of, source_of
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
 from areopage.cli.options import tell, tell_cut, visible
 from areopage.errors import UserError, counted, name_list
@@ -50,16 +49,23 @@ def convert(
     form = FORMS_BY_SUFFIX.get(out.suffix.lower())
     if form is None:
         raise UserError(f"{out}: the ending says no format: use one of {name_list(FORMS_BY_SUFFIX, limit=10)}")
-    if (split or subset) and not source.is_dir():
-        raise UserError(f"--split and --subset are for folders: {source} is none")
-    files = dataset_files(source, subset, split) if source.is_dir() else [source]
-    data = load_dataset(files, default_maturity="", limit=limit, columns=_fields_of(column or ()))
+    named = source_of(source)
+    columns = {name: field for one in column or () for name, field in column_of(one, "--column").items()}
+    data = load_dataset(
+        [
+            Source(
+                path=named.path, subset=subset or named.subset, split=split or named.split, columns={**named.columns, **columns}
+            )
+        ],
+        default_maturity="",
+        limit=limit,
+    )
     if form != "jsonl" and any(not isinstance(case.prompt, str) for case in data.cases):
         raise UserError(f"{out}: the dataset has conversations, which only JSON Lines hold: write a .jsonl file")
     if form != "jsonl" and any(_SEPARATOR.search(tag) for case in data.cases for tag in case.tags):
         raise UserError(f"{out}: a tag has a comma or a semicolon, which only JSON Lines hold: write a .jsonl file")
-    columns, rows = _table(data, joined=form != "jsonl")
-    written = write_rows(out, form, columns, rows)
+    head, rows = _table(data, joined=form != "jsonl")
+    written = write_rows(out, form, head, rows)
     tell_cut(written.cut)
     if rejected is not None:
         with replacing(rejected) as place:
@@ -67,21 +73,6 @@ def convert(
     _tell_rejected(data, rejected)
     typer.echo(f"written: {out} ({counted(written.rows, 'case')})")
     raise typer.Exit(INCONCLUSIVE if data.rejected else DONE)
-
-
-def _fields_of(given: list[str] | tuple[()]) -> dict[str, str]:
-    """The field of each column that the options name.
-
-    Raises:
-        UserError: an option is no assignment, or names no field.
-    """
-    found: dict[str, str] = {}
-    for one in given:
-        field, _, name = one.partition("=")
-        if not name or field not in ALIASES:
-            raise UserError(f"--column {one!r}: write FIELD=NAME with one of {name_list(ALIASES, limit=20)}")
-        found[name] = field
-    return found
 
 
 def _table(data: Dataset, *, joined: bool) -> tuple[list[Column], list[list[Any]]]:

@@ -54,6 +54,20 @@ class LazyGroup(click.Group):
         module, _, function = self.places[cmd_name][0].partition(":")
         return _command_of(getattr(import_module(f"areopage.cli.{module}"), function))
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the first argument names.
+
+        Raises:
+            UsageError: there is none; the nearest name is suggested.
+        """
+        name = args[0]
+        if name in self.groups or name in self.places or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, self.list_commands(ctx), n=1)
+        raise click.UsageError(f"No such command {name!r}.{f' Did you mean {near[0]}?' if near else ''}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         rows = [(name, group.help or "") for name, group in self.groups.items()]

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from areopage.cli.asking import ask_to_send, confirm, progress, resumed_by_the_same_command, told_size
-from areopage.cli.bench.run import Places, configured, opened_ledger
+from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.canary import canary_rounds
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE

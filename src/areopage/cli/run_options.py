@@ -15,7 +15,10 @@ SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A
 DatasetOption = Annotated[
     list[Path] | None,
     typer.Option(
-        "--dataset", metavar="FILE", help="CSV, XLSX, JSONL, JSON, Parquet, .eval, or a Hugging Face folder; may be repeated."
+        "--dataset",
+        metavar="FILE",
+        help="CSV, XLSX, JSONL, JSON, Parquet, .eval, or a Hugging Face folder; may be repeated. "
+        "A part: FOLDER#split=NAME, FILE#prompt=COLUMN.",
     ),
 ]
 TargetOption = Annotated[str | None, typer.Option("--target", metavar="REF", help="Model under test, e.g. ollama:gemma3:4b.")]

@@ -11,12 +11,10 @@ from rich.text import Text
 
 from areopage.app.config import find_config
 from areopage.app.ledger import open_ledger
-from areopage.app.rebuild import count_stored, store_readings
 from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import view_run
 from areopage.cli.bench.run_tables import print_view, shown_score
 from areopage.cli.console import plain_table, print_table, text_console
-from areopage.cli.gate.report import scope_of
 from areopage.cli.options import (
     CollectionOption,
     ConfigOption,
@@ -119,6 +117,8 @@ def rescore_monitor(
 
     The command shows the means before and after, and how many grades change. Stored scores do not change without --write.
     """
+    from areopage.cli.gate.report import scope_of
+
     change, days = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, None)
     wanted = EvaluationFilter(since=days.since, until=days.until, source=source, ids=tuple(id or ()))
     with open_ledger(find_config(config, ledger)) as opened:
@@ -143,6 +143,8 @@ def rescore_gate(
 
     The command shows the means before and after, and how many grades of sentences change. Decisions do not change.
     """
+    from areopage.cli.gate.report import scope_of
+
     change, wanted = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, collection)
     with open_ledger(find_config(config, ledger)) as opened:
         runs = opened.panels("gate")
@@ -192,6 +194,8 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Variant, what: str, 
 
 def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     """Store what was read, and compute the stored scores again."""
+    from areopage.app.rebuild import count_stored, store_readings
+
     if not readings:
         tell("nothing was read otherwise: nothing is written")
         return

@@ -161,10 +161,10 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     import asyncio
 
     from areopage.app.worker import END_CODES
-    from areopage.bench.execution.start import run_folder
     from areopage.bench.fleet.shares import at_worker, shares_of
     from areopage.bench.fleet.work import work_on
     from areopage.bench.results.run_view import load_run_cases
+    from areopage.bench.run_folder import run_folder
     from areopage.bench.spec import spec_of
     from areopage.cli.progress.run_display import PlainProgress
 

@@ -24,7 +24,8 @@ CONTENT = Path(__file__).with_name("content")
 SUITE, DAY_SUITE = "child_safety", "answer_quality"
 READABILITY = "age.readability.sentence_complexity"
 """Measured by rules in code on every answer, beside the recorded judges."""
-RECORDED = "written by a language model for the demonstration"
+RECORDED = {"en": "a language model, for the demonstration", "fr": "un modèle de langue, pour la démonstration"}
+SOURCE = {"en": "help desk", "fr": "service d’aide"}
 DAY_CRITERIA = ("exactitude", "completude", "format", "sources")
 PROMPTS, VERDICTS, DAY = "data/prompts.jsonl", "data/verdicts.jsonl", "day.jsonl"
 HELPER, DESK = "suites/homework_helper", "suites/help_desk"
@@ -105,10 +106,10 @@ def lay_out(folder: Path, language: str, now: datetime) -> Places:
     copy_suite(DAY_SUITE, folder / DESK)
     _write_lines(places.prompts, _prompts(material))
     for target in material.targets:
-        _write_lines(places.suite / answers_of(target), _answers(material, target))
-    _write_lines(places.suite / VERDICTS, _verdicts(material))
+        _write_lines(places.suite / answers_of(target), _answers(material, target, language))
+    _write_lines(places.suite / VERDICTS, _verdicts(material, language))
     _write_lines(places.day, _day(material, language, now))
-    _write_lines(folder / DESK / VERDICTS, _day_verdicts(material))
+    _write_lines(folder / DESK / VERDICTS, _day_verdicts(material, language))
     _write(places.config, _config(material, folder.resolve() / DESK / VERDICTS, language))
     return places
 
@@ -127,18 +128,18 @@ def _prompts(material: Material) -> Iterator[Line]:
         yield {"id": case.id, "prompt": case.prompt, "maturity": case.maturity, "criteria_selection": selected}
 
 
-def _answers(material: Material, target: str) -> Iterator[Line]:
+def _answers(material: Material, target: str, language: str) -> Iterator[Line]:
     for case in material.cases:
-        yield {"case_id": case.id, "asked": "target", "criterion": "", "text": case.answers[target], "model": RECORDED}
+        yield {"case_id": case.id, "asked": "target", "criterion": "", "text": case.answers[target], "model": RECORDED[language]}
 
 
-def _verdicts(material: Material) -> Iterator[Line]:
+def _verdicts(material: Material, language: str) -> Iterator[Line]:
     for case in material.cases:
         for target, judge, verdict in _said_of(material, case):
             score, _, reason = verdict.partition(" ")
             text = _verdict_text(int(score), reason)
             named = {"case_id": case.id, "asked": judge, "criterion": case.criterion, "pass_index": 1}
-            yield {**named, "response": case.answers[target], "text": text, "model": RECORDED}
+            yield {**named, "response": case.answers[target], "text": text, "model": RECORDED[language]}
 
 
 def _said_of(material: Material, case: DemoCase) -> Iterator[tuple[str, str, str]]:
@@ -155,15 +156,15 @@ def _day(material: Material, language: str, now: datetime) -> Iterator[Line]:
     start = max(now - timedelta(hours=8), now.replace(hour=0, minute=0, second=0, microsecond=0))
     for place, row in enumerate(row for row in rows if row["id"] in material.day.verdicts):
         at = start + (now - start) * place / len(material.day.verdicts)
-        yield {**row, "source": "help desk", "answered_at": at.isoformat()}
+        yield {**row, "source": SOURCE[language], "answered_at": at.isoformat()}
 
 
-def _day_verdicts(material: Material) -> Iterator[Line]:
+def _day_verdicts(material: Material, language: str) -> Iterator[Line]:
     for id, verdicts in material.day.verdicts.items():
         for judge, (*scores, reason) in zip(material.day.judges, verdicts, strict=True):
             for name, score in zip(DAY_CRITERIA, scores, strict=True):
                 named = {"case_id": id, "asked": judge, "criterion": f"quality.answer.{name}", "pass_index": 1}
-                yield {**named, "text": _verdict_text(int(score), str(reason)), "model": RECORDED}
+                yield {**named, "text": _verdict_text(int(score), str(reason)), "model": RECORDED[language]}
 
 
 def _verdict_text(score: int, reason: str) -> str:

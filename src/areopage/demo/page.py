@@ -97,7 +97,8 @@ def console_lines(shown: Shown) -> Iterator[str]:
 
 
 def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
-    yield Paragraph(text=locale.say("tour_before_lead", cases=locale.whole(len(shown.places.material.cases))), look="lead")
+    counts = {"cases": len(shown.places.material.cases), "safety": shown.runs[0].failures.first.scored}
+    yield Paragraph(text=locale.say("tour_before_lead", **{key: locale.whole(n) for key, n in counts.items()}), look="lead")
     heads = [locale.say(key) for key in ("tour_version", "tour_release", "tour_failed", "tour_score")]
     table: list[Sequence[Cell | str]] = []
     for view, name, report in zip(shown.runs, shown.places.material.targets, shown.reports, strict=True):
@@ -112,10 +113,13 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
     yield Table(columns=columns, rows=rows(table))
     for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
         release = run_release(view)
-        if release is not None and release.verdict == "FAIL":
-            unmet = (floor for floor in release.floors if floor.state == "not_met")
-            lines = tuple(floor_lines(view, release, locale))[: sum(1 for _ in unmet)]
-            yield Listing(title=locale.say("tour_why", version=name), items=lines)
+        if release is None or release.verdict == "PASS":
+            continue
+        failed = release.verdict == "FAIL"
+        decisive = sum(floor.state == ("not_met" if failed else "open") for floor in release.floors)
+        lines = tuple(floor_lines(view, release, locale))[:decisive]
+        yield Listing(title=locale.say(f"tour_why_{release.verdict}", version=name), items=lines)
+        if failed:
             yield from _failure(shown, name, min(id for floor in release.floors for id in floor.cases), locale)
 
 
@@ -165,7 +169,8 @@ def _nearest(one: Held) -> "list[Document]":
 def _day(shown: Shown, locale: Locale) -> Iterator[Block]:
     yield Paragraph(text=_day_text(shown, locale), look="lead")
     yield Paragraph(text=_link(shown, shown.day_page, locale.say("tour_quality")))
-    yield Paragraph(text=(f"{locale.say('tour_live')} ", _code("areopage", "serve", "--config", CONFIG_FILE)))
+    install, serve = _code("pip", "install", '"areopage[server]"'), _code("areopage", "serve", "--config", CONFIG_FILE)
+    yield Listing(title=locale.say("tour_live"), items=(install, serve), css="steps")
 
 
 def _day_text(shown: Shown, locale: Locale) -> str:

@@ -14,13 +14,11 @@ from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelErro
 from areopage.jury.judges import Judge, Price
 from areopage.jury.opening import expected_kind
 from areopage.models.contacts import with_secrets
-from areopage.models.reference import ModelReference
+from areopage.models.reference import NAMED_REFERENCE, ModelReference
 from areopage.models.settings import Bot, Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import EvaluationSection, PriceSection
 from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, inside, load_suite
-
-NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
 
 
 def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
@@ -150,10 +148,7 @@ def typed_reference(text: str) -> ModelReference:
     Raises:
         ModelError: it is no reference.
     """
-    reference = ModelReference.parse(text)
-    if not reference.names_file:
-        return reference
-    return msgspec.structs.replace(reference, model=str(Path(reference.model).expanduser().resolve()))
+    return ModelReference.parse(text).beside(Path())
 
 
 def _pass_options(own: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:

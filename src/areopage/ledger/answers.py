@@ -112,6 +112,14 @@ class Answers:
                     found[row.position] = answer_of(row)
         return found
 
+    def responses_in(self, run_id: str) -> dict[int, str | None]:
+        """Return the whole responses of a run's cases without what stands beside them, by case position."""
+        query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
+        query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state == "answered")
+        query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
     def states_in(self, run_id: str) -> dict[int, AnswerState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
         columns = [answers.c.id, answers.c.state, answers.c.reason]

@@ -1,7 +1,7 @@
 """Reads numbers of many rows from a ledger's database in blocks: columns instead of a record for each row.
 
-Values of few kinds (judge, criterion, pass, outcome, steps) become one number in the database: their texts are read once. Keys
-come many in one text. A block of a SQLite ledger is read row by row without SQLAlchemy; PostgreSQL sends it in its binary format.
+Values of few kinds (judge, criterion, pass, outcome, steps) become one number in the database: their texts are read once.
+A column of a block comes as one text: rows cost more in both databases, and hold Python's lock.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,25 +21,39 @@ from areopage.scoring.outcome import OUTCOME_NAMES
 Column = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Keys = NDArray[np.bytes_]
-Table = NDArray[np.void]
 
 BLOCK = 50_000
 """Judgments that are read together."""
-_PORTION = 2_000  # rows that are turned into arrays together: few enough to stay in the processor's cache
 _MOST = 2**62  # kinds that a whole number of the database can tell
 _KEY = 64  # characters of a digest
-FLOATS = ("score", "seconds", "prompt_tokens", "completion_tokens", "cost", "mass", "written")
-"""The columns of numbers, in the order in which they are read."""
-_VALUES = ("v.score", "j.seconds", "j.prompt_tokens", "j.completion_tokens", "j.cost", "v.mass", "v.written")
+OF_VERDICT = ("score", "mass", "written")
+"""The columns of numbers of a verdict, in the order in which they are read."""
+OF_JUDGMENT = ("seconds", "prompt_tokens", "completion_tokens", "cost")
+"""The columns of numbers of a judgment, in the order in which they are read."""
+_MISSING = -(2**63)  # stands for NULL: no score, duration, number of tokens, price or mass is less than a scale's end
+_RARE = ("v.mass", "v.written", "j.cost")  # columns that are NULL in all rows of most runs
 _FROM = "FROM judgments j CROSS JOIN verdicts v WHERE v.judgment_id = j.id AND "
 _KINDS = ("j.pass_index", "j.turn", "v.outcome", "j.repair", "j.judge", "v.criterion", "j.steps")
 
 
 class Where(Struct, frozen=True):
-    """Which judgments `j` are read: a condition with a mark `?` for each value."""
+    """Which judgments `j` are read: a condition with a mark `?` for each value.
+
+    Args:
+        span: their first and last number, if these are known. PostgreSQL walks through all verdicts where it is not told of them.
+    """
 
     condition: str
     values: tuple[Any, ...]
+    span: tuple[int, int] | None = None
+
+    def source(self, *, verdicts: bool) -> tuple[str, tuple[Any, ...]]:
+        """The clauses of a query for these judgments, or for their verdicts `v`, and the values in them."""
+        if not verdicts:
+            return f"FROM judgments j WHERE {self.condition}", self.values
+        if self.span is None:
+            return f"{_FROM} {self.condition}", self.values
+        return f"{_FROM} {self.condition} AND v.judgment_id BETWEEN ? AND ?", self.values + self.span
 
 
 class VerdictKind(Struct, frozen=True):
@@ -55,10 +69,18 @@ class VerdictKind(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """Verdicts, a row each; `numbers` has a row for each of the columns of `FLOATS`, NaN where one is NULL."""
+    """Verdicts, a row each; `numbers` has a row for each of the columns of `OF_VERDICT`, NaN where one is NULL."""
 
     judgment: Numbers
     kind: Numbers
+    numbers: Column
+
+
+class Judgments(Struct, frozen=True, kw_only=True):
+    """Judgments, a row each; `numbers` has a row for each of the columns of `OF_JUDGMENT`, NaN where one is NULL."""
+
+    number: Numbers
+    key: Keys
     numbers: Column
 
 
@@ -78,9 +100,9 @@ class KindReader:
             self._learn(connection, where)
         while True:
             code, values = self._expression()
-            judgment, codes, numbers = _rows(
-                connection, f"CAST(j.id AS BIGINT), {code}", _FROM, Where(where.condition, values + where.values)
-            )
+            source, given = where.source(verdicts=True)
+            texts, numbers = _columns(connection, ("j.id", code), _of("v", OF_VERDICT), source, values + given)
+            judgment, codes = map(_whole, texts)
             if not np.any(codes < 0):
                 return Verdicts(judgment=judgment, kind=self._kinds_of(codes), numbers=numbers)
             self._learn(connection, where)
@@ -106,8 +128,8 @@ class KindReader:
         return f"coalesce(CAST(0 AS BIGINT) + {' + '.join(terms)}, -1)", tuple(chain.from_iterable(self._known))
 
     def _learn(self, connection: Connection, where: Where) -> None:
-        query = f"SELECT DISTINCT {', '.join(_KINDS)} {_FROM} {where.condition}"
-        for row in _fetched(connection, query, where.values):
+        source, values = where.source(verdicts=True)
+        for row in _fetched(connection, f"SELECT DISTINCT {', '.join(_KINDS)} {source}", values):
             for known, value in zip(self._known, row, strict=True):
                 known.setdefault(value, len(known))
 
@@ -149,16 +171,15 @@ def blocks_of(connection: Connection, run_id: str) -> Iterator[Where]:
         return
     width = -(-(last - first + 1) // -(-count // BLOCK))
     for start in range(first, last + 1, width):
-        yield Where("j.run_id = ? AND j.id BETWEEN ? AND ?", (run_id, start, start + width - 1))
+        span = (start, start + width - 1)
+        yield Where("j.run_id = ? AND j.id BETWEEN ? AND ?", (run_id, *span), span)
 
 
-def judgment_keys(connection: Connection, where: Where) -> tuple[Numbers, Keys]:
-    """The numbers of some judgments, and their keys."""
-    query = f"SELECT {_together(connection, 'j.id')}, {_together(connection, 'j.key')} FROM judgments j WHERE {where.condition}"  # noqa: S608 - no input in it
-    ((numbers, keys),) = _fetched(connection, query, where.values)
-    if numbers is None:
-        return np.zeros(0, dtype=np.int64), key_column(())
-    return np.fromstring(numbers, dtype=np.int64, sep=","), _split_keys(keys)
+def read_judgments(connection: Connection, where: Where) -> Judgments:
+    """Some judgments, with or without a verdict."""
+    source, values = where.source(verdicts=False)
+    (number, keys), numbers = _columns(connection, ("j.id", "j.key"), _of("j", OF_JUDGMENT), source, values)
+    return Judgments(number=_whole(number), key=_split_keys(keys) if keys else key_column(()), numbers=numbers)
 
 
 def links_of(connection: Connection, run_id: str) -> tuple[Numbers, Keys]:
@@ -206,53 +227,49 @@ def _together(connection: Connection, column: str) -> str:
 def _fetched(connection: Connection, query: str, values: Sequence[Any]) -> list[Any]:
     driver: Any = connection.connection  # SQLAlchemy's rows take twice the time
     with closing(driver.cursor()) as cursor:
+        if not _is_file(connection):
+            cursor.execute("SET LOCAL extra_float_digits = 1")  # the default: numbers in texts are exact
         cursor.execute(query if _is_file(connection) else query.replace("?", "%s"), tuple(values))
         return list(cursor.fetchall())
 
 
-def _rows(connection: Connection, numbers: str, source: str, where: Where) -> tuple[Numbers, Numbers, Column]:
-    """Two whole numbers of each row, and the numbers of `_VALUES`."""
-    if _is_file(connection):
-        query = f"SELECT {numbers}, {', '.join(_VALUES)} {source} {where.condition}"
-        parts = [_columns_of(rows) for rows in _portions(connection, query, where.values)] or [_columns_of(())]
-        return tuple(np.concatenate(some, axis=-1) for some in zip(*parts, strict=True))  # type: ignore[return-value]
-    known = ", ".join(f"coalesce({value}::float8, 'NaN')" for value in _VALUES)
-    table = _copied(connection, f"SELECT {numbers}, {known} {source} {where.condition}", where.values)
-    floats = np.array([table[name] for name in FLOATS], dtype=np.float64)
-    return table["judgment"].astype(np.int64), table["code"].astype(np.int64), floats
+def _of(table: str, names: Sequence[str]) -> list[str]:
+    return [f"{table}.{name}" for name in names]
 
 
-def _portions(connection: Connection, query: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    driver: Any = connection.connection
-    with closing(driver.cursor()) as cursor:
-        cursor.execute(query, tuple(values))
-        while rows := cursor.fetchmany(_PORTION):
-            yield rows
+def _exact(connection: Connection, column: str, missing: str) -> str:
+    """A number as a text that gives the same number again; `missing` stands for NULL. Whole numbers are written fastest."""
+    if not _is_file(connection):
+        return f"coalesce({column}::text, {missing})"
+    whole = f"CAST({column} AS INTEGER)"
+    return f"CASE WHEN {column} IS NULL THEN {missing} WHEN {whole} = {column} THEN {whole} ELSE quote({column}) END"
 
 
-def _columns_of(rows: Sequence[Any]) -> tuple[Numbers, Numbers, Column]:
-    first, second, *others = zip(*rows, strict=True) if rows else [()] * (2 + len(_VALUES))
-    return np.array(first, dtype=np.int64), np.array(second, dtype=np.int64), np.array([*map(_with_nan, others)])
+def _columns(
+    connection: Connection, texts: Sequence[str], numbers: Sequence[str], source: str, values: Sequence[Any]
+) -> tuple[list[str], Column]:
+    """Columns as texts between commas, and columns of numbers with NaN for NULL: a row for each column.
+
+    Columns that are rarely used are first read without their NULLs: usually there is nothing else in them, or nothing is NULL.
+    """
+    for rare in (_RARE, ()):
+        exact = [_exact(connection, one, "NULL" if one in rare else f"'{_MISSING}'") for one in numbers]
+        asked = ", ".join(_together(connection, one) for one in (*texts, *exact))
+        ((count, *found),) = _fetched(connection, f"SELECT count(*), {asked} {source}", values)
+        read = [_with_nan(text or "") for text in found[len(texts) :]]
+        if all(len(one) in (0, count) for one in read):
+            break
+    return [text or "" for text in found[: len(texts)]], np.array([one if len(one) else np.full(count, np.nan) for one in read])
 
 
-def _with_nan(values: Sequence[float | None]) -> Column:
-    """Numbers with NaN for None; the usual case of a column that is not used is recognised first."""
-    return np.full(len(values), np.nan) if values.count(None) == len(values) else np.array(values, dtype=np.float64)
+def _with_nan(text: str) -> Column:
+    """The numbers in a text, between commas, NaN for missing ones. Whole numbers are parsed ten times as fast as others."""
+    is_whole = not any(mark in text for mark in ".eEnN")
+    found = _whole(text).astype(np.float64) if is_whole else np.fromstring(text, dtype=np.float64, sep=",")
+    found[found == _MISSING] = np.nan
+    return found
 
 
-_HEADER, _TRAILER = 19, 2  # bytes
-_ROW = np.dtype(
-    [("fields", ">i2")]
-    + [part for name in ("judgment", "code") for part in ((f"{name} bytes", ">i4"), (name, ">i8"))]
-    + [part for name in FLOATS for part in ((f"{name} bytes", ">i4"), (name, ">f8"))]
-)
-"""A row in PostgreSQL's binary format: every field with its length before it. No field is NULL."""
-
-
-def _copied(connection: Connection, query: str, values: Sequence[Any]) -> Table:
-    driver: Any = connection.connection
-    with closing(driver.cursor()) as cursor:
-        statement = f"COPY ({query.replace('?', '%s')}) TO STDOUT (FORMAT binary)"
-        with cursor.copy(statement, tuple(values)) as stream:
-            held = b"".join(stream)
-    return np.frombuffer(held, dtype=_ROW, offset=_HEADER, count=(len(held) - _HEADER - _TRAILER) // _ROW.itemsize)
+def _whole(text: str) -> Numbers:
+    """The whole numbers in a text, between commas."""
+    return np.fromstring(text, dtype=np.int64, sep=",")

@@ -24,7 +24,7 @@ class SentBatch(Struct, frozen=True, kw_only=True):
     Args:
         token: ours; the provider stores it with the batch.
         phase: the judge's name, or that of the target's phase.
-        keys: of the calls; empty once their results are stored.
+        keys: of the calls; empty once their results are stored and their prompts deleted at the provider.
         file_id: the provider's id of the file of calls; "" until it is uploaded.
         batch_id: the provider's id; "" until it is known.
         status: the provider's word, or "planned".
@@ -85,8 +85,12 @@ class SentBatches:
         self._change(token, seen_at=_now(), **known)
 
     def ended(self, token: str) -> None:
-        """Note that all that a batch brought is stored."""
-        self._change(token, ended_at=_now(), keys=b"")
+        """Note that all that a batch brought is stored; its prompts are still at the provider."""
+        self._change(token, ended_at=_now())
+
+    def discarded(self, token: str) -> None:
+        """Note that the provider holds no prompts of a batch that has ended."""
+        self._change(token, keys=b"")
 
     def forget(self, token: str) -> None:
         """Remove a batch that was never created."""
@@ -100,6 +104,11 @@ class SentBatches:
     def open_in(self, run_id: str) -> Sequence[SentBatch]:
         """Return the batches of a run whose results are not stored, in order."""
         return self._read(select(batches).where(batches.c.run_id == run_id, batches.c.ended_at.is_(None)))
+
+    def kept_in(self, run_id: str) -> Sequence[SentBatch]:
+        """Return the batches of a run whose results are stored, and whose prompts the provider may still hold."""
+        ended = select(batches).where(batches.c.run_id == run_id, batches.c.ended_at.is_not(None))
+        return [batch for batch in self._read(ended) if batch.keys]
 
     def _read(self, query: Select[Any]) -> list[SentBatch]:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:

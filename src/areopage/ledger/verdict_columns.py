@@ -10,12 +10,14 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.column_reading import (
-    FLOATS,
+    OF_JUDGMENT,
+    OF_VERDICT,
     Column,
+    Judgments,
     Keys,
     KindReader,
     Numbers,
@@ -23,9 +25,9 @@ from areopage.ledger.column_reading import (
     Verdicts,
     Where,
     blocks_of,
-    judgment_keys,
     key_column,
     links_of,
+    read_judgments,
 )
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Judgment
@@ -36,7 +38,7 @@ from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
 Flags = NDArray[np.bool_]
 Digests = NDArray[np.uint64]
 
-_AT_ONCE = 4_096  # keys that are hashed together: few enough to stay in the processor's cache
+_AT_ONCE = 4_096  # keys that are hashed or compared together: few enough to stay in the processor's cache
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -67,7 +69,7 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
 
     def rows(self, kept: Numbers | Flags) -> "VerdictColumns":
         """Some rows, in this order."""
-        names = ("position", "judgment", "kind", *FLOATS)
+        names = ("position", "judgment", "kind", *OF_VERDICT, *OF_JUDGMENT)
         return structs.replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     @cached_property
@@ -138,14 +140,14 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
     other runs do not count. The judgments of the run are read in one go; others are looked up where it has none, or no whole one.
 
     Args:
-        wanted: returns these keys; called in another thread while verdicts are read.
+        wanted: returns these keys; called in another thread while verdicts and judgments are read.
     """
     kinds = KindReader()
-    with ThreadPoolExecutor(1, thread_name_prefix="keys") as pool:
-        keys = pool.submit(_keys_with_cases, ledger, run_id, wanted)
+    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
+        keys, judgments = pool.submit(_wanted, wanted), pool.submit(_judgments_of_run, ledger, run_id)
         with storage_errors(ledger.place), ledger.engine.connect() as connection:
             rows = [kinds.read(connection, where) for where in blocks_of(connection, run_id)]
-        own, asked = keys.result()
+        asked, own = keys.result(), judgments.result()
     judged = _judged(rows, own, kinds)
     found = _match(asked, judged, _valid(judged))
     of_run = judged.number
@@ -154,7 +156,7 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
             for some in chunks([key.decode() for key in lacking]):
                 where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
                 rows.append(kinds.read(connection, where))
-                own.append(_keys_of(connection, where))
+                own.append(_with_digests(read_judgments(connection, where)))
         if sum(len(part.judgment) for part in rows) > len(judged.verdicts.judgment):
             judged = _judged(rows, own, kinds)
             found = _match(asked, judged, _valid(judged))
@@ -165,16 +167,16 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
         judgment=judged.verdicts.judgment[at],
         kind=judged.verdicts.kind[at],
         kinds=kinds.all(),
-        **dict(zip(FLOATS, judged.verdicts.numbers[:, at], strict=True)),
+        **dict(zip(OF_VERDICT, judged.verdicts.numbers[:, at], strict=True)),
+        **dict(zip(OF_JUDGMENT, judged.numbers[:, found.place[order]], strict=True)),
         elsewhere=np.setdiff1d(judged.number, of_run, assume_unique=True),
     )
 
 
-class _Keys(Struct, frozen=True):
-    """Keys of judgments by number, with 64 bits of each."""
+class _Keyed(Struct, frozen=True):
+    """Judgments with 64 bits of the key of each."""
 
-    number: Numbers
-    key: Keys
+    judgments: Judgments
     digest: Digests
 
 
@@ -186,59 +188,65 @@ class _Wanted(Struct, frozen=True):
     order: Numbers
 
 
-def _keys_of(connection: Connection, where: Where) -> _Keys:
-    number, key = judgment_keys(connection, where)
-    return _Keys(number, key, _digests(key))
+def _with_digests(judgments: Judgments) -> _Keyed:
+    return _Keyed(judgments, _digests(judgments.key))
 
 
-def _keys_with_cases(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> tuple[list[_Keys], _Wanted]:
-    """The keys of a run's judgments, and those of its cases."""
+def _judgments_of_run(ledger: Ledger, run_id: str) -> list[_Keyed]:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        own = [_keys_of(connection, where) for where in blocks_of(connection, run_id)]
+        return [_with_digests(read_judgments(connection, where)) for where in blocks_of(connection, run_id)]
+
+
+def _wanted(wanted: Callable[[], CaseKeys]) -> _Wanted:
     keys = wanted()
     digest = _digests(keys.key)
-    return own, _Wanted(keys, digest, np.argsort(digest))
+    return _Wanted(keys, digest, np.argsort(digest))
 
 
 class _Judged(Struct, frozen=True, kw_only=True):
     """Judgments with a verdict at least, in order of their numbers.
 
-    The verdicts of each are `count` rows of `verdicts` from `first` on.
+    The verdicts of each are `count` rows of `verdicts` from `first` on; `numbers` are as in `Judgments`.
     """
 
     number: Numbers
     digest: Digests
     key: Keys
+    numbers: Column
     first: Numbers
     count: Numbers
     is_whole: Flags
     verdicts: Verdicts
 
 
-def _judged(parts: Sequence[Verdicts], keys: Sequence[_Keys], kinds: KindReader) -> _Judged:
-    """Arrange what was read. A judgment that was stored while keys and verdicts were read, in either order, is left out."""
+def _judged(parts: Sequence[Verdicts], judgments: Sequence[_Keyed], kinds: KindReader) -> _Judged:
+    """Arrange what was read. A judgment that was stored while both were read, in either order, is left out."""
     verdicts = _in_order(parts)
     first = np.flatnonzero(np.diff(verdicts.judgment, prepend=-1))
     number, count = verdicts.judgment[first], np.diff(np.append(first, len(verdicts.judgment)))
-    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some.number for some in keys)])
-    key = np.concatenate([key_column(()), *(some.key for some in keys)])
-    digest = np.concatenate([np.zeros(0, dtype=np.uint64), *(some.digest for some in keys)])
+    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some.judgments.number for some in judgments)])
+    key = np.concatenate([key_column(()), *(some.judgments.key for some in judgments)])
+    numbers = np.concatenate([np.zeros((len(OF_JUDGMENT), 0)), *(some.judgments.numbers for some in judgments)], axis=1)
+    digest = np.concatenate([np.zeros(0, dtype=np.uint64), *(some.digest for some in judgments)])
     given = np.array([kind.outcome in GIVEN_NAMES for kind in kinds.all()], dtype=bool)
     is_whole = np.logical_and.reduceat(given[verdicts.kind], first) if len(first) else np.zeros(0, dtype=bool)
     if not np.array_equal(known, number):
         order = np.argsort(known, kind="stable")
         at = np.minimum(np.searchsorted(known[order], number), max(len(known) - 1, 0))
         there = known[order][at] == number if len(known) else np.zeros(len(number), dtype=bool)
-        key, digest = key[order][at[there]], digest[order][at[there]]
+        place = order[at[there]]
+        key, digest, numbers = key[place], digest[place], numbers[:, place]
         number, first, count, is_whole = (some[there] for some in (number, first, count, is_whole))
-    return _Judged(number=number, digest=digest, key=key, first=first, count=count, is_whole=is_whole, verdicts=verdicts)
+    return _Judged(
+        number=number, digest=digest, key=key, numbers=numbers, first=first, count=count, is_whole=is_whole, verdicts=verdicts
+    )
 
 
 def _in_order(parts: Sequence[Verdicts]) -> Verdicts:
     """The verdicts of all parts, in order of judgments."""
     judgment = np.concatenate([np.zeros(0, dtype=np.int64), *(one.judgment for one in parts)])
     kind = np.concatenate([np.zeros(0, dtype=np.int64), *(one.kind for one in parts)])
-    numbers = np.concatenate([np.zeros((len(FLOATS), 0)), *(one.numbers for one in parts)], axis=1)
+    numbers = np.concatenate([np.zeros((len(OF_VERDICT), 0)), *(one.numbers for one in parts)], axis=1)
     if np.any(judgment[1:] < judgment[:-1]):
         order = np.argsort(judgment, kind="stable")
         judgment, kind, numbers = judgment[order], kind[order], numbers[:, order]
@@ -265,9 +273,13 @@ def _valid(judged: _Judged) -> _Valid:
 
 
 class _Match(Struct, frozen=True):
-    """The rows of verdicts under the wanted keys with the cases' positions, and which keys have no whole judgment."""
+    """The rows of verdicts under the wanted keys with the places of their judgments among all and the cases' positions.
+
+    And which keys have no whole judgment.
+    """
 
     row: Numbers
+    place: Numbers
     position: Numbers
     lacking: Flags
 
@@ -280,13 +292,23 @@ def _match(wanted: _Wanted, judged: _Judged, valid: _Valid) -> _Match:
     there = at < len(valid.digest)
     there[there] = valid.digest[at[there]] == digest[there]
     place = valid.place[at[there]]
-    is_same = judged.key[place] == wanted.keys.key[there]
+    is_same = _equal_keys(judged.key, place, wanted.keys.key, np.flatnonzero(there))
     there[there], place = is_same, place[is_same]
     count = judged.count[place]
     steps = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     lacking = ~there
     lacking[there] = ~judged.is_whole[place]
-    return _Match(np.repeat(judged.first[place], count) + steps, np.repeat(wanted.keys.position[there], count), lacking)
+    row, position = np.repeat(judged.first[place], count) + steps, np.repeat(wanted.keys.position[there], count)
+    return _Match(row, np.repeat(place, count), position, lacking)
+
+
+def _equal_keys(first: Keys, places: Numbers, second: Keys, others: Numbers) -> Flags:
+    """Whether the keys at these places of one array are those at the places of another one."""
+    found = np.empty(len(places), dtype=bool)
+    for start in range(0, len(places), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        found[part] = first[places[part]] == second[others[part]]
+    return found
 
 
 def _digests(keys: Keys) -> Digests:

@@ -16,11 +16,9 @@ from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, P
 from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields, unsent_options
 from areopage.models.http import JsonServer
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
-from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
-from areopage.models.servers import KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
+from areopage.models.servers import HostedModel, KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
-from areopage.models.untaken import Untaken
 
 DEFAULT_URL = "https://api.anthropic.com"
 URL_VARIABLE = "ANTHROPIC_BASE_URL"
@@ -48,34 +46,17 @@ class _ServerModels(msgspec.Struct):
     last_id: str | None = None
 
 
-class AnthropicModel:
+class AnthropicModel(HostedModel[SchemaMode]):
     """One model of the Messages API, as a `LanguageModel`."""
 
     def __init__(self, reference: ModelReference, connection: "Connection") -> None:
-        self._reference = reference
+        super().__init__(reference, connection.server, MODES)
         self._connection = connection
-        self._server = connection.server
-        self._modes = MODES  # those before the first are refused
-        self._untaken = Untaken()
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
 
     @property
     def max_concurrency(self) -> int | None:
         """None: the caller decides."""
         return None
-
-    @property
-    def schema_mode(self) -> str:
-        """How the server is told a schema, as the last call found out."""
-        return self._modes[0]
-
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the server said is left of its limits; see `JsonServer.allowances`."""
-        return self._server.allowances()
 
     async def check(self) -> ModelStatus:
         """Look the model up; see `LanguageModel.check`. There is no digest of weights: the server's address stands in for it."""
@@ -132,18 +113,11 @@ class AnthropicModel:
         plain = message_body(self._reference.model, messages, options)
         if schema is None:
             return await self._ask(plain)
-        modes, at = self._modes, 0
-        while True:
-            try:
-                reply = await self._ask({**plain, **schema_fields(modes[at], schema)})
-            except CallRejected as fault:
-                if at == len(modes) - 1 or not _is_about_schema(fault):
-                    raise
-                at += 1
-            else:
-                # Only now is it known that the schema was the reason.
-                self._modes = modes[at:] if at else self._modes
-                return reply
+
+        def following(fault: CallRejected, at: int) -> int | None:
+            return at + 1 if _is_about_schema(fault) else None
+
+        return await self._held_to(lambda mode: self._ask({**plain, **schema_fields(mode, schema)}), following)
 
     async def _ask(self, body: dict[str, Any]) -> Reply:
         """Ask once; once more for each option that the model turns out not to take."""
@@ -155,10 +129,6 @@ class AnthropicModel:
                 # a call beside this one may have learnt it meanwhile
                 if not self._untaken.learn(fault, sent) and self._untaken.applied(body) == sent:
                     raise
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._server.aclose()
 
 
 class Connection(KeyedServer):

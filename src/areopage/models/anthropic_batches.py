@@ -36,7 +36,15 @@ _HOUR = 3_600.0
 _KEY_CHARACTERS = 43  # of 32 bytes
 _TOKEN_CHARACTERS = 20
 _STATES = {"in_progress": "in_progress", "canceling": "cancelling"}
-_STATUSES = {"invalid_request_error": 400, "request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529}
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
 
 T = TypeVar("T")
 

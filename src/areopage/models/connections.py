@@ -22,6 +22,7 @@ Query = Sequence[tuple[str, str]]
 KEPT_IDLE = 15.0
 """Seconds after which an idle connection is not used again: its server may be closing it."""
 MAX_HEAD_BYTES = 64 * 1024
+"""Bytes that an answer may have before its content, and that may follow the last of it."""
 _READ_BYTES = 16 * 1024
 _NEXT_ADDRESS_AFTER = 0.25
 """Seconds after which the next address of a name is tried as well (RFC 8305)."""
@@ -61,6 +62,14 @@ class ConnectionBroke(Exception):
     """The connection broke, or what came over it is no HTTP."""
 
 
+class ProxyRefused(Exception):
+    """The proxy cannot be reached, or does not carry the request; `status` is its answer, None where there is none."""
+
+    def __init__(self, why: str, status: int | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+
+
 def with_usual(headers: Mapping[str, str]) -> dict[str, str]:
     """Headers together with those of `HEADERS` that they do not name."""
     own = {name.lower() for name in headers}
@@ -85,7 +94,9 @@ class Connections:
         self._path = parts.path
         self._beginnings: dict[tuple[str, str], bytes] = {}
         host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
-        said = {"Host": host, **with_usual(headers)}
+        said = with_usual(headers)
+        if "host" not in {name.lower() for name in said}:
+            said = {"Host": host, **said}
         self._head = "".join(f"{name}: {value}\r\n" for name, value in said.items()).encode()
         self._timeouts = timeouts
         self._places = asyncio.Semaphore(most)
@@ -267,15 +278,14 @@ class _Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self._heard = self._loop.time()
+        self._without_content += nbytes
         try:
             self._parser.feed_data(self._buffer[:nbytes])
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(ConnectionBroke(type(error).__name__))
             return
-        if not self._in_content:
-            self._head_bytes += nbytes
-            if self._head_bytes > MAX_HEAD_BYTES:
-                self._fail(ConnectionBroke("the headers have no end"))
+        if self._without_content > MAX_HEAD_BYTES:
+            self._fail(ConnectionBroke("the headers have no end"))
 
     # --- called by the parser
 
@@ -291,6 +301,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._in_content = True
 
     def on_body(self, body: bytes) -> None:
+        self._without_content = 0
         self._parts.append(body)
         self._size += len(body)
         if self._size > self._most:
@@ -308,12 +319,13 @@ class _Connection(asyncio.BufferedProtocol):
     def _begin(self) -> None:
         self._fields: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
-        self._size = self._head_bytes = 0
+        self._size = self._without_content = 0
         self._in_content = self._complete = False
 
     def _end(self, *, by_close: bool = False) -> None:
         self._complete = True
-        self.usable = self.usable and not by_close and self._parser.should_keep_alive()
+        unsent = self._transport is not None and self._transport.get_write_buffer_size() > 0
+        self.usable = self.usable and not by_close and not unsent and self._parser.should_keep_alive()
         content = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         try:
             self._settle(_unpacked(content, self._header(b"content-encoding"), self._most))

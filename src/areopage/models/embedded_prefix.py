@@ -3,7 +3,8 @@
 llama.cpp computes a prompt in batches, and the place where a batch begins changes the last digits of the numbers in its memory.
 Left to itself it begins behind the longest part that two prompts in a row share: at temperature 0 an answer then depends on the
 call before. Here the places are a matter of the prompt alone: behind the system message, behind the constant part of the next
-message, and before the last token of the prompt. What lies before such a place is computed once and kept.
+message, behind that message, and before the last token of the prompt. What lies before such a place is computed once and kept: a
+request to write an answer again costs the tokens of that answer and of the request.
 
 llama.cpp is told no place. It gets two short prompts that share the beginning and go different ways: the second is computed from
 the place where they part. Before each call the second goes out again; it takes the rest of the last call out of the memory. If
@@ -111,7 +112,7 @@ class _Memory:
 def beginnings_of(prompt: Prompt) -> list[Prompt]:
     """The beginnings of a prompt that are kept, the shortest first: the last message of each is cut.
 
-    The first ends behind the system message, the second behind the constant part of the message after it.
+    The first ends behind the system message, the others behind the constant part of the message after it, and behind all of it.
     """
     system = 0
     while system < len(prompt) and prompt[system].role == "system":
@@ -119,10 +120,9 @@ def beginnings_of(prompt: Prompt) -> list[Prompt]:
     if system == len(prompt):
         return []
     first = prompt[system]
-    texts = [""] * bool(system)
-    if constant := first.content[: first.constant].rstrip():
-        texts.append(constant)
-    return [(*prompt[:system], replace(first, content=text, constant=0)) for text in texts]
+    texts = dict.fromkeys((first.content[: first.constant].rstrip(), first.content.rstrip()))
+    texts.pop("", None)
+    return [(*prompt[:system], replace(first, content=text, constant=0)) for text in ([""] if system else []) + list(texts)]
 
 
 def _going_on(beginning: Prompt, way: str) -> Prompt:

@@ -76,7 +76,7 @@ class Guarded:
     ) -> Completion:
         """Ask once the budget allows it; see `LanguageModel.generate`.
 
-        With a budget, a call that timed out counts with all that was set aside for it, since the provider may charge it.
+        With a budget, a call that was sent and timed out counts with all that was set aside for it: the provider may charge it.
 
         Raises:
             PromptTooLong: the prompt does not fit, and is not sent.
@@ -91,8 +91,11 @@ class Guarded:
         set_aside = await self._budget.begin(self.reference, messages, options)
         try:
             completion = await self._model.generate(messages, options, schema, case=case)
-        except CallTimedOut:
-            self._budget.end(self.reference, set_aside, None)
+        except CallTimedOut as fault:
+            if fault.silent:
+                self._budget.cancel(set_aside)
+            else:
+                self._budget.end(self.reference, set_aside, None)
             raise
         except BaseException:
             self._budget.cancel(set_aside)

@@ -8,6 +8,7 @@ A `JsonServer` turns every transport error into one of the three `CallError`s. I
 import asyncio
 import errno
 import math
+import re
 import socket
 import ssl
 from base64 import b64encode
@@ -21,7 +22,16 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable, ModelError
-from areopage.models.connections import ConnectionBroke, Connections, NoConnection, NoConnectionInTime, Query, Reply
+from areopage.models.connections import (
+    ConnectionBroke,
+    Connections,
+    NoConnection,
+    NoConnectionInTime,
+    ProxyRefused,
+    Query,
+    Reply,
+)
+from areopage.models.contacts import shown_address
 from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, ErrorBody, read_error
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
@@ -37,7 +47,9 @@ LOOKUP_SECONDS = 30.0
 NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
 """What gateways answer while the server behind them is gone, and servers while they start."""
 
-TRANSPORT_FAULTS = (TimeoutError, NoConnection, ConnectionBroke)
+TRANSPORT_FAULTS = (TimeoutError, NoConnection, ConnectionBroke, ProxyRefused)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OF_THE_CONNECTION = frozenset({"content-length", "transfer-encoding", "connection", "upgrade", "expect"})
 
 T = TypeVar("T")
 
@@ -72,8 +84,7 @@ class JsonServer:
         self.address, authorization = _split_address(base_url)
         self._headers = {**authorization, **(headers or {})}
         for name, value in self._headers.items():
-            if not f"{name}{value}".isprintable():
-                raise ModelError(f"the header {name!r} for {self.address} holds a line break or a control character: correct it")
+            _check_header(name, value, self.address)
         # "Bearer KEY": the scheme may be shown, the key may not, and a server may echo the one without the other.
         values = {part for value in self._headers.values() for part in (value, value.rpartition(" ")[2])}
         self._secrets = sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)
@@ -170,7 +181,7 @@ class JsonServer:
     ) -> CallError:
         """The exception for an error that the server reports, with its message on one line and without secrets.
 
-        A status under 300 is an error object inside an answer that claims success; like 5xx it is worth another try.
+        A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
         After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
         try is worth its while, whatever the status.
 
@@ -184,7 +195,11 @@ class JsonServer:
             return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES:
+        if (
+            status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            or status < HTTPStatus.MULTIPLE_CHOICES
+            or status == HTTPStatus.REQUEST_TIMEOUT
+        ):
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status, code=body.code if body is not None else "")
 
@@ -220,9 +235,15 @@ class JsonServer:
 
         Raises:
             CallTimedOut, CallUnreachable: nothing, or only part of it, came back.
+            CallRejected: the query cannot be written, or the proxy refuses the request.
         """
+        try:
+            for name, value in query or ():
+                f"{name}{value}".encode()
+        except UnicodeEncodeError as error:  # a lone surrogate
+            raise CallRejected(f"{self.address}{path}: the query cannot be written: {_one_line(str(error))}") from error
         # A redirect is not followed: it would carry the prompts to a server that is not configured.
-        carrier = self._opened_connections() if self._proxy is None else await self._opened_transfers()
+        carrier = await self._opened_connections() if self._proxy is None else await self._opened_transfers()
         try:
             reply = await carrier.exchange(method, path, data, total, MAX_RESPONSE_BYTES, query)
         except TRANSPORT_FAULTS as fault:
@@ -230,8 +251,10 @@ class JsonServer:
         self._allowances = allowances(reply.headers, datetime.now(UTC))
         return reply
 
-    def _call_error(self, where: str, fault: Exception, total: float) -> CallTimedOut | CallUnreachable:
+    def _call_error(self, where: str, fault: Exception, total: float) -> CallError:
         """The exception for a request that brought nothing, or whose answer broke off."""
+        if isinstance(fault, ProxyRefused):
+            return _not_carried(f"{where}: the proxy {shown_address(self._proxy or '')} {fault}", fault.status)
         if isinstance(fault, NoConnectionInTime):
             return CallTimedOut(f"{where}: no connection within {self._timeouts.connect:g} s", silent=True)
         if isinstance(fault, TimeoutError):
@@ -240,24 +263,28 @@ class JsonServer:
             return _unconnected(where, fault.reason)
         return CallUnreachable(f"{where}: the connection broke ({_one_line(str(fault))})", silent=True)
 
-    def _opened_connections(self) -> Connections:
-        loop = asyncio.get_running_loop()
-        if self._connections is None or self._loop is not loop:
-            self._loop = loop
+    async def _opened_connections(self) -> Connections:
+        await self._enter_loop()
+        if self._connections is None:
             self._connections = Connections(self.address, self._headers, self._timeouts, self._most_connections)
         return self._connections
 
     async def _opened_transfers(self) -> "Transfers":
-        loop = asyncio.get_running_loop()
-        if self._transfers is not None and self._loop is loop:
-            return self._transfers
-        from areopage.models.transfers import Transfers  # aiohttp takes 0.1 s to import
+        await self._enter_loop()
+        if self._transfers is None:
+            from areopage.models.transfers import Transfers  # aiohttp takes 0.1 s to import
 
-        stale, self._loop = self._transfers, loop
-        self._transfers = Transfers(self.address, self._headers, self._timeouts, self._most_connections, self._proxy)
+            self._transfers = Transfers(self.address, self._headers, self._timeouts, self._most_connections, self._proxy)
+        return self._transfers
+
+    async def _enter_loop(self) -> None:
+        """Leave behind what was opened in another event loop."""
+        loop = asyncio.get_running_loop()
+        if self._loop is loop:
+            return
+        stale, self._transfers, self._connections, self._loop = self._transfers, None, None, loop
         if stale is not None:
             await stale.aclose()
-        return self._transfers
 
     def _shown(self, message: str) -> str:
         for secret in self._secrets:
@@ -269,8 +296,8 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     """Take the credentials out of an address, so that it can be shown; they become an Authorization header."""
     try:
         parts = urlsplit(base_url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, a broken IPv6 address
+        usable = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna")) and parts.port != 0
+    except ValueError:  # a port that is no number, a broken IPv6 address, a part of a name that is too long
         usable = False
     if not usable:
         raise ModelError(f"{base_url.rpartition('@')[2]!r} is not the address of a server: write http://host:port")
@@ -279,6 +306,25 @@ def _split_address(base_url: str) -> tuple[str, dict[str, str]]:
     if not user_info:
         return address, {}
     return address, {"Authorization": f"Basic {b64encode(unquote(user_info).encode()).decode()}"}
+
+
+def _check_header(name: str, value: str, address: str) -> None:
+    """Raise a ModelError where a header cannot be sent, or would change what the server takes for the request."""
+    if not f"{name}{value}".isprintable():
+        raise ModelError(f"the header {name!r} for {address} holds a line break or a control character: correct it")
+    if not _HEADER_NAME.fullmatch(name):
+        raise ModelError(f"{name!r} for {address} is no name of a header: write letters, digits and hyphens")
+    if name.lower() in _OF_THE_CONNECTION:
+        raise ModelError(f"the header {name!r} for {address} belongs to the connection: leave it out")
+
+
+def _not_carried(text: str, status: int | None) -> CallError:
+    """The exception for a request that the proxy did not carry; `status` is the proxy's answer."""
+    if status is None:
+        return CallUnreachable(text, unconnected=True)
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return CallRejected(text, status=status)
+    return CallUnreachable(text, silent=status in NO_SERVER_BEHIND)
 
 
 def _unconnected(where: str, cause: OSError) -> CallUnreachable:

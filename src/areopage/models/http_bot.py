@@ -109,7 +109,8 @@ class HttpBot:
 
     def _unfit(self, key: str, path: str, why: str) -> CallRejected:
         name = self._reference.model
-        return CallRejected(f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}")
+        told = f"{self._place}: at the path {path!r} (bots.{name}.{key}) of what it returned {why}"
+        return CallRejected(told, status=HTTPStatus.OK)
 
     def _down(self, why: str) -> ServerDown:
         return ServerDown(

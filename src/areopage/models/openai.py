@@ -18,7 +18,7 @@ from areopage.errors import (
     PromptTooLong,
     name_list,
 )
-from areopage.models.dialects import schema_fields
+from areopage.models.dialects import SchemaMode, schema_fields
 from areopage.models.error_bodies import CONTENT_FILTER, FILTERED, TOO_LONG_CODES, error_of
 from areopage.models.openai_replies import (
     Reply,
@@ -33,11 +33,10 @@ from areopage.models.openai_replies import (
 )
 from areopage.models.openai_server import Connection, connect
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, sent
-from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
-from areopage.models.servers import read_logprobs
+from areopage.models.servers import HostedModel, read_logprobs
 from areopage.models.settings import ModelSettings
-from areopage.models.untaken import Untaken, renamed
+from areopage.models.untaken import renamed
 from areopage.models.window import PromptMeter, window_of
 
 CHAT = "/chat/completions"
@@ -64,38 +63,21 @@ _ANSWER_LIMIT = "output limit was reached"  # what a reasoning model says of a l
 _OF_SCHEMA = ("response_format", "schema", "json", "guided", "grammar", "format")
 
 
-class OpenAIModel:
+class OpenAIModel(HostedModel[SchemaMode]):
     """One model of one server of the OpenAI protocol, as a `LanguageModel`."""
 
     def __init__(self, reference: ModelReference, connection: "Connection") -> None:
-        self._reference = reference
+        super().__init__(reference, connection.server, connection.modes)
         self._connection = connection
-        self._server = connection.server
         self._dialect = connection.dialect
-        self._modes = connection.modes  # those before the first are refused
-        self._untaken = Untaken()
         self._meter = PromptMeter()
         self._context_length: int | None = None
         self._slots: int | None = None
 
     @property
-    def reference(self) -> ModelReference:
-        """What the user called it."""
-        return self._reference
-
-    @property
     def max_concurrency(self) -> int | None:
         """The server's slots, where `check` found that it tells; None: the caller decides."""
         return self._slots
-
-    @property
-    def schema_mode(self) -> str:
-        """How the server is told a schema, as the last call found out."""
-        return self._modes[0]
-
-    def allowances(self) -> tuple[Allowance, ...]:
-        """What the server said is left of its limits; see `JsonServer.allowances`."""
-        return self._server.allowances()
 
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.
@@ -208,23 +190,14 @@ class OpenAIModel:
         plain = self._plain_body(messages, options)
         if schema is None:
             return await self._ask(plain)
-        modes, at = self._modes, 0
-        while True:
-            try:
-                completion = await self._ask({**plain, **schema_fields(modes[at], schema)})
-            except CallRejected as fault:
-                last = len(modes) - 1
-                if at == last or fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
-                    raise
-                at = at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
-            else:
-                # Only now is it known that the schema was the reason.
-                self._modes = modes[at:] if at else self._modes
-                return completion
+        last = len(self._modes) - 1
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._server.aclose()
+        def following(fault: CallRejected, at: int) -> int | None:
+            if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
+                return None
+            return at + 1 if any(sign in str(fault) for sign in _OF_SCHEMA) else last
+
+        return await self._held_to(lambda mode: self._ask({**plain, **schema_fields(mode, schema)}), following)
 
     async def _ask(self, body: Mapping[str, Any]) -> Completion:
         """Ask once; once more for each option that the model turns out not to take."""

@@ -27,7 +27,6 @@ _PATH = "/v1/chat/completions"
 _TOKEN = "areopage"  # noqa: S105 - the name of a batch's token
 _PAGE = 100
 _DAY = 86_400
-_LONGEST_TRANSFER = 3_600.0  # seconds for a file
 
 T = TypeVar("T")
 

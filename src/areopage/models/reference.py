@@ -1,10 +1,16 @@
 """How a user names a model: `provider:model`, or `provider@endpoint:model` for a named server."""
 
-from pathlib import PureWindowsPath  # it splits at / and at \\
+import re
+from pathlib import Path, PureWindowsPath  # the second splits at / and at \\
+from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.errors import ModelError
+
+NAMED_REFERENCE = re.compile(r"([^:=\s]+)=(.+)")
+"""`NAME=REF`: a reference with a name that the user gives the model."""
 
 
 class ModelReference(Struct, frozen=True):
@@ -27,6 +33,10 @@ class ModelReference(Struct, frozen=True):
         """Whether the model is a file: a recording, or the weights of an embedded model."""
         a_path = "/" in self.model or "\\" in self.model or self.model.lower().endswith(".gguf")
         return self.provider == "replay" or (self.provider == "embedded" and a_path)
+
+    def beside(self, folder: Path) -> Self:
+        """The reference; a file that it names lies at an absolute path, resolved from a folder."""
+        return replace(self, model=str((folder / Path(self.model).expanduser()).resolve())) if self.names_file else self
 
     @property
     def title(self) -> str:

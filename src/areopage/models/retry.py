@@ -127,8 +127,9 @@ class Calls:
                 result = await call()
             except (CallTimedOut, CallUnreachable) as fault:
                 pause = self._pause_before_another(fault, faults)
-            except CallRejected:
-                self._breaker.answered()
+            except CallRejected as fault:
+                if fault.status is not None:  # a call without a status was refused before it was sent
+                    self._breaker.answered()
                 raise
             else:
                 self._breaker.answered()

@@ -1,7 +1,8 @@
 """What the adapters of model servers share: where a server is and how it is reached, what it lists, its log-probabilities."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -10,7 +11,13 @@ from areopage.errors import CallRejected, MissingKey, ModelError, name_list
 from areopage.models.contacts import contact_of_endpoint
 from areopage.models.http import JsonServer
 from areopage.models.port import TokenLogprob, token_bytes
+from areopage.models.rate_headers import Allowance
+from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
+from areopage.models.untaken import Untaken
+
+Mode = TypeVar("Mode", bound=str)
+T = TypeVar("T")
 
 
 class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +57,52 @@ class KeyedServer:
             raise ModelError(
                 f"{self.server.address} rejects the API key: correct the environment variable {self._key_variable} [{fault}]"
             ) from fault
+
+
+class HostedModel(Generic[Mode]):
+    """What the adapters of hosted models share: the server, the ways of stating a schema that are left, and what is not taken."""
+
+    def __init__(self, reference: ModelReference, server: JsonServer, modes: tuple[Mode, ...]) -> None:
+        self._reference, self._server = reference, server
+        self._modes = modes  # those before the first are refused
+        self._untaken = Untaken()
+
+    @property
+    def reference(self) -> ModelReference:
+        """What the user called it."""
+        return self._reference
+
+    @property
+    def schema_mode(self) -> Mode:
+        """How the server is told a schema, as the last call found out."""
+        return self._modes[0]
+
+    def allowances(self) -> tuple[Allowance, ...]:
+        """What the server said is left of its limits; see `JsonServer.allowances`."""
+        return self._server.allowances()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._server.aclose()
+
+    async def _held_to(self, ask: Callable[[Mode], Awaitable[T]], following: Callable[[CallRejected, int], int | None]) -> T:
+        """Ask with each way of stating a schema until one is taken; only then is it known that the schema was refused.
+
+        Args:
+            following: the number of the way to try after a rejection of one; None: the schema is not why.
+        """
+        modes, at = self._modes, 0
+        while True:
+            try:
+                answer = await ask(modes[at])
+            except CallRejected as fault:
+                after = following(fault, at) if at < len(modes) - 1 else None
+                if after is None:
+                    raise
+                at = after
+            else:
+                self._modes = modes[at:] if at else self._modes
+                return answer
 
 
 class _AlternativeToken(msgspec.Struct):
@@ -103,16 +156,23 @@ def open_server(
 
 
 def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY (in either case) name for an address; never one for loopback.
+    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name for an address; never one for loopback.
+
+    The names may be in lower case, which goes before the other.
 
     Raises:
         ModelError: the proxy is not an HTTP proxy.
     """
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
-    proxies = {name.lower(): value for name, value in environment.items() if value}
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:  # no address: the transport says so
+        return None
+    proxies = {name.lower(): value for name, value in sorted(environment.items()) if value}
     proxy = proxies.get(f"{parts.scheme}_proxy")
-    if not proxy or is_loopback(host) or _is_exempt(host, proxies.get("no_proxy", "")):
+    if not proxy or is_loopback(host):
+        return None
+    if any(_covers(entry.strip().lower(), host, port) for entry in proxies.get("no_proxy", "").split(",")):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https"):
@@ -120,10 +180,23 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
     return proxy
 
 
-def _is_exempt(host: str, no_proxy: str) -> bool:
-    """Whether NO_PROXY covers a host: `*`, the host itself, or a domain that it belongs to, with or without a leading dot."""
-    entries = {entry.strip().lower().removeprefix(".") for entry in no_proxy.split(",")} - {""}
-    return "*" in entries or any(host == entry or host.endswith(f".{entry}") for entry in entries)
+def _covers(entry: str, host: str, port: int) -> bool:
+    """Whether an entry of NO_PROXY covers a host: `*`, the host, a domain that it belongs to, or a network such as 10.0.0.0/8.
+
+    A domain may begin with a dot or with `*.`; a port may follow.
+    """
+    if "/" in entry:
+        try:
+            return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
+        except ValueError:
+            return False
+    name, colon, number = entry.rpartition(":")
+    if colon and number.isdecimal() and (":" not in name or name.endswith("]")):
+        if int(number) != port:
+            return False
+        entry = name
+    entry = entry.strip("[]").removeprefix("*.").removeprefix(".")
+    return entry == "*" or (bool(entry) and (host == entry or host.endswith(f".{entry}")))
 
 
 def is_loopback(host: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import aiohttp
 
-from areopage.models.connections import ConnectionBroke, NoConnection, NoConnectionInTime, Query, Reply, with_usual
+from areopage.models.connections import ConnectionBroke, NoConnection, NoConnectionInTime, ProxyRefused, Query, Reply, with_usual
 from areopage.models.settings import Timeouts
 
 
@@ -96,6 +96,12 @@ class Transfers:
                 yield response
         except aiohttp.ConnectionTimeoutError as error:
             raise NoConnectionInTime from error
+        except aiohttp.ClientProxyConnectionError as error:
+            number = error.os_error.errno or 0  # the event loop's own words repeat the address; those of a name have no number
+            why = os.strerror(number) if number > 0 else error.os_error.strerror
+            raise ProxyRefused(f"cannot be reached ({why})") from error
+        except aiohttp.ClientHttpProxyError as error:
+            raise ProxyRefused(f"answered {error.status}", error.status) from error
         except aiohttp.ClientConnectorError as error:
             raise NoConnection(_reason(error)) from error
         except aiohttp.ClientError as error:

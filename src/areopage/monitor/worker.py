@@ -23,7 +23,7 @@ from areopage.monitor.submit import Intake, clashing
 from areopage.work.database import queue_url
 from areopage.work.handlers import Handler, Outcome, ScheduledJob
 from areopage.work.shared_limits import SharedLimits
-from areopage.work.worker import USUAL_PACE, Pace, Worker
+from areopage.work.worker import USUAL_PACE, Pace, Worker, WorkerPool
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
@@ -61,7 +61,7 @@ class MonitorWorker(Worker):
         self._evaluations, self._counter = Evaluations(ledger), ProgressCounter()
         work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)
         folder, dead_after = config.spool / "workers", config.section.worker.dead_after
-        super().__init__(ledger, work, pool=POOL, folder=folder, dead_after=dead_after, pace=pace)
+        super().__init__(ledger, work, WorkerPool(name=POOL, folder=folder, dead_after=dead_after, pace=pace))
 
     def progress(self) -> Progress:
         """The current progress.

@@ -22,7 +22,7 @@ Matrix = NDArray[np.float64]
 MIN_PAIRS = 4
 PERFECT = 1 - 1e-9
 RESAMPLES = 1000
-BATCH_CELLS = 2_000_000
+BATCH_CELLS = 250_000  # numbers that are drawn at once: 2 MB; more are not faster
 TINY = 1e-12
 DIGITS = 9
 """Means of the same labels may differ by the last bit: values are compared after rounding to this number of decimals."""

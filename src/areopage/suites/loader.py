@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from pydantic import ValidationError
 
 from areopage.cases.personas import Persona, load_personas
+from areopage.cases.sources import source_of
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import Registry, load_registry, select_criteria
 from areopage.errors import ConfigError, name_list
@@ -141,7 +142,10 @@ class Suite(Struct, frozen=True, kw_only=True):
         """
         paths = self.config.paths
         names = paths.datasets if isinstance(paths.datasets, list) else paths.datasets.get(language, [])
-        return tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
+        found = tuple(inside(self.document, Path(paths.data_dir, name), "paths", "datasets") for name in names)
+        for path in found:
+            inside(self.document, source_of(path).path, "paths", "datasets")
+        return found
 
     def personas(self, language: str) -> dict[str, Persona]:
         """The personas by maturity; none where the suite names no file of them and has none in the default place.

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from areopage.cases.personas import persona_faults
+from areopage.cases.sources import source_of
 from areopage.criteria.prompt_file import check_inside, is_unwritten, prompt_faults, prompt_notes
 from areopage.criteria.registry import RegistryEntry, left_out_of, select_criteria
 from areopage.errors import ConfigError, CriteriaError
@@ -190,7 +191,7 @@ def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:
         except ConfigError as fault:
             faults.append(fault)
         try:
-            missing = [path for path in suite.datasets(language) if not path.is_file()]
+            missing = [path for path in suite.datasets(language) if not source_of(path).path.exists()]
             faults += [suite.document.error(f"{one.name} is not in {one.parent}", "paths", "datasets") for one in missing]
         except ConfigError as fault:
             faults.append(fault)

@@ -25,7 +25,8 @@ class Claim(Struct, frozen=True, kw_only=True):
         judges: names of the suite's judges, or references; none: all judges of the suite.
         datasets: files with the cases of the sample; none: those of the suite.
         at_least: the least share of answers that pass each criterion, in (0, 1]; None: no claim on shares.
-        confidence: with which a share is found too low, in [0.5, 1).
+        confidence: of a failure, in [0.5, 1): an unchanged system that is as good as claimed fails in at most the rest of all
+            test runs.
         baseline: no criterion may be worse than in the run that is kept as the test's baseline.
         passes: how often each judge is asked; None: as the suite says.
         language: of the judges' prompts; None: the suite's own.
@@ -44,9 +45,10 @@ class Claim(Struct, frozen=True, kw_only=True):
     undecided: WhenUndecided | None = None
 
     @property
-    def share_confidence(self) -> float:
-        """The confidence of the claim on shares: beside a baseline half of the chance of a wrong failure is left for it."""
-        return 1.0 - (1.0 - self.confidence) / 2.0 if self.baseline else self.confidence
+    def own_confidence(self) -> float:
+        """The confidence of each single claim: two of them have half of the chance of a wrong failure each."""
+        both = self.baseline and self.at_least is not None
+        return 1.0 - (1.0 - self.confidence) / 2.0 if both else self.confidence
 
 
 def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str, judges: Sequence[str], folder: Path) -> Claim:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from areopage.bench.comparison.compare import compare_runs
+from areopage.bench.comparison.compare import compare_runs, fewest_pairs
 from areopage.bench.comparison.records import Compared
 from areopage.bench.panels import DifferentPanels
 from areopage.bench.results.run_view import RunView
@@ -18,6 +18,7 @@ from areopage.report.elements import report_locale
 from areopage.report.league.text import score_difference
 from areopage.report.results.run_results import criterion_label, passes_of
 from areopage.scoring.comparison.levels import LevelDifference
+from areopage.scoring.comparison.tested import kept_run_level
 from areopage.scoring.failures import is_failure
 from areopage.scoring.share_decisions import Passes, ShareDecision, ShareVerdict, decide_shares
 
@@ -126,7 +127,7 @@ def _examples(view: RunView, criterion: str) -> Iterator[str]:
     failing = [case_id for case_id, ids in view.failures.by_case.items() if criterion in ids]
     for case_id in failing[:_SHOWN_CASES]:
         case = next(one for one in view.cases if one.id == case_id)
-        yield f"  {one_line(case_id)}: {one_line(case.prompt_text, _LONGEST)}"
+        yield f"  case {one_line(case_id)}: {one_line(case.prompt_text, _LONGEST)}"
         yield f"    answer: {one_line(case.response or '', _LONGEST)}"
         record = view.scores.records.find(case_id)
         scores = [score for score in record.criteria if score.criterion == criterion] if record else []
@@ -137,26 +138,31 @@ def _examples(view: RunView, criterion: str) -> Iterator[str]:
         yield f"  and {len(failing) - _SHOWN_CASES} more: areopage bench show {view.run.id}"
 
 
-def decide_regression(ledger: Ledger, baseline: Run | None, run: Run) -> Decision:
+def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence: float) -> Decision:
     """Whether a run is worse than the kept one, by the tests and the correction of `areopage bench compare`.
 
     A release verdict that changed is no reason: floors that allow a number of failures change with chance.
+
+    Args:
+        confidence: in [0.5, 1). An unchanged system is found worse in at most the rest of its runs, for all baselines but as
+            large a share of them, see `kept_run_level`.
     """
     if baseline is None:
         why = "no baseline is kept for this test: run pytest --areopage-keep-baseline on the version to compare with"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
+    level = kept_run_level(1.0 - confidence)
     try:
-        found = compare_runs(ledger, [baseline, run]).others[0]
+        found = compare_runs(ledger, [baseline, run], level=level).others[0]
     except DifferentPanels as fault:
         if {one.part for one in fault.differs} != {"cases"}:
             parts = ", ".join(map(str, fault.differs))
             why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
             return Decision(verdict="undecided", lines=(why,), run=run.id)
-        found = compare_runs(ledger, [baseline, run], anyway=True).others[0]
-    return _compared(found, baseline, run)
+        found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
+    return _compared(found, baseline, run, confidence)
 
 
-def _compared(found: Compared, baseline: Run, run: Run) -> Decision:
+def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
     locale, shared = report_locale("en"), counted(found.shared.cases, "case")
 
     def texts(one: LevelDifference) -> tuple[str, str]:
@@ -165,7 +171,9 @@ def _compared(found: Compared, baseline: Run, run: Run) -> Decision:
     worse = found.found("worse")
     if worse:
         told = (f"  {line}" for line in level_findings(worse, found.other.spec, locale, texts))
-        head = f"worse than the baseline {baseline.id} on {shared}, beyond chance:"
+        risk = f"an unchanged system fails in at most {_percent(1.0 - confidence)} of its runs"
+        baselines = f"for at least {_percent(confidence)} of all baselines"
+        head = f"worse than the baseline {baseline.id} on {shared}, beyond chance ({risk}, {baselines}):"
         changed = [one for one in found.changed if one.newly]
         cases = [f"  newly failing: {one_line(one.case.id)}: {one_line(one.case.prompt_text, _LONGEST)}" for one in changed]
         more = [f"  and {len(cases) - _SHOWN_CASES} more"] if len(cases) > _SHOWN_CASES else []
@@ -175,9 +183,10 @@ def _compared(found: Compared, baseline: Run, run: Run) -> Decision:
             run=run.id,
         )
     if found.outcome == "too_little":
-        own = found.levels[0].difference
-        groups = max(own.score.clusters, own.failures.difference.clusters if own.failures else 0)
-        answers = f"{counted(found.shared.cases, 'answer')} to {counted(groups, 'case')}"
-        why = f"too few cases, or an incomplete run, to compare with the baseline {baseline.id}: {answers} (8 cases are needed)"
+        fewest = fewest_pairs(kept_run_level(1.0 - confidence))
+        answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
+        needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {_percent(confidence)} confidence"
+        reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"
+        why = f"not compared with the baseline {baseline.id}: {reason}"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
     return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)

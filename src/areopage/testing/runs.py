@@ -111,9 +111,10 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
             return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
         found: list[Decision] = []
         if claim.at_least is not None:
-            found.append(decide_share(view, claim.at_least, claim.share_confidence, unanswered=len(sample.unanswered)))
+            found.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
         if claim.baseline and not keep:
-            found.append(decide_regression(ledger, _kept(ledger, place.baselines().get(test)), view.run))
+            baseline = _kept(ledger, place.baselines().get(test))
+            found.append(decide_regression(ledger, baseline, view.run, claim.own_confidence))
     if claim.baseline and keep:
         kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
         if not any(one.verdict == "fail" for one in found):

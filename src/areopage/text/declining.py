@@ -27,17 +27,17 @@ _NOT_EN = (
     r"do(?:\snot|n['’]t)\sfeel\s(?:comfortable|right))"
 )
 _ENGLISH = (
-    rf"\bi\s?(?:(?:really|simply|just|also|unfortunately)\s)?{_NOT_EN}\s(?:(?:really|ever|just|directly|personally|possibly|safely)\s)?"
+    rf"i\s?(?:(?:really|simply|just|also|unfortunately)\s)?{_NOT_EN}\s(?:(?:really|ever|just|directly|personally|possibly|safely)\s)?"
     rf"(?:{_DOING_EN}(?:ing)?\b(?!\sbut\b)|with\s(?:that|this)\b|(?:that|this)\b)"
-    r"|\bi\s(?:must|have\sto|will\shave\sto)\s(?:\w+\s)?decline\b|\bi\s(?:refuse|decline)\sto\b"
-    r"|\b(?:that|this|it)(?:['’]s|\sis)\s?(?:not|n['’]t)\s(?:really\s)?(?:something|a\s(?:topic|question|subject|thing|request|conversation))\s"
+    r"|i\s(?:must|have\sto|will\shave\sto)\s(?:\w+\s)?decline\b|i\s(?:refuse|decline)\sto\b"
+    r"|(?:that|this|it)(?:['’]s|\sis)\s?(?:not|n['’]t)\s(?:really\s)?(?:something|a\s(?:topic|question|subject|thing|request|conversation))\s"
     r"(?:that\s|for\s)?(?:i|we|me)\b"
-    r"|\b(?:that|this|it)\sisn['’]t\s(?:really\s)?(?:something|a\s(?:topic|question|subject|thing|request|conversation))\s(?:that\s|for\s)?(?:i|we|me)\b"
-    r"|\b(?:is|['’]s|falls|goes)\s(?:outside|beyond|against)\s(?:of\s)?(?:what\si\s|my\s(?:guidelines|rules|limits|scope|policy))"
-    r"|\b(?:my\s(?:guidelines|rules|instructions|policy)|i['’]m\snot\sallowed)\b[^.!?]{0,20}\b(?:not\sallow|n['’]t\sallow|prevent|forbid|prohibit|n['’]t\slet)"
-    r"|\blet['’]?s\s(?:talk|chat|speak|pick|choose|find|change|switch|stick|keep)\b[^.!?]{0,30}\b(?:something\selse|something\sdifferent|another\stopic|"
+    r"|(?:that|this|it)\sisn['’]t\s(?:really\s)?(?:something|a\s(?:topic|question|subject|thing|request|conversation))\s(?:that\s|for\s)?(?:i|we|me)\b"
+    r"|(?:is|['’]s|falls|goes)\s(?:outside|beyond|against)\s(?:of\s)?(?:what\si\s|my\s(?:guidelines|rules|limits|scope|policy))"
+    r"|(?:my\s(?:guidelines|rules|instructions|policy)|i['’]m\snot\sallowed)\b[^.!?]{0,20}\b(?:not\sallow|n['’]t\sallow|prevent|forbid|prohibit|n['’]t\slet)"
+    r"|let['’]?s\s(?:talk|chat|speak|pick|choose|find|change|switch|stick|keep)\b[^.!?]{0,30}\b(?:something\selse|something\sdifferent|another\stopic|"
     r"the\s(?:subject|topic)|other\s(?:things|topics))"
-    r"|\b(?:can|could)\swe\s(?:talk|chat)\sabout\ssomething\selse\b|\bno\scan\sdo\b"
+    r"|(?:can|could)\swe\s(?:talk|chat)\sabout\ssomething\selse\b|no\scan\sdo\b"
 )
 _DOING_FR = (
     r"(?:aider|répondre|parler|discuter|faire|donner|fournir|expliquer|dire|écrire|accéder|satisfaire|traiter|aborder|continuer|"
@@ -45,20 +45,21 @@ _DOING_FR = (
 )
 _PRONOUN_FR = r"(?:(?:t['’]|te\s|vous\s|y\s|en\s|l['’]|le\s|la\s|les\s|m['’]|me\s|toujours\s|vraiment\s|malheureusement\s)){0,3}"
 _FRENCH = (
-    rf"\b(?:je|on)\s(?:ne\s|n['’]\s?)?{_PRONOUN_FR}(?:peux|peut|puis|pourrai|pourrais|saurais|veux|vais|va|souhaite)\s(?:\w+\s)?(?:pas|rien)\s"
+    rf"(?:je|on)\s(?:ne\s|n['’]\s?)?{_PRONOUN_FR}(?:peux|peut|puis|pourrai|pourrais|saurais|veux|vais|va|souhaite)\s(?:\w+\s)?(?:pas|rien)\s"
     rf"(?:\w+\s)?{_PRONOUN_FR}{_DOING_FR}\b"
-    rf"|\bje\sne\s(?:saurais|puis)\s{_PRONOUN_FR}{_DOING_FR}\b|\bje\s(?:ne\s)?peux\srien\b"
-    r"|\bje\s(?:ne\s)?suis\s(?:\w+\s)?pas\s(?:\w+\s)?(?:en\smesure|autorisée?|capable|programmée?|conçue?|habilitée?|à\sl['’]aise|là\spour)\b"
-    r"|\bje\s(?:n['’])?ai\spas\sle\sdroit\b"
-    r"|\bje\s(?:refuse|décline|dois\s(?:refuser|décliner)|préfère\sne\spas|préférerais\sne\spas|préfère\spas)\b"
-    r"|\bil\sm['’]est\s(?:impossible|interdit)\b|\bimpossible\spour\smoi\b|\bje\ssuis\sdans\sl['’]impossibilité\b"
-    r"|\b(?:ce\sn['’]est|c['’]est|ce\ssont)\s?pas\s(?:vraiment\s)?(?:un\ssujet|une\squestion|quelque\schose|une\schose|une\sdemande|des\schoses)\s"
+    rf"|je\sne\s(?:saurais|puis)\s{_PRONOUN_FR}{_DOING_FR}\b|je\s(?:ne\s)?peux\srien\b"
+    r"|je\s(?:ne\s)?suis\s(?:\w+\s)?pas\s(?:\w+\s)?(?:en\smesure|autorisée?|capable|programmée?|conçue?|habilitée?|à\sl['’]aise|là\spour)\b"
+    r"|je\s(?:n['’])?ai\spas\sle\sdroit\b"
+    r"|je\s(?:refuse|décline|dois\s(?:refuser|décliner)|préfère\sne\spas|préférerais\sne\spas|préfère\spas)\b"
+    r"|il\sm['’]est\s(?:impossible|interdit)\b|impossible\spour\smoi\b|je\ssuis\sdans\sl['’]impossibilité\b"
+    r"|(?:ce\sn['’]est|c['’]est|ce\ssont)\s?pas\s(?:vraiment\s)?(?:un\ssujet|une\squestion|quelque\schose|une\schose|une\sdemande|des\schoses)\s"
     r"(?:dont|que|qu['’]|auxquell?es?|auquel|à\slaquelle|sur\slequel|pour\s)"
-    r"|\bparlons\s(?:plutôt\s)?d['’]autre\schose\b|\bchangeons\sde\ssujet\b|\bon\s(?:parle|change|peut\sparler)\s(?:plutôt\s)?(?:d['’]autre\schose|de\ssujet)\b"
-    r"|\b(?:mes\s(?:règles|consignes|principes)|mon\sfonctionnement)\b[^.!?]{0,30}\b(?:interdi\w+|empêche\w*|permet\w*\spas)"
-    r"|\bn['’]est\spas\s(?:possible\sde\s(?:t['’]|vous\s|te\s)(?:aider|répondre)|dans\smes\s(?:possibilités|attributions))"
+    r"|parlons\s(?:plutôt\s)?d['’]autre\schose\b|changeons\sde\ssujet\b|on\s(?:parle|change|peut\sparler)\s(?:plutôt\s)?(?:d['’]autre\schose|de\ssujet)\b"
+    r"|(?:mes\s(?:règles|consignes|principes)|mon\sfonctionnement)\b[^.!?]{0,30}\b(?:interdi\w+|empêche\w*|permet\w*\spas)"
+    r"|n['’]est\spas\s(?:possible\sde\s(?:t['’]|vous\s|te\s)(?:aider|répondre)|dans\smes\s(?:possibilités|attributions))"
 )
-_DECLINES = re.compile(f"{_ENGLISH}|{_FRENCH}", re.IGNORECASE)
+_DECLINES = re.compile(rf"\b(?:{_ENGLISH}|{_FRENCH})", re.IGNORECASE)
+_LOWERED = re.compile(_DECLINES.pattern)  # for a text in lower case: it takes a third of the time
 _BESIDE = re.compile(
     r"\W*(?:(?:i['’]?m|i\sam)\s(?:\w+\s)?(?:sorry|here|really\sglad)|sorry|i\s(?:understand|get\sthat|hear\syou|know)|thank|if\s(?:you|someone|something)|"
     r"(?:please|instead,?)\s|is\sthere|let\sme\sknow|feel\sfree|(?:i['’]d|i\swould|i['’]ll|i\swill)\s(?:\w+\s)?(?:be\s)?(?:happy|glad|love)|"
@@ -88,7 +89,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def declines(response: str) -> bool:
     """Whether an answer declines in words and does little else."""
-    if not _DECLINES.search(" ".join(response[:_BEGINNING].split())):
+    if not _LOWERED.search(_lower(" ".join(response[:_BEGINNING].split()))):
         return False
     spans = sentences(_QUOTED.sub(" … ", response[:_READ]), "en")
     lines = [" ".join(span.text.split()) for span in spans]
@@ -105,3 +106,8 @@ def declines(response: str) -> bool:
         beside += words
     of_all = any(refusal and _OF_ALL.search(line) for line, refusal in zip(lines[:_FIRST], found, strict=False))
     return beside <= (_ADVICE_WORDS if of_all else _OTHER_WORDS)
+
+
+def _lower(text: str) -> str:
+    """The text in lower case, as long as before: letters that a pattern takes for others whatever the case are these others."""
+    return text.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower()

@@ -325,8 +325,8 @@ class Queue:
                 if found:
                     self._client.delete_workflows([one.workflow_id for one in found])
                 removed += len(found)
-        for handler in self._handlers.values():
-            self._end_overlong_pauses(handler, now)
+            for handler in self._handlers.values():
+                self._end_overlong_pauses(handler, now)
         return removed
 
     def _end_overlong_pauses(self, handler: Handler, now: datetime) -> None:

@@ -46,6 +46,22 @@ class Pace(Struct, frozen=True, kw_only=True):
 USUAL_PACE = Pace()
 
 
+class WorkerPool(Struct, frozen=True, kw_only=True):
+    """Workers with the same handlers and jobs.
+
+    Args:
+        name: of the pool.
+        folder: where the lock files of its workers on this computer lie.
+        dead_after: a worker without a heartbeat for this number of seconds counts as dead.
+        pace: how often a worker looks.
+    """
+
+    name: str
+    folder: Path
+    dead_after: float
+    pace: Pace = USUAL_PACE
+
+
 class Work(Protocol):
     """What a worker works for: an application's handlers, and its other jobs."""
 
@@ -75,21 +91,14 @@ class Work(Protocol):
 class Worker:
     """One worker; at most one per process. Its methods block, and may be called from any thread without an event loop."""
 
-    def __init__(
-        self, ledger: Ledger, work: Work, *, pool: str, folder: Path, dead_after: float, pace: Pace = USUAL_PACE
-    ) -> None:
+    def __init__(self, ledger: Ledger, work: Work, pool: WorkerPool) -> None:
         """Make a worker; nothing begins before `start`.
 
         Args:
             ledger: the ledger, open.
             work: what it does.
-            pool: the worker pool: workers with the same handlers and jobs.
-            folder: where the lock files of the pool's workers lie.
-            dead_after: a worker without a heartbeat for this number of seconds counts as dead.
-            pace: how often it looks.
         """
-        self._ledger, self._work, self._pool, self._folder = ledger, work, pool, folder
-        self._dead_after, self._pace = dead_after, pace
+        self._ledger, self._work, self._pool = ledger, work, pool
         self._grace = GRACE
         self._own: OwnLoop | None = None
         self._stop = asyncio.Event()
@@ -141,16 +150,9 @@ class Worker:
         return self._own is not None and self._ended is not None and not self._ended.done()
 
     async def _live(self) -> None:
-        opened = working(
-            self._ledger,
-            self._work,
-            pool=self._pool,
-            folder=self._folder,
-            dead_after=self._dead_after,
-            pace=self._pace,
-            grace=lambda: self._grace,
-        )
-        async with opened as worker:
+        async with opening(self._ledger, self._work, self._pool, grace=lambda: self._grace) as coming:
+            worker = await coming.opened()
+            coming.share()
             stopping = asyncio.create_task(self._stop.wait())
             self._started.set_result(None)
             await asyncio.wait([stopping, *worker.loops], return_when=asyncio.FIRST_COMPLETED)
@@ -158,7 +160,7 @@ class Worker:
 
 
 class OpenWorker:
-    """A worker in the running event loop; see `working`."""
+    """A worker in the running event loop; see `opening`."""
 
     def __init__(self, presence: Presence, work: Work, engine: "Engine", recovery: "Recovery", pace: Pace) -> None:
         self.presence, self.engine = presence, engine
@@ -356,44 +358,12 @@ class Opening:
 
 
 @asynccontextmanager
-async def working(
-    ledger: Ledger,
-    work: Work,
-    *,
-    pool: str,
-    folder: Path,
-    dead_after: float,
-    pace: Pace = USUAL_PACE,
-    grace: Callable[[], float] = float,
-) -> AsyncIterator[OpenWorker]:
-    """Work in the running event loop while the block runs.
+async def opening(ledger: Ledger, work: Work, pool: WorkerPool, *, grace: Callable[[], float] = float) -> AsyncIterator[Opening]:
+    """Open a worker in the running event loop, which works until the block ends.
 
     Args:
-        ledger, work, pool, folder, dead_after, pace: as for `Worker`.
+        ledger, work, pool: as for `Worker`.
         grace: the seconds that what is begun may take at the end; asked again and again. By default none.
-
-    Raises:
-        StorageError: the ledger, the lock files or the queue cannot be written.
-        UserError: this process has a worker already.
-    """
-    async with opening(ledger, work, pool=pool, folder=folder, dead_after=dead_after, pace=pace, grace=grace) as coming:
-        worker = await coming.opened()
-        coming.share()
-        yield worker
-
-
-@asynccontextmanager
-async def opening(
-    ledger: Ledger,
-    work: Work,
-    *,
-    pool: str,
-    folder: Path,
-    dead_after: float,
-    pace: Pace = USUAL_PACE,
-    grace: Callable[[], float] = float,
-) -> AsyncIterator[Opening]:
-    """Open a worker in the running event loop while the block runs; the arguments are those of `working`.
 
     Raises:
         StorageError: the ledger or the lock files cannot be written.
@@ -402,20 +372,18 @@ async def opening(
     if not _one_worker.acquire(blocking=False):
         raise UserError("this process has a worker already: one is enough, raise its concurrency")
     try:
-        async with _opening(ledger, work, pool, folder, dead_after, pace, grace) as coming:
+        async with _opening(ledger, work, pool, grace) as coming:
             yield coming
     finally:
         _one_worker.release()
 
 
 @asynccontextmanager
-async def _opening(
-    ledger: Ledger, work: Work, pool: str, folder: Path, dead_after: float, pace: Pace, grace: Callable[[], float]
-) -> AsyncIterator[Opening]:
-    id = WorkerId(folder, pool)
-    presence = Presence(ledger, id, pool, dead_after=dead_after, every=pace.heartbeat)
-    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool)
-    coming = Opening(lambda: _open(ledger, work, pool, presence, loop), presence, work, pace, turn)
+async def _opening(ledger: Ledger, work: Work, pool: WorkerPool, grace: Callable[[], float]) -> AsyncIterator[Opening]:
+    id = WorkerId(pool.folder, pool.name)
+    presence = Presence(ledger, id, pool.name, dead_after=pool.dead_after, every=pool.pace.heartbeat)
+    loop, turn = asyncio.get_running_loop(), Turn(ledger.engine.url, pool.name)
+    coming = Opening(lambda: _open(ledger, work, pool.name, presence, loop), presence, work, pool.pace, turn)
     try:
         await work.open()
         await coming.begin()

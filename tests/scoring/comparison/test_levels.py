@@ -14,7 +14,7 @@ from areopage.scoring.comparison.levels import (
     compare_levels,
     difference_of,
 )
-from areopage.scoring.comparison.tested import FEWEST_CHANGES, discoveries, family_of
+from areopage.scoring.comparison.tested import discoveries, family_of, fewest_changes
 from areopage.scoring.fold import RecordScores
 from scoring.comparison.made_runs import BASIS, CRITERIA, JUDGES, made
 from scoring.made_criteria import SCALE
@@ -67,12 +67,12 @@ def test_the_same_change_the_other_way_is_better_by_the_same_p_values() -> None:
         assert one.difference.by_score.corrected == other.difference.by_score.corrected
 
 
-@pytest.mark.parametrize("count", [FEWEST_CHANGES - 1, FEWEST_CHANGES])
+@pytest.mark.parametrize("count", [fewest_changes() - 1, fewest_changes()])
 def test_with_fewer_changed_cases_than_a_find_needs_there_is_none(count: int) -> None:
     runs = two_runs(40, {one.path: 0.0 for one in CRITERIA}, count)
     found = compare_levels(*runs, BASIS, {})
     able = [one for one in family_of([found], SCALE)[0] if one.difference.by_failures.corrected is not None]
-    assert bool(able) == (count == FEWEST_CHANGES)
+    assert bool(able) == (count == fewest_changes())
     assert found[0].difference.by_failures.p_value == pytest.approx(2 / 2**count)
 
 

@@ -14,14 +14,21 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
-from areopage.scoring.comparison.levels import Difference, LevelDifference, compare_cases, compare_levels
-from areopage.scoring.comparison.tested import FEWEST_CHANGES, discoveries, family_of
+from areopage.scoring.comparison.families import ALPHA
+from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels
+from areopage.scoring.comparison.tested import discoveries, family_of, fewest_changes
 from areopage.scoring.failures import is_failure
 from areopage.scoring.fold import RecordScores
 
 
 def compare_runs(
-    ledger: Ledger, runs: Sequence[Run], *, by: Sequence[str] = (), cluster: str = "", anyway: bool = False
+    ledger: Ledger,
+    runs: Sequence[Run],
+    *,
+    by: Sequence[str] = (),
+    cluster: str = "",
+    anyway: bool = False,
+    level: float = ALPHA,
 ) -> Comparison:
     """Compare runs with the first of them.
 
@@ -29,17 +36,19 @@ def compare_runs(
         by: further columns to slice by, beside age, category, language and mode.
         cluster: a column that says which cases belong together; cases with equal prompts always do.
         anyway: compare what runs of different panels have in common.
+        level: of all tests of the tree together, two-sided, in (0, 1].
 
     Raises:
         UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
     """
     views = [view_run(run, ledger) for run in runs]
     pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway) for view in views[1:]]
-    families = family_of([compare_levels(one.other, one.first, one.basis, one.clusters) for one in pairs], views[0].spec.scale)
+    trees = [compare_levels(one.other, one.first, one.basis, one.clusters) for one in pairs]
+    families = family_of(trees, views[0].spec.scale, level)
     slices = _slices(pairs, by)
     first = compared_run(views[0])
     others = (
-        _compared(first, compared_run(view), pair, levels, own)
+        _compared(first, compared_run(view), pair, levels, own, fewest_pairs(level))
         for view, pair, levels, own in zip(views[1:], pairs, families, slices, strict=True)
     )
     return Comparison(first=first, others=tuple(others))
@@ -70,6 +79,7 @@ def _compared(
     pair: Pair,
     levels: tuple[LevelDifference, ...],
     slices: tuple[SliceDifference, ...],
+    fewest: int,
 ) -> Compared:
     both = [id for id, record in pair.other.items() if record.tree.score is not None and _score(pair.first, id) is not None]
     drivers = score_drivers(pair.other, pair.first, both) if both else None
@@ -90,13 +100,13 @@ def _compared(
         ),
         changed=_changed(pair, drivers, newly, mended),
     )
-    return msgspec.structs.replace(made, outcome=_outcome(made, first))
+    return msgspec.structs.replace(made, outcome=_outcome(made, first, fewest))
 
 
-def _outcome(found: Compared, first: ComparedRun) -> Outcome:
+def _outcome(found: Compared, first: ComparedRun, fewest: int) -> Outcome:
     if found.verdict_fell or found.found("worse"):
         return "regression"
-    if _is_too_little(found.levels[0].difference) or any(one.doubt in LOST for one in (first, found.other)):
+    if found.clusters < fewest or any(one.doubt in LOST for one in (first, found.other)):
         return "too_little"
     return "improvement" if found.found("better") else "no_difference"
 
@@ -105,14 +115,12 @@ LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage",
 """The doubts about a run that leave too little to conclude anything."""
 
 
-def _is_too_little(whole: Difference) -> bool:
-    """Whether no difference could be found even if all cases changed one way: fewer independent pairs than a find needs."""
-    pairs = max(whole.score.clusters, whole.failures.difference.clusters if whole.failures else 0)
-    return pairs < _FEWEST_PAIRS
+def fewest_pairs(level: float = ALPHA) -> int:
+    """How many independent pairs a find needs: with fewer, none is made even if all cases change one way.
 
-
-_FEWEST_PAIRS = FEWEST_CHANGES + 2
-"""Two to the power of 1 − pairs must stay under the part of the level that the whole run's failures have at least: 0.05 / 4."""
+    The failures of the whole run have at least a quarter of the level.
+    """
+    return fewest_changes(level / 4)
 
 
 def _score(records: Mapping[str, RecordScores], id: str) -> float | None:

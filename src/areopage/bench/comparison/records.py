@@ -116,6 +116,12 @@ class Compared(Struct, frozen=True, kw_only=True):
         return self.verdicts is not None and self.verdicts[0] == "PASS" != self.verdicts[1]
 
     @property
+    def clusters(self) -> int:
+        """How many independent cases both have, with scores or with failures."""
+        whole = self.levels[0].difference
+        return max(whole.score.clusters, whole.failures.difference.clusters if whole.failures else 0)
+
+    @property
     def possible_rise(self) -> float | None:
         """The most by which the share of failing cases may have risen: the upper end of the interval of its difference.
 

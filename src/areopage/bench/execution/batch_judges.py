@@ -27,8 +27,9 @@ from areopage.models.traffic import Traffic
 
 
 def batched(context: RunContext) -> set[str]:
-    """The names of the judges whose calls are in batches: those that send them, and those of which batches are out."""
-    return {*context.spec.batch, *(batch.phase for batch in SentBatches(context.ledger).open_in(context.run_id))}
+    """The names of the judges whose calls are in batches: those that send them, and those with batches at the provider."""
+    stored, run_id = SentBatches(context.ledger), context.run_id
+    return {*context.spec.batch, *(batch.phase for batch in (*stored.open_in(run_id), *stored.kept_in(run_id)))}
 
 
 async def carry_out_batches(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -21,7 +21,7 @@ from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_calls import BatchCalls
 from areopage.bench.execution.batch_creation import BatchCreation, BatchPace
 from areopage.bench.execution.context import RunContext
-from areopage.errors import CallError, CallRejected, ModelError, ServerDown
+from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
 from areopage.jury.budget import worst_cost
 from areopage.jury.judges import CallContext, Judge, PlannedCall, judgment_of
 from areopage.jury.model_judge import ModelJudge
@@ -90,12 +90,17 @@ class BatchPhase:
             raise ModelError(f"judge {self._judge.name}: {fault}") from fault
         except CallError as fault:
             raise ServerDown(f"judge {self._judge.name}: {fault}") from fault
+        except OSError as fault:
+            told = f"judge {self._judge.name}: the calls of a batch cannot be written: {fault.strerror or fault}"
+            raise StorageError(f"{told}: make room in {gettempdir()}") from fault
         finally:
             await self._model.aclose()
             await self._service.aclose()
 
     async def _drive(self) -> None:
         pause = self._pace.first
+        for batch in await asyncio.to_thread(self._kept):
+            await self._discard(batch)
         for batch in await asyncio.to_thread(self._open):
             await self._creation.recover(batch)
         self._set_aside(await asyncio.to_thread(self._open))
@@ -113,6 +118,15 @@ class BatchPhase:
 
     def _open(self) -> list[SentBatch]:
         return [batch for batch in self._stored.open_in(self._context.run_id) if batch.phase == self._judge.name]
+
+    def _kept(self) -> list[SentBatch]:
+        """Batches of which a killed process has stored all results, and not deleted the prompts."""
+        return [batch for batch in self._stored.kept_in(self._context.run_id) if batch.phase == self._judge.name]
+
+    async def _discard(self, batch: SentBatch) -> None:
+        """Delete the prompts of a batch at the provider."""
+        await self._service.discard(batch.token, batch.batch_id)
+        await asyncio.to_thread(self._stored.discarded, batch.token)
 
     # --- sending
 
@@ -263,7 +277,7 @@ class BatchPhase:
         await asyncio.to_thread(self._stored.ended, batch.token)
         if self._context.budget is not None:
             self._context.budget.settle(self._reserved.pop(batch.token), self._cost)
-        await self._service.discard(batch.token, batch.batch_id)
+        await self._discard(batch)
         if state.status == "cancelled" and waited:
             raise ModelError(f"batch {state.id} of judge {self._judge.name} was cancelled at the provider")
         self._direct -= taught

@@ -28,7 +28,7 @@ from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer, Record
 from areopage.ledger.batch import Batch
 from areopage.models.reference import ModelReference
-from areopage.work.worker import Opening, Pace, opening
+from areopage.work.worker import Opening, Pace, WorkerPool, opening
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
@@ -75,8 +75,8 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
     """
     names = servers(context.spec, context.named_by)
     blocks = RunBlocks(context.run_id, names, part.servers, context.observer.phases_stopped)
-    pool = part.pool(context.run_id)
-    async with opening(context.ledger, blocks, pool=pool, folder=folder, dead_after=DEAD_AFTER, pace=PACE) as worker:
+    pool = WorkerPool(name=part.pool(context.run_id), folder=folder, dead_after=DEAD_AFTER, pace=PACE)
+    async with opening(context.ledger, blocks, pool) as worker:
         return await make_calls(context, cases, part, blocks, worker)
 
 

@@ -23,9 +23,10 @@ from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.results.evaluations import store_evaluations
 from areopage.bench.results.history import with_history
 from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest
-from areopage.errors import ModelError, StorageError
+from areopage.errors import ModelError
 from areopage.jury.budget import Budget
 from areopage.jury.judges import Judge
 from areopage.jury.opening import check_model
@@ -222,36 +223,6 @@ def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
     view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
     return with_history(view, ledger)
-
-
-def run_folder(run: Run, out: Path, named: str = "") -> Path:
-    """The folder of a run, created if missing; see `folder_of`.
-
-    Raises:
-        StorageError: it cannot be written, or the run's name is none of a folder.
-    """
-    folder = folder_of(run, out, named)
-    make_folder(folder)
-    return folder
-
-
-def folder_of(run: Run, out: Path, named: str = "") -> Path:
-    """The folder that a run's files belong to: the stored one if it is in `out`, else one of the run's name in `out`.
-
-    A ledger may come from another user: what it says does not decide where files are written.
-
-    Args:
-        named: how the user named the run; the stored folder is taken if it is this one.
-
-    Raises:
-        StorageError: the run's name is none of a folder.
-    """
-    folder = Path(run.folder).resolve()
-    if out.resolve() in folder.parents or Path(named).resolve() == folder:
-        return folder
-    if run.id in ("", ".", "..") or Path(run.id).name != run.id:
-        raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
-    return out.resolve() / run.id
 
 
 def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:

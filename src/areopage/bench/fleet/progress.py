@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from areopage.bench.conversations.children import CHILD_SOURCE
-from areopage.bench.execution.phases import CHILD_PHASE, TARGET_PHASE
+from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.bench.execution.run import DEAD_AFTER
 from areopage.bench.fleet.shares import shares_of
 from areopage.bench.spec import RunSpec
@@ -79,7 +79,7 @@ def progress_of(
     made = _calls_by_phase(counts)
     phases, told = [], dict[str, int]()
     for phase in fleet.phases(run_id):
-        judge = phase.name.partition(" (round ")[0]
+        judge = phase.name.partition(ROUND)[0]
         stored = max(0, made.get(judge, CallSum()).calls - told.get(judge, 0))
         done = min(phase.total, phase.kept + stored) if phase.began_at is not None else 0
         done = phase.total if phase.ended_at is not None and not phase.left_open else done

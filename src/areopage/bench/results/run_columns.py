@@ -188,13 +188,13 @@ def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) 
     planned = int(columns.passes.planned[:, place].sum())
     counts = np.bincount(columns.passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
     outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-    own = columns.verdicts.rows(columns.judge == place)
-    calls = own.rows(own.is_first_of_judgment)
-    masses = own.mass[~np.isnan(own.mass)].tolist()
-    expected = int(np.count_nonzero(~np.isnan(own.written)))
-    repaired = [kind.repair for kind in calls.kinds]
-    kinds = np.bincount(calls.kind, minlength=len(repaired)).tolist()
-    prompt, completion = (np.nan_to_num(tokens) for tokens in (calls.prompt_tokens, calls.completion_tokens))
+    verdicts, own = columns.verdicts, columns.judge == place
+    calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
+    masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
+    expected = int(np.count_nonzero(own & ~np.isnan(verdicts.written)))
+    repaired = [kind.repair for kind in verdicts.kinds]
+    kinds = np.bincount(verdicts.kind[calls], minlength=len(repaired)).tolist()
+    prompt, completion = (np.nan_to_num(tokens[calls]) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens))
     return JudgeHealth(
         judge=judge.name,
         model=str(judge.reference),
@@ -204,10 +204,10 @@ def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) 
         outcomes=outcomes | {"not_run": planned - sum(outcomes.values())},
         repaired_heuristic=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "heuristic"),
         repaired_model=sum(count for count, repair in zip(kinds, repaired, strict=True) if repair == "model"),
-        seconds=fsum(calls.seconds.tolist()) / len(calls.seconds) if len(calls.seconds) else 0.0,
+        seconds=fsum(verdicts.seconds[calls].tolist()) / len(calls) if len(calls) else 0.0,
         prompt_tokens=int(prompt.sum()),
         completion_tokens=int(completion.sum()),
-        cost=None if judge.price is None else fsum(np.nan_to_num(calls.cost).tolist()),
+        cost=None if judge.price is None else fsum(np.nan_to_num(verdicts.cost[calls]).tolist()),
         currency="" if judge.price is None else judge.price.currency,
         outliers=outliers,
         expected=expected,

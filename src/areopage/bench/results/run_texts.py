@@ -5,6 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import structs
 
 from areopage.bench.conversations.turns import replies
 from areopage.bench.keys import answer_calls, answered_cases, open_cases, recorded_id
@@ -78,7 +79,14 @@ class RunAnswers:
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """Every case, the target's response filled in where there is one."""
-        return tuple(self.responses.get(item.case.id, item.case) for item in self._items)
+        if not self._are_plain:
+            return tuple(self.responses.get(item.case.id, item.case) for item in self._items)
+        given = Answers(self._ledger).responses_in(self._run_id)
+        asked = {position for position, item in enumerate(self._items) if item.case.response is None and position in given}
+        return tuple(
+            structs.replace(item.case, response=given[position]) if position in asked else item.case
+            for position, item in enumerate(self._items)
+        )
 
     @cached_property
     def ids(self) -> dict[str, str]:
@@ -102,10 +110,15 @@ class RunAnswers:
     def _has_given(self) -> bool:
         return any(item.answer_id for item in self._items)
 
+    @property
+    def _are_plain(self) -> bool:
+        """Whether links name the answers and each of them is the response to its case as it stands."""
+        return self.linked and not self._has_given and not self.are_conversations
+
     @cached_property
     def unanswered(self) -> frozenset[str]:
         """The ids of the cases without a response that can be read; erased ones are left out."""
-        if self.linked and not self._has_given and not self.are_conversations:
+        if self._are_plain:
             open_ = (item.case.id for item in self._there if item.case.response is None)
             return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
         return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)

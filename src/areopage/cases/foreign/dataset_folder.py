@@ -47,7 +47,7 @@ def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]
     if not config:
         config = default or (DEFAULT if DEFAULT in configs else next(iter(configs)))
         if len(configs) > 1 and config not in (default, DEFAULT):
-            raise DatasetError(f"{folder}: the card has the configurations {name_list(configs)}: name one with --subset")
+            raise DatasetError(f"{folder}: the card has the configurations {name_list(configs)}: name one with #subset=NAME")
     if config not in configs:
         raise DatasetError(f"{folder}: no configuration {config!r}: there is {name_list(configs)}")
     splits = {name: files for name, files in configs[config].items() if files}

@@ -9,7 +9,7 @@ from areopage.bench.execution.batch_judges import cancel_batches
 from areopage.bench.execution.start import agreed
 from areopage.bench.spec import spec_of
 from areopage.cli.asking import ask_to_send
-from areopage.cli.bench.run import Places, configured
+from areopage.cli.bench.places import Places, configured
 from areopage.cli.progress.lines import batch_text
 from areopage.jury.options import reached_by
 from areopage.ledger.records import Run

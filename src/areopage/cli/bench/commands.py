@@ -5,6 +5,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from areopage.cli.bench.new_run import NewRun, describes_a_run
 from areopage.cli.options import (
     OUTPUTS,
     CalibrationOption,
@@ -19,66 +20,26 @@ from areopage.cli.options import (
     one_of,
 )
 from areopage.cli.run_options import (
-    AUTO,
     AllowVariableOption,
-    AnswersOption,
-    BatchOption,
     BudgetOption,
     ByOption,
-    ChildOption,
     ClusterOption,
-    ConcurrencyOption,
-    CriteriaOption,
-    DatasetOption,
     FleetOption,
     FreshOption,
-    JointOption,
-    JudgeOption,
-    LimitOption,
-    MinCoverageOption,
-    ModeOption,
-    MostCallsOption,
     OnlyQualifiedOption,
     PageLanguageOption,
-    PassesOrAutoOption,
-    PromptLanguageOption,
-    RepeatIdenticalOption,
     RunArgument,
-    SuiteOption,
-    TargetsOption,
     TimeoutOption,
-    TurnsOption,
     VerboseOption,
     YesOption,
-    passes_wanted,
 )
 from areopage.errors import UserError
 
 
+@describes_a_run
 def run(
-    suite: SuiteOption = "child_safety",
-    dataset: DatasetOption = None,
-    target: TargetsOption = None,
-    answers: AnswersOption = None,
-    judge: JudgeOption = None,
-    criteria: CriteriaOption = None,
-    mode: ModeOption = None,
-    passes: PassesOrAutoOption = None,
-    max_calls: MostCallsOption = None,
-    budget: BudgetOption = None,
-    joint: JointOption = None,
-    repeat_identical: RepeatIdenticalOption = None,
-    limit: LimitOption = None,
-    min_coverage: MinCoverageOption = None,
-    lang: PromptLanguageOption = None,
-    profile: ProfileOption = None,
-    concurrency: ConcurrencyOption = None,
-    timeout: TimeoutOption = None,
-    child: ChildOption = None,
-    turns: TurnsOption = None,
-    allow_variable: AllowVariableOption = None,
+    new: NewRun,
     by: ByOption = None,
-    batch: BatchOption = False,
     fresh: FreshOption = False,
     only_qualified: OnlyQualifiedOption = False,
     fleet: FleetOption = False,
@@ -89,38 +50,15 @@ def run(
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-    from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.run import Places, run_new
+    from areopage.cli.bench.places import Places
+    from areopage.cli.bench.run import run_new
 
-    targets = target or []
+    targets, budget = new.targets, new.budget
     if by and len(targets) < 2:
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    wishes = RunWishes(
-        datasets=tuple(dataset or ()),
-        target=targets[0] if len(targets) == 1 else None,
-        answers=one_of("--answers", answers, get_args(AnswersFrom)),
-        judges=tuple(judge or ()),
-        criteria=criteria,
-        mode=one_of("--mode", mode, get_args(Mode)),
-        passes=passes_wanted(passes),
-        adaptive=passes == AUTO,
-        most_calls=max_calls,
-        joint=joint,
-        repeat_identical=repeat_identical,
-        limit=limit,
-        min_coverage=min_coverage,
-        language=lang,
-        profile=profile,
-        concurrency=concurrency,
-        timeout=timeout,
-        child=child,
-        turns=turns,
-        allowed_variables=tuple(allow_variable or ()),
-        batch=batch,
-    )
+    wishes = new.wishes()
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if fleet and budget is not None:
         raise UserError("--budget is for runs in this process: leave out --fleet")
@@ -130,9 +68,9 @@ def run(
         how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         from areopage.cli.bench.league import run_league
 
-        raise typer.Exit(run_league(suite, wishes, targets, places, by=by or (), budget=budget, **how))
+        raise typer.Exit(run_league(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
     how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
-    raise typer.Exit(run_new(suite, wishes, places, budget=budget, **how))
+    raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
 
 
 def league(
@@ -146,7 +84,7 @@ def league(
 ) -> None:
     """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
     from areopage.cli.bench.league import compare_runs
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -202,8 +140,8 @@ def compare(
     """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
     from areopage.cli.bench.compare import DEFAULT_MARGIN, FailOn
     from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.places import Places
     from areopage.cli.bench.production import compare as compare_with_production
-    from areopage.cli.bench.run import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -236,7 +174,8 @@ def resume(
     yes: YesOption = False,
 ) -> None:
     """Resume a run and retry calls that timed out or found no server."""
-    from areopage.cli.bench.run import Places, resume_run
+    from areopage.cli.bench.places import Places
+    from areopage.cli.bench.run import resume_run
 
     if fleet and budget is not None:
         raise UserError("--budget is for runs in this process: leave out --fleet")
@@ -246,7 +185,7 @@ def resume(
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the runs of a ledger, newest first."""
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_runs
 
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
@@ -264,7 +203,7 @@ def show(
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
     from areopage.cli.bench.batches import print_batches
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_facts
     from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
@@ -288,7 +227,7 @@ def batches(
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
     from areopage.cli.bench.batches import cancel_run, print_batches
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
@@ -315,10 +254,12 @@ def rescore(
     ledger: LedgerOption = None,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
-    from areopage.bench.execution.start import run_folder
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.bench.run_folder import run_folder
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.memory import keep_large_blocks
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
+    keep_large_blocks()
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
@@ -349,8 +290,8 @@ def export(
     ledger: LedgerOption = None,
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
-    from areopage.bench.execution.start import run_folder
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.bench.run_folder import run_folder
+    from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.scores import export_run
     from areopage.locales import LANGUAGES
     from areopage.report.bench.exports import EXPORTS, ExportOptions
@@ -374,7 +315,7 @@ def trend(
 ) -> None:
     """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
     from areopage.cli.bench.league import show_trend
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""

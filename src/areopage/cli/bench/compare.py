@@ -13,7 +13,7 @@ from areopage.bench.comparison.compare import compare_runs
 from areopage.bench.comparison.records import Compared, Comparison, Outcome
 from areopage.bench.spec import spec_of
 from areopage.cli.bench.league import own_report
-from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible

@@ -35,7 +35,8 @@ def follow(
     run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
 ) -> None:
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
-    from areopage.cli.bench.run import Places, follow_run, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.run import follow_run
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
@@ -47,7 +48,7 @@ def follow(
 
 def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
-    from areopage.cli.bench.run import Places, opened_ledger
+    from areopage.cli.bench.places import Places, opened_ledger
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:

@@ -10,7 +10,7 @@ import typer
 from msgspec import Struct
 
 from areopage.bench.execution.run import RunPart
-from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, run_folder, settle, unfinished_run
+from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, settle, unfinished_run
 from areopage.bench.league.table import Absent, Entry, League, Standing, entry_of, league_of
 from areopage.bench.league.trend import trend_of_target
 from areopage.bench.panels import case_column, part_differences
@@ -18,15 +18,12 @@ from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import load_run_cases, view_run
+from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import fingerprint_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
-from areopage.cli.bench.run import (
-    Places,
-    configured,
-    opened_ledger,
-    write_files,
-)
+from areopage.cli.bench.places import Places, configured, opened_ledger
+from areopage.cli.bench.run import write_files
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import visible

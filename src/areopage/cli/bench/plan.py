@@ -1,38 +1,16 @@
 """`areopage bench plan`: what a run takes before it is paid for, or how many cases and passes a wished precision takes."""
 
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from areopage.bench.planning.precision import PassesPlan, PrecisionPlan
 from areopage.bench.spec import RunSpec
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, ProfileOption, one_of
+from areopage.cli.bench.new_run import NewRun, describes_a_run
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
 from areopage.cli.run_options import (
-    AUTO,
-    AllowVariableOption,
-    AnswersOption,
-    BatchOption,
-    BudgetOption,
-    ChildOption,
-    ConcurrencyOption,
-    CriteriaOption,
-    DatasetOption,
-    JointOption,
-    JudgeOption,
-    LimitOption,
-    MinCoverageOption,
-    ModeOption,
-    MostCallsOption,
-    PassesOrAutoOption,
-    PromptLanguageOption,
-    RepeatIdenticalOption,
-    SuiteOption,
-    TargetsOption,
-    TimeoutOption,
-    TurnsOption,
     VerboseOption,
-    passes_wanted,
 )
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report.elements import report_locale
@@ -40,10 +18,11 @@ from areopage.scoring.tree import NodePath
 
 if TYPE_CHECKING:
     from areopage.bench.planning.prepare import PreparedRun, RunWishes
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
     from areopage.suites.loader import Suite
 
 
+@describes_a_run
 def plan(
     named: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="The suite, in place of --suite.")] = None,
     precision: Annotated[
@@ -64,28 +43,8 @@ def plan(
         float | None,
         typer.Option(metavar="SCORE", help="With --spread: the expected score; default: four fifths of the scale."),
     ] = None,
-    suite: SuiteOption = "child_safety",
-    dataset: DatasetOption = None,
-    target: TargetsOption = None,
-    answers: AnswersOption = None,
-    judge: JudgeOption = None,
-    criteria: CriteriaOption = None,
-    mode: ModeOption = None,
-    passes: PassesOrAutoOption = None,
-    max_calls: MostCallsOption = None,
-    budget: BudgetOption = None,
-    joint: JointOption = None,
-    repeat_identical: RepeatIdenticalOption = None,
-    limit: LimitOption = None,
-    min_coverage: MinCoverageOption = None,
-    lang: PromptLanguageOption = None,
-    profile: ProfileOption = None,
-    concurrency: ConcurrencyOption = None,
-    timeout: TimeoutOption = None,
-    child: ChildOption = None,
-    turns: TurnsOption = None,
-    allow_variable: AllowVariableOption = None,
-    batch: BatchOption = False,
+    *,
+    new: NewRun,
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
@@ -95,43 +54,18 @@ def plan(
 
     With --precision: how many cases and passes a wished precision takes. No model is asked.
     """
-    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-    from areopage.bench.target_prompts import Mode
-    from areopage.cli.bench.run import Places
+    from areopage.cli.bench.places import Places
 
-    targets = target or []
-    wishes = RunWishes(
-        datasets=tuple(dataset or ()),
-        target=targets[0] if targets else None,
-        answers=one_of("--answers", answers, get_args(AnswersFrom)),
-        judges=tuple(judge or ()),
-        criteria=criteria,
-        mode=one_of("--mode", mode, get_args(Mode)),
-        passes=passes_wanted(passes),
-        adaptive=passes == AUTO,
-        most_calls=max_calls,
-        joint=joint,
-        repeat_identical=repeat_identical,
-        limit=limit,
-        min_coverage=min_coverage,
-        language=lang,
-        profile=profile,
-        concurrency=concurrency,
-        timeout=timeout,
-        child=child,
-        turns=turns,
-        allowed_variables=tuple(allow_variable or ()),
-        batch=batch,
-    )
+    targets, wishes = new.targets, new.wishes()
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if precision is not None:
         if len(targets) > 1:
             raise UserError("--precision plans one run: give --target once")
-        _plan_precision(named or suite, wishes, places, precision, like=like, spread=spread, mean=mean)
+        _plan_precision(named or new.suite, wishes, places, precision, like=like, spread=spread, mean=mean)
         return
     if given := [name for name, one in (("--like", like), ("--spread", spread), ("--mean", mean)) if one is not None]:
         raise UserError(f"{given[0]} tells how far scores spread: add --precision POINTS")
-    _plan_run(named or suite, wishes, targets, places, budget=budget, verbose=verbose)
+    _plan_run(named or new.suite, wishes, targets, places, budget=new.budget, verbose=verbose)
 
 
 def _plan_run(
@@ -142,7 +76,7 @@ def _plan_run(
 
     from areopage.bench.planning.budget import budget_of
     from areopage.bench.planning.measures import with_measures
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
     from areopage.suites.loader import load_suite
 
@@ -187,7 +121,7 @@ def _plan_precision(
     from areopage.bench.planning.precision import plan_assumed, plan_like
     from areopage.bench.planning.prepare import prepare_run
     from areopage.bench.results.run_view import load_run_cases, view_run
-    from areopage.cli.bench.run import configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
     from areopage.suites.loader import load_suite
 
     if (like is None) == (spread is None):

@@ -15,7 +15,7 @@ from areopage.bench.comparison.production_records import ProductionComparison
 from areopage.bench.spec import spec_of
 from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, write_both
 from areopage.cli.bench.league import own_report
-from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import STDOUT, visible
 from areopage.cli.periods import last_day, period_since

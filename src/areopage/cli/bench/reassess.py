@@ -55,7 +55,8 @@ def reassess(
     from areopage.bench.planning.prepare import RunWishes
     from areopage.bench.planning.reassess import answers_of_run
     from areopage.cases.readers import SUFFIXES
-    from areopage.cli.bench.run import Places, opened_ledger, run_new
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.run import run_new
     from areopage.suites.loader import bundled_names
 
     wishes = RunWishes(

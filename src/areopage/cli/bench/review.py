@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from areopage.app.config import LEDGER_VARIABLE, find_config
-from areopage.bench.execution.start import folder_of, run_folder
 from areopage.bench.results.history import with_history
 from areopage.bench.results.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
 from areopage.bench.results.run_view import RunView, view_run
+from areopage.bench.run_folder import folder_of, run_folder
 from areopage.cases.text_files import CSV_ENCODING, table_writer
-from areopage.cli.bench.run import Places, opened_ledger
+from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.memory import keep_large_blocks
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of, visible
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
@@ -120,6 +121,7 @@ def report(
     ledger: LedgerOption = None,
 ) -> None:
     """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
+    keep_large_blocks()
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         found = opened.run(run)
         if pages:

@@ -1,23 +1,18 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
-import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 import typer
-from msgspec import Struct
 
-from areopage.app.config import AppConfig, find_config
-from areopage.app.ledger import open_ledger
+from areopage.app.config import find_config
 from areopage.bench.execution.start import (
     begin_run,
     carry_on,
     prepare_benchmark,
     reopen_run,
-    run_folder,
     unfinished_run,
 )
 from areopage.bench.planning.budget import budget_of, spent_by
@@ -25,10 +20,12 @@ from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView, load_run_cases
+from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.ahead import PreparingTheEnd
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
+from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.memory import share_one_pool
@@ -40,66 +37,6 @@ from areopage.ledger.records import Run
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import load_suite
-
-
-class Places(Struct, frozen=True, kw_only=True):
-    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
-
-    out: Path
-    config: Path | None
-    ledger: str | None
-    allowed_variables: tuple[str, ...] = ()
-
-    def resume_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that resumes a run, without a database's password."""
-        allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
-        return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
-
-    def batches_command(self, run: str, ledger: Ledger) -> str:
-        """The command that lists a run's batches, without a database's password."""
-        return shlex.join(self._command("batches", [run], ledger))
-
-    def follow_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that follows a run that workers carry out, without a database's password."""
-        return shlex.join(self._command("follow", [run_id], ledger))
-
-    def stop_command(self, run_id: str, ledger: Ledger) -> str:
-        """The command that stops a run that workers carry out, without a database's password."""
-        return shlex.join(self._command("stop", [run_id], ledger))
-
-    def report_command(self, run: str, ledger: Ledger) -> str:
-        """The command that writes a run's files again, without a database's password."""
-        return shlex.join(self._command("report", [run], ledger))
-
-    def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
-        """The command that compares runs, without a database's password."""
-        return shlex.join(self._command("league", run_ids, ledger))
-
-    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
-        named = ["--config", str(self.config)] if self.config else []
-        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
-        return ["areopage", "bench", name, *run_ids, "--out", str(self.out), *named]
-
-
-@contextmanager
-def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
-    """The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
-
-    Args:
-        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
-
-    Raises:
-        UnknownRun: there is no ledger.
-        StorageError, MissingExtra: it cannot be opened.
-    """
-    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
-        yield ledger
-
-
-def configured(places: Places) -> AppConfig:
-    """The user's configuration, with the ledger in the folder of the runs where it names none."""
-    config = find_config(places.config, places.ledger)
-    return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
 
 
 def run_new(

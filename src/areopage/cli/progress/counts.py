@@ -10,6 +10,8 @@ from areopage.bench.execution.phases import CHILD_PHASE, ROUND, TARGET_PHASE
 from areopage.ledger.records import Answer, Judgment
 from areopage.scoring.outcome import GIVEN_NAMES
 
+RATE_AFTER = 1.0  # seconds
+
 _GOOD = ("answered", *GIVEN_NAMES)
 
 
@@ -46,7 +48,7 @@ class PhaseCount:
     def __init__(self, name: str) -> None:
         self.name = name
         self.total = self.kept = self.done = 0
-        self.began = self.told_at = time.monotonic()
+        self.first_at = self.told_at = time.monotonic()
         self.outcomes: Counter[str] = Counter()
 
     @property
@@ -56,11 +58,18 @@ class PhaseCount:
 
     @property
     def rate(self) -> float:
-        """Finished calls in a second."""
-        return self.done / max(1e-6, time.monotonic() - self.began)
+        """Finished calls in a second since the first one, which may have waited for other phases; 0 where it is not known yet."""
+        since = time.monotonic() - self.first_at
+        return (self.done - 1) / since if self.done > 1 and since >= RATE_AFTER else 0.0
+
+    def pace(self) -> str:
+        """The rate and the time left, where they are known."""
+        return f"{self.rate:.1f}/s, {self.left / self.rate:.0f} s left" if self.rate else ""
 
     def add(self, outcome: str) -> None:
         """Count a finished call."""
+        if not self.done:
+            self.first_at = self.told_at = time.monotonic()
         self.done += 1
         self.outcomes[outcome] += 1
 

@@ -110,7 +110,8 @@ class LiveProgress(_Counting):
     def show(self, phase: PhaseCount) -> None:
         """Advance the phase's bar."""
         health = f"{phase.health()} | {self.tally.spent()}"
-        self.bars.update(self.tasks[phase.name], completed=phase.kept + phase.done, rate=f"{phase.rate:.1f}/s", health=health)
+        rate = f"{phase.rate:.1f}/s" if phase.rate else ""
+        self.bars.update(self.tasks[phase.name], completed=phase.kept + phase.done, rate=rate, health=health)
 
 
 class PlainProgress(_Counting):
@@ -132,6 +133,5 @@ class PlainProgress(_Counting):
         now = time.monotonic()
         if not phase.left or now - phase.told_at >= PLAIN_EVERY:
             phase.told_at = now
-            done = f"{phase.name}: {phase.kept + phase.done}/{phase.total}, {phase.rate:.1f}/s"
-            line = f"{done}, {phase.left / phase.rate:.0f} s left, {phase.health()}, {self.tally.spent()}"
-            print(line, file=sys.stderr, flush=True)
+            done = f"{phase.name}: {phase.kept + phase.done}/{phase.total}"
+            print(", ".join(filter(None, (done, phase.pace(), phase.health(), self.tally.spent()))), file=sys.stderr, flush=True)

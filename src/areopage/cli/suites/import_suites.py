@@ -10,6 +10,7 @@ import typer
 from areopage.cases.records import MAX_TURNS, RejectedRow
 from areopage.cli.options import visible
 from areopage.errors import UserError, counted, name_list
+from areopage.locales import one_line
 from areopage.suites.foreign.deepeval import read_deepeval
 from areopage.suites.foreign.folder import CASES, SCORES, Foreign, write_suite
 from areopage.suites.foreign.folder import RECORDED as RECORDED_JUDGE
@@ -18,7 +19,7 @@ from areopage.suites.foreign.promptfoo import read_promptfoo
 from areopage.suites.kora.cases import ChildOptions
 from areopage.suites.kora.folder import GRADES_FILE, RECORDED, REJECTED, Import, import_kora
 
-SHOWN_ROWS = 5
+SHOWN_ROWS, SHOWN_LOST, LONGEST_NAME = 5, 30, 100
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to import.")]
 SuiteArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The suite's folder, which does not exist yet.")]
@@ -71,8 +72,11 @@ def _write_foreign(found: Foreign, file: Path, suite: Path, language: str) -> No
     typer.echo(f"{counted(len(found.criteria), 'criterion', 'criteria')}, {counted(len(found.lines), 'recorded score')}")
     if without:
         typer.echo(f"note: {counted(without, 'case')} without a criterion of their own: all criteria of the suite judge them")
-    for name, count in sorted(found.left_out.items()):
-        typer.echo(f"not kept: {visible(name)}: {count}")
+    lost = sorted(found.left_out.items())
+    for name, count in lost[:SHOWN_LOST]:
+        typer.echo(f"not kept: {visible(one_line(name, LONGEST_NAME))}: {count}")
+    if len(lost) > SHOWN_LOST:
+        typer.echo(f"not kept: {len(lost) - SHOWN_LOST} more kinds: {sum(count for _, count in lost[SHOWN_LOST:])}")
     for line in (*_rejected(found.rejected, suite), *_foreign_steps(found, suite, answered)):
         typer.echo(line)
 

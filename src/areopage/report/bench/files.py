@@ -1,7 +1,7 @@
 """The files of a run: results.json, its tables and its pages, and every single judgment for `bench export`."""
 
-import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import msgspec
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.loader import write_rejected
+from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
 from areopage.errors import StorageError
 from areopage.jury.judges import Judge
 from areopage.ledger.records import Judgment
@@ -19,7 +21,7 @@ from areopage.report.bench.page import bench_report
 from areopage.report.render import write_report
 from areopage.report.replacing import replacing
 from areopage.report.results.people import people_result
-from areopage.report.results.records import SCHEMA_NAME, Results
+from areopage.report.results.records import SCHEMA_NAME
 from areopage.report.results.run_results import PassView, all_passes, criterion_label, record_results, run_criteria, run_result
 from areopage.report.tables import Column, TableForm, Written, write_rows, write_table
 from areopage.report.trust.page import TRUST, trust_page
@@ -28,7 +30,7 @@ from areopage.report.trust.run import run_trust
 from areopage.scoring.outcome import Given, NotApplicable, Refused, Scored, Unparsed
 
 RESULTS, TABLE, CRITERIA, REJECTED, REPORT = "results.json", "results.csv", "criteria.csv", "rejected.csv", "report.html"
-SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
+_ASIDE = ("declined", "agreement")  # what of the report is computed meanwhile
 
 RESULT_COLUMNS = (
     *("case_id", "category", "subcategory", "maturity", "criterion", "score", "applies", "agreement", "scored"),
@@ -103,8 +105,13 @@ def write_pages(view: RunView, folder: Path, trust: Trust | None = None) -> list
         StorageError: the folder or a file cannot be written.
     """
     make_folder(folder)
+    with ThreadPoolExecutor(1, thread_name_prefix="worth") as pool:
+        worth = pool.submit(getattr, view, "worth")  # arrays, for which Python's lock is not held
+        write_report(cases_page(view, REPORT), "html", folder / CASES)
+        for part in _ASIDE:
+            getattr(view, part)
+        worth.result()
     write_report(bench_report(view), "html", folder / REPORT)
-    write_report(cases_page(view, REPORT), "html", folder / CASES)
     write_report(trust_page(view, trust or run_trust(view), REPORT), "html", folder / TRUST)
     return [folder / name for name in (REPORT, CASES, TRUST)]
 
@@ -155,12 +162,6 @@ def write_results(view: RunView, path: Path, trust: Trust) -> None:
             stream.write(before + encode(record))
             before = b",\n"
         stream.write(b"\n]}\n")
-
-
-def schema_text() -> str:
-    """The JSON schema of `results.json`, as it is kept in `results.schema.json`."""
-    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA_NAME}
-    return json.dumps(schema | msgspec.json.schema(Results), indent=2, ensure_ascii=False) + "\n"
 
 
 def write_results_csv(view: RunView, path: Path) -> None:
@@ -307,14 +308,13 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 "completion_tokens": answer.completion_tokens,
                 "seconds": answer.seconds,
             }
-    responses = _single_responses(view)
-    plain = {criterion.id for criterion in view.spec.criteria if criterion.scope == "response"}
+    cases, criteria = {case.id: case for case in view.cases}, view.spec.criteria_by_id()
     for one in all_passes(view):
         judgment = one.judgment
         if judgment is not None and _can_be_replayed(one, judgment):
             yield {
                 "case_id": one.case_id,
-                **({"response": responses[one.case_id]} if one.case_id in responses and one.criterion in plain else {}),
+                **_judged_texts(cases[one.case_id], criteria[one.criterion]),
                 "asked": one.judge,
                 "criterion": one.criterion,
                 "pass_index": one.pass_index,
@@ -328,10 +328,10 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
             }
 
 
-def _single_responses(view: RunView) -> dict[str, str]:
-    """The responses that were judged, by case, where no target was asked: a verdict is not given to another answer."""
-    asked = set(view.asked)
-    return {case.id: case.response for case in view.cases if case.response is not None and case.id not in asked}
+def _judged_texts(case: Case, criterion: Criterion) -> dict[str, str]:
+    """What a verdict is about, so that a replay gives it to no other answer: the response, or the whole conversation."""
+    talk = {} if criterion.scope == "response" else {"prompt": case.prompt_text}
+    return talk | ({} if case.response is None else {"response": case.response})
 
 
 def _origin(judge: Judge, judgment: Judgment) -> dict[str, str]:

@@ -8,7 +8,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.locales import Locale
 from areopage.report.bench.page import bench_report
 from areopage.report.commands import command_span, run_command
-from areopage.report.model import Facts, Line, Report, Section
+from areopage.report.model import Facts, Line, Report, Section, Span
 from areopage.report.render import render
 from areopage.report.replacing import replacing
 
@@ -52,8 +52,9 @@ def _with(whole: Report, view: RunView, sections: list[Section], *, cut: bool) -
         (locale.say("summary_more"), command_span(run_command(view, "bench", "report"))),
         *(((locale.say("summary_cut"), locale.say("summary_cut_text")),) if cut else ()),
     )
+    facts = tuple(fact for fact in whole.facts if not (isinstance(fact[1], Span) and fact[1].style == "link"))
     last = Section(id="more", title=locale.say("summary_details"), blocks=(Facts(items=items),))
-    return structs.replace(whole, sections=(*sections, last))
+    return structs.replace(whole, facts=facts, sections=(*sections, last))
 
 
 def _cut(text: str, locale: Locale) -> str:

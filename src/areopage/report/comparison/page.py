@@ -201,7 +201,7 @@ class _Part:
             Column(heading=locale.say("failure_difference")),
             Column(heading=locale.say("conclusion"), kind="text"),
         )
-        yield Table(columns=heads, rows=tuple(map(self._level_row, shown)), css="league")
+        yield Table(columns=heads, rows=tuple(map(self._level_row, shown)), css="league levels")
         if len(shown) < len(levels):
             yield Paragraph(text=locale.count("levels_unchanged", len(levels) - len(shown)), look="note")
 

@@ -1,8 +1,6 @@
 """The report on the audit of a judge: which harmless changes move its scores, and what attacks do."""
 
-import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -32,15 +30,9 @@ from areopage.scoring.shares import Share
 from areopage.trust.audit import AuditResult
 from areopage.trust.effects import Effect, Resistance
 
-SCHEMA_FILE = Path(__file__).with_name("audit.schema.json")
+AUDIT_SCHEMA_NAME = "areopage audit 1"
 FEW = 10
 MOST_ATTACKS = 60
-
-
-def schema_text() -> str:
-    """The JSON schema of `audit.json`, as it is kept in `audit.schema.json`."""
-    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "areopage audit 1"}
-    return json.dumps(schema | msgspec.json.schema(AuditResult), indent=2, ensure_ascii=False) + "\n"
 
 
 def audit_report(found: AuditResult, language: str) -> Report:

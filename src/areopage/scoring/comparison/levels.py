@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
-from areopage.scoring.comparison.tested import LEVELS, Level, Tested, TestedDifference, TestedLevel
+from areopage.scoring.comparison.tested import LEVELS, Level, Tested, TestedLevel, TwoTests
 from areopage.scoring.failures import FailureRules, case_states
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
@@ -18,7 +18,7 @@ from areopage.scoring.tree import NodePath, paths
 Records = Mapping[str, RecordScores]
 
 
-class Difference(TestedDifference, frozen=True, kw_only=True):
+class Difference(TwoTests, frozen=True, kw_only=True):
     """The scores and the failures of two runs on some cases; differences are first − second.
 
     Args:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison.levels import Basis, CaseOutcomes, Records, case_outcomes, node_outcomes
-from areopage.scoring.comparison.tested import Tested, TestedDifference, TestedLevel
+from areopage.scoring.comparison.tested import Tested, TestedLevel, TwoTests
 from areopage.scoring.comparison.unpaired import Sample, UnpairedDifference, unpaired_difference
 
 
@@ -35,7 +35,7 @@ class Strata(Struct, frozen=True, kw_only=True):
     shares: Mapping[str, float]
 
 
-class UnpairedOutcomes(TestedDifference, frozen=True, kw_only=True):
+class UnpairedOutcomes(TwoTests, frozen=True, kw_only=True):
     """The scores and the failures of two sets of cases; differences are first − second.
 
     Args:

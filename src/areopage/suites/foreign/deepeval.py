@@ -95,11 +95,17 @@ def _turn(turn: Any) -> dict[str, str]:
 
 
 def _documents(cells: dict[str, Any]) -> list[Any]:
-    """The documents of `retrieval_context`, else of `context`: a list, or in CSV a text with delimiters."""
+    """The documents of `retrieval_context`, else of `context`: a list, or in CSV a text with delimiters.
+
+    Raises:
+        ValueError: it is neither.
+    """
     for name in ("retrieval_context", "context"):
         given = cells.get(name)
         if isinstance(given, str):
             return [part.strip() for part in given.split(_DELIMITER) if part.strip()]
+        if given and not isinstance(given, list):
+            raise ValueError(f"{name}: write a list of texts, or a text with {_DELIMITER} between them")
         if given:
-            return list(given)
+            return given
     return []

@@ -10,17 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from areopage.cases.loader import MAX_CASES
 from areopage.cases.readers import MAX_RECORD, BadRow, read_rows
-from areopage.criteria.checks import CheckType, prompt_digest
+from areopage.criteria.checks import prompt_digest
 from areopage.errors import DatasetError, name_list
 from areopage.suites.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
-from areopage.suites.foreign.promptfoo_tests import Test, tests_of_row
+from areopage.suites.foreign.promptfoo_checks import exact_check
+from areopage.suites.foreign.promptfoo_tests import Assertion, Test, tests_of_row
 from areopage.yaml_document import parse_yaml, read_yaml
 
 RUBRICS = ("llm-rubric", "g-eval", "model-graded-closedqa")
@@ -58,7 +59,8 @@ def read_promptfoo(path: Path) -> Foreign:
     default = Test.of(defaults) if isinstance(defaults, dict) else Test()
     tests = [default.under(test) for test in _tests(config.get("tests"), path, found)]
     if not tests:
-        raise DatasetError(f"{path}: there are no tests in it that can be read")
+        why = f": row {found.rejected[0].row}: {found.rejected[0].reason}" if found.rejected else ""
+        raise DatasetError(f"{path}: there are no tests in it that can be read{why}")
     rubrics = _common_rubrics(tests)
     asked: list[_Prompt | None] = [*prompts] or [None]
     number = 0
@@ -219,7 +221,8 @@ def _take(
         if isinstance(row["prompt"], str)
         else "\n".join(f"{one['role']}: {one['content']}" for one in row["prompt"])
     )
-    criteria = [*_checked(found, test, values, prompt_digest(said)), *_judged(found, test, values, rubrics, row)]
+    checked, others = _checked(found, test, values, prompt_digest(said))
+    criteria = [*checked, *_judged(found, others, values, rubrics, row)]
     if criteria:
         row["criteria"] = ", ".join(dict.fromkeys(criteria))
     found.add(row, path, number)
@@ -237,35 +240,34 @@ def _asked(prompt: _Prompt | None, values: Mapping[str, str]) -> dict[str, Any]:
     return {"prompt": only, "system": _filled(prompt.system, values)}
 
 
-def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str) -> Iterator[str]:
-    """The criteria of a test's exact assertions, each with its check noted."""
+def _checked(found: Foreign, test: Test, values: Mapping[str, str], digest: str) -> tuple[list[str], list[Assertion]]:
+    """The criteria of a test's exact assertions, each with its check noted, and the other assertions."""
+    paths: list[str] = []
+    others: list[Assertion] = []
     for one in test.assertions:
-        kind = one.type.removeprefix("not-")
-        if kind not in get_args(CheckType) or one.is_code:
+        check = exact_check(one, lambda text: _filled(text, values))
+        if check is None:
+            others.append(one)
             continue
-        given = one.value if isinstance(one.value, list) else [] if one.value is None else [one.value]
-        if not given and kind not in ("is-json", "is-refusal"):
-            raise ValueError(f"the assertion {one.type} has no value")
-        if kind == "is-json" and given:
+        if check.type == "is-json" and one.value:
             found.left_out["schema of is-json"] += 1
-        texts = [] if kind == "is-json" else [_filled(_text(value), values) for value in given]
         path = _criterion(found, CHECKS, one.type, ForeignCriterion(kind="check", text=one.type))
-        check = {"type": kind, "values": texts, "negated": one.type.startswith("not-")}
         noted = found.checks.setdefault(path, {}).setdefault(digest, [])
-        if check not in noted:
-            noted.append(check)
+        if (plain := msgspec.to_builtins(check)) not in noted:
+            noted.append(plain)
         _note_options(found, one.options)
-        yield path
+        paths.append(path)
+    return paths, others
 
 
-def _judged(found: Foreign, test: Test, values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]) -> Iterator[str]:
+def _judged(
+    found: Foreign, others: Sequence[Assertion], values: Mapping[str, str], rubrics: frozenset[str], row: dict[str, Any]
+) -> Iterator[str]:
     """The criteria of a test's rubrics and expected answers; other assertions are counted."""
-    for one in sorted(test.assertions, key=lambda one: one.type not in REFERENCES):
-        if one.type.removeprefix("not-") in get_args(CheckType) and not one.is_code:
-            continue
+    for one in sorted(others, key=lambda one: one.type not in REFERENCES):
         is_reference = one.type in REFERENCES
         if one.is_code or not isinstance(one.value, str) or not (is_reference or one.type in RUBRICS):
-            found.left_out[f"assertion {one.type}"] += 1
+            found.left_out[f"assertion {one.told}"] += 1
             continue
         text = _filled(one.value, values)
         _note_options(found, one.options)
@@ -292,7 +294,3 @@ def _note_options(found: Foreign, options: Sequence[str]) -> None:
     for name in options:
         if name in _LOST_OPTIONS:
             found.left_out[f"option {name} of an assertion"] += 1
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -2,23 +2,26 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 _EXPECTED = re.compile(r"__expected\d*")
-_TYPED = re.compile(r"(not-)?([a-z][a-z-]*)(?:\(([0-9.]+)\))?:\s*(.*)", re.DOTALL)
-_LISTED = ("contains-any", "contains-all", "icontains-any", "icontains-all")
 _CODE = ("file://", "javascript:", "python:", "fn:", "eval:")
-_TYPES = frozenset(
-    [
-        *("equals", "contains", "icontains", *_LISTED, "starts-with", "regex", "is-json", "contains-json", "is-refusal"),
-        *("llm-rubric", "g-eval", "model-graded-closedqa", "factuality", "model-graded-factuality", "similar", "javascript"),
-        *("python", "webhook", "rouge-n", "bleu", "levenshtein", "latency", "cost", "perplexity", "answer-relevance"),
-        *("context-recall", "context-relevance", "context-faithfulness", "classifier", "moderation", "is-sql", "is-xml", "grade"),
-    ]
+_TYPES = (
+    *("equals", "contains", "icontains", "contains-any", "contains-all", "icontains-any", "icontains-all", "starts-with"),
+    *("regex", "is-json", "is-refusal", "is-html", "is-sql", "is-xml", "contains-html", "contains-json", "contains-sql"),
+    *("contains-xml", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "word-count"),
+    *("llm-rubric", "grade", "g-eval", "model-graded-closedqa", "factuality", "model-graded-factuality", "search-rubric"),
+    *("similar", "similar:cosine", "similar:dot", "similar:euclidean", "answer-relevance", "conversation-relevance"),
+    *("context-recall", "context-relevance", "context-faithfulness", "classifier", "moderation", "guardrails", "pi"),
+    *("bleu", "gleu", "meteor", "levenshtein", "rouge-n", "rouge-l", "rouge-s", "perplexity", "perplexity-score"),
+    *("latency", "cost", "finish-reason", "javascript", "python", "ruby", "webhook", "human", "select-best", "max-score"),
+    *("tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration"),
 )
+_NAMES = "|".join(map(re.escape, sorted(_TYPES, key=len, reverse=True)))
+_TYPED = re.compile(rf"(not-)?({_NAMES})(?:\(([0-9.]+)\))?(?::\s*(.*))?", re.DOTALL)
 
 
 class Assertion(Struct, frozen=True):
@@ -32,6 +35,13 @@ class Assertion(Struct, frozen=True):
     def is_code(self) -> bool:
         """Whether the value is code or a file, or the response is transformed by code before."""
         return (isinstance(self.value, str) and self.value.startswith(_CODE)) or bool({"transform", "assert"} & {*self.options})
+
+    @property
+    def told(self) -> str:
+        """Its type, and the kind of its value where that is why it has no counterpart."""
+        if self.type.removeprefix("not-") == "equals" and isinstance(self.value, dict | list):
+            return f"{self.type} with an object or a list"
+        return self.type
 
 
 class Test(Struct, frozen=True):
@@ -48,7 +58,7 @@ class Test(Struct, frozen=True):
         values, metadata, asserted = given.get("vars"), given.get("metadata"), given.get("assert")
         return cls(
             values={str(name): value for name, value in values.items()} if isinstance(values, dict) else {},
-            assertions=tuple(_assertion(one) for one in asserted) if isinstance(asserted, list) else (),
+            assertions=tuple(_assertions(asserted)) if isinstance(asserted, list) else (),
             metadata={str(name): value for name, value in metadata.items()} if isinstance(metadata, dict) else {},
             description=str(given.get("description") or ""),
         )
@@ -61,6 +71,19 @@ class Test(Struct, frozen=True):
             metadata=self.metadata | test.metadata,
             description=test.description,
         )
+
+
+def _assertions(given: Sequence[Any]) -> Iterator[Assertion]:
+    """The assertions of a test; those of a set that has no threshold must all pass, as if there were no set."""
+    for one in given:
+        inner = (
+            one.get("assert") if isinstance(one, dict) and one.get("type") == "assert-set" and "threshold" not in one else None
+        )
+        if isinstance(inner, list):
+            options = tuple(str(name) for name in one if name not in ("type", "assert"))
+            yield from (structs.replace(made, options=(*made.options, *options)) for made in map(_assertion, inner))
+        else:
+            yield _assertion(one)
 
 
 def _assertion(given: Any) -> Assertion:
@@ -98,8 +121,7 @@ def tests_of_row(names: Sequence[str], cells: Sequence[Any], left_out: Counter[s
 def _expected(text: str) -> Assertion:
     """The assertion of a cell: `type: value`, else the value that the response equals."""
     found = _TYPED.fullmatch(text.strip())
-    if found is None or found[2] not in _TYPES:
+    if found is None:
         return Assertion(type="equals", value=text)
-    kind, value = f"{found[1] or ''}{'llm-rubric' if found[2] == 'grade' else found[2]}", found[4]
-    listed = [part.strip() for part in value.split(",")] if found[2] in _LISTED else value
-    return Assertion(type=kind, value=listed or None, options=("threshold",) if found[3] else ())
+    kind = f"{found[1] or ''}{'llm-rubric' if found[2] == 'grade' else found[2]}"
+    return Assertion(type=kind, value=found[4] or None, options=("threshold",) if found[3] else ())

@@ -7,19 +7,15 @@ from typing import Any
 import jsonschema
 import pytest
 
+from areopage.app.schemas import SCHEMAS, schema_file, schema_text
 from areopage.ledger.store import Ledger
-from areopage.report.bench import files
 from areopage.report.bench.files import write_judgments_jsonl
 from areopage.report.export import COLUMNS, export_ledger
-from areopage.report.judges import audit
-from areopage.report.schemas import SCHEMAS, schema_text
 from areopage.suites.loader import BUNDLED
+from report.report_runs import case, view_of
 from servers.command import Command
 
-from .report_runs import case, view_of
-
-FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
-IN_THE_PACKAGE = {"results": files.SCHEMA_FILE, "audit": audit.SCHEMA_FILE}
+FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
 
 
 def checked(name: str, rows: list[Any]) -> int:
@@ -33,12 +29,15 @@ def checked(name: str, rows: list[Any]) -> int:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_committed_schema_is_what_the_code_says(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(name)))
-    file = IN_THE_PACKAGE.get(name, FOLDER / f"{name}.schema.json")
-    assert file.read_text(encoding="utf-8") == schema_text(name), f"areopage schema {name} > {file}"
+    file = FOLDER / schema_file(name)
+    assert file.read_text(encoding="utf-8") == schema_text(name), f"make schemas, or areopage schema {name} > {file}"
 
 
 def test_no_other_schema_is_published() -> None:
-    assert {path.name.partition(".")[0] for path in FOLDER.glob("*.json")} == set(SCHEMAS) - set(IN_THE_PACKAGE)
+    assert {path.name for path in FOLDER.iterdir()} == set(map(schema_file, SCHEMAS))
+    repository = FOLDER.parents[1]
+    others = [path for part in ("src", "docs") for path in (repository / part).rglob("*.schema.json") if path.parent != FOLDER]
+    assert not others
 
 
 def test_the_lines_of_bundled_datasets_hold_to_the_schema_of_cases() -> None:

@@ -1,0 +1,81 @@
+"""A dataset as it is named: a file or a folder and, behind a `#`, which part of it is read and which columns hold which fields.
+
+    questions#subset=main,split=test
+    answers.csv#prompt=Question,response=Reply of the bot
+
+A comma or another special character in a name is written as in a URL (`%2C`).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from areopage.cases.columns import ALIASES
+from areopage.cases.foreign.dataset_folder import dataset_files
+from areopage.errors import DatasetError, name_list
+
+MARK = "#"
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """A dataset, and what of it is read.
+
+    Args:
+        path: a file with one of the extensions of `readers.SUFFIXES`, or a folder (see `foreign.dataset_folder`).
+        subset, split: of a folder; "" for the default.
+        columns: the field of a column whose own name says another one, or none, by that name.
+    """
+
+    path: Path
+    subset: str = ""
+    split: str = ""
+    columns: Mapping[str, str] = {}
+
+    def files(self) -> list[Path]:
+        """The files that hold it.
+
+        Raises:
+            DatasetError: the folder has no such part, or a part of a file is wished for.
+        """
+        if self.path.is_dir():
+            return dataset_files(self.path, self.subset, self.split)
+        if self.split or self.subset:
+            raise DatasetError(f"{self.path}: split and subset are for folders, and this is none")
+        return [self.path]
+
+
+def source_of(named: Path) -> Source:
+    """The dataset of a name; what is behind a `#` belongs to the file's own name if there is such a file.
+
+    Raises:
+        DatasetError: what is behind the `#` cannot be read.
+    """
+    text = str(named)
+    if MARK not in text or named.exists():
+        return Source(path=named)
+    ends = (place for place, character in enumerate(text) if character == MARK)
+    end = next((place for place in ends if Path(text[:place]).exists()), None)
+    if end is None:
+        return Source(path=named)
+    parts, columns = {"subset": "", "split": ""}, dict[str, str]()
+    for one in text[end + 1 :].split(","):
+        key, _, value = one.partition("=")
+        if key in parts and value:
+            parts[key] = unquote(value)
+        else:
+            columns |= column_of(one, named)
+    return Source(path=Path(text[:end]), **parts, columns=columns)
+
+
+def column_of(assignment: str, said_in: object) -> dict[str, str]:
+    """The field of a column, by the column's name, of `FIELD=NAME`.
+
+    Raises:
+        DatasetError: it is no assignment, or names no field.
+    """
+    field, _, name = assignment.partition("=")
+    if not name or field not in ALIASES:
+        raise DatasetError(f"{said_in}: {assignment!r}: write FIELD=NAME with one of {name_list(ALIASES, limit=20)}")
+    return {unquote(name): field}

@@ -1,0 +1,72 @@
+"""Where a command finds runs, their configuration and their ledger."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from areopage.app.config import AppConfig, find_config
+from areopage.app.ledger import open_ledger
+from areopage.ledger.store import Ledger
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
+
+    out: Path
+    config: Path | None
+    ledger: str | None
+    allowed_variables: tuple[str, ...] = ()
+
+    def resume_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that resumes a run, without a database's password."""
+        allowed = [part for name in self.allowed_variables for part in ("--allow-variable", name)]
+        return shlex.join([*self._command("resume", [run_id], ledger), *allowed])
+
+    def batches_command(self, run: str, ledger: Ledger) -> str:
+        """The command that lists a run's batches, without a database's password."""
+        return shlex.join(self._command("batches", [run], ledger))
+
+    def follow_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that follows a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("follow", [run_id], ledger))
+
+    def stop_command(self, run_id: str, ledger: Ledger) -> str:
+        """The command that stops a run that workers carry out, without a database's password."""
+        return shlex.join(self._command("stop", [run_id], ledger))
+
+    def report_command(self, run: str, ledger: Ledger) -> str:
+        """The command that writes a run's files again, without a database's password."""
+        return shlex.join(self._command("report", [run], ledger))
+
+    def league_command(self, run_ids: Sequence[str], ledger: Ledger) -> str:
+        """The command that compares runs, without a database's password."""
+        return shlex.join(self._command("league", run_ids, ledger))
+
+    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
+        named = ["--config", str(self.config)] if self.config else []
+        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        return ["areopage", "bench", name, *run_ids, "--out", str(self.out), *named]
+
+
+@contextmanager
+def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
+    """The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
+
+    Args:
+        create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+
+    Raises:
+        UnknownRun: there is no ledger.
+        StorageError, MissingExtra: it cannot be opened.
+    """
+    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+        yield ledger
+
+
+def configured(places: Places) -> AppConfig:
+    """The user's configuration, with the ledger in the folder of the runs where it names none."""
+    config = find_config(places.config, places.ledger)
+    return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))

@@ -1,0 +1,32 @@
+"""The rate and the time left of a phase are those of its own calls, not of its wait for other phases."""
+
+import time
+
+import pytest
+
+from areopage.cli.progress.counts import PhaseCounts
+
+
+def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then_its_own_rate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    phase = PhaseCounts().note("judge-b", total=100, kept=0)
+    now[0] = 1000.0
+    phase.add("scored")
+    assert (phase.rate, phase.pace()) == (0.0, "")
+    for number in range(1, 21):
+        now[0] = 1000.0 + number / 2
+        phase.add("scored")
+    assert phase.rate == pytest.approx(2.0)
+    assert phase.pace() == "2.0/s, 40 s left"
+
+
+def test_a_burst_of_answers_in_the_first_second_gives_no_rate_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 5.0)
+    phase = PhaseCounts().note("judge-b", total=100, kept=0)
+    for _ in range(64):
+        phase.add("scored")
+    assert phase.pace() == ""
+    assert phase.left == 36
