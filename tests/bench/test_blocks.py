@@ -261,7 +261,7 @@ def test_the_queue_stays_for_a_process_that_has_just_begun_to_take_part(tmp_path
     later = Worker(id="other-1", pool="bench:run", host="other", process=1, started_at=now, seen_at=now, state="alive")
 
     async def found() -> list[bool]:
-        async with opening(ledger, run, pool="bench:run", folder=tmp_path, dead_after=DEAD_AFTER, pace=PACE) as worker:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
             await worker.opened()
             worker.share()
             assert opens.take()
