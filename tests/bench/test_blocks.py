@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import Place
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown, UserError
-from areopage.ledger.operations import Workers
+from areopage.ledger.operations import Worker, Workers
 from areopage.work import worker as worker_module
 from areopage.work.turn import Turn
 from areopage.work.worker import WorkerPool, opening
@@ -249,6 +250,32 @@ def test_a_process_has_one_worker_also_while_that_is_alone(tmp_path: Path) -> No
     try:
         asyncio.run(second())
         asyncio.run(second())
+    finally:
+        ledger.close()
+
+
+def test_the_queue_stays_for_a_process_that_has_just_begun_to_take_part(tmp_path: Path) -> None:
+    """Its blocks would never be given to it: it would wait for ever. The last heartbeat does not show it yet."""
+    ledger, run, now = ledger_at(tmp_path / "ledger.db"), RunBlocks("run", ["server"]), datetime.now(UTC)
+    workers, opens = Workers(ledger), Turn(ledger.engine.url, "bench:run")
+    later = Worker(id="other-1", pool="bench:run", host="other", process=1, started_at=now, seen_at=now, state="alive")
+
+    async def found() -> list[bool]:
+        async with opening(ledger, run, pool_in(tmp_path)) as worker:
+            await worker.opened()
+            worker.share()
+            assert opens.take()
+            last = [await worker.is_last()]
+            workers.beat(later)
+            opens.pass_on()
+            last.append(await worker.is_last())
+            workers.mark(later.id, "stopped")
+            last.append(await worker.is_last())
+            assert not opens.take()  # until this process has ended, no other one opens the queue that it removes
+        return last
+
+    try:
+        assert asyncio.run(found()) == [False, False, True]
     finally:
         ledger.close()
 

@@ -38,6 +38,11 @@ class Turn:
         self._lock: int | None = None
         self._given_up = threading.Event()
 
+    @property
+    def exists(self) -> bool:
+        """Whether processes of the pool take turns."""
+        return self._place is not None
+
     def take(self) -> bool:
         """Take the turn; False where another process has it, or there are no turns.
 

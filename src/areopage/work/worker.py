@@ -180,6 +180,16 @@ class OpenWorker:
         async with self._leading:
             return bool(await asyncio.to_thread(self._recovery.dispatch, len(self.presence.live)))
 
+    async def is_alone(self) -> bool:
+        """Whether no other process of the pool is alive now; sends a heartbeat.
+
+        Raises:
+            StorageError: the ledger cannot be used.
+        """
+        async with self._leading:
+            await asyncio.to_thread(self.presence.beat, datetime.now(UTC))
+        return len(self.presence.live) == 1
+
     async def end(self) -> None:
         """End the tasks.
 
@@ -311,6 +321,17 @@ class Opening:
             StorageError: the queue cannot be written.
         """
         return await asyncio.shield(self._task)
+
+    async def is_last(self) -> bool:
+        """Whether no other process takes part; at a SQLite ledger, none can begin to before `close`.
+
+        Raises:
+            StorageError: the ledger or the queue cannot be used.
+        """
+        worker = await self.opened()
+        if self._turn.exists and not self._turn.take():
+            return False  # another process opens the queue
+        return await worker.is_alone()
 
     def share(self) -> None:
         """Let other processes begin items of the pool: what this one does is in the queue, and begun there."""

@@ -274,7 +274,7 @@ class RunBlocks:
         if not opening.is_needed:
             return
         worker = await opening.opened()
-        if len(worker.presence.live) == 1:
+        if await opening.is_last():
             for handler in self._handlers.values():
                 await asyncio.to_thread(worker.engine.remove_queue, handler.name)
 
