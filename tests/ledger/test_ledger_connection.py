@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event, inspect, text
 
 from areopage.errors import MissingExtra, StorageError
-from areopage.ledger.connection import MIGRATIONS, open_engine, shown, storage_errors, strangers, url_of
+from areopage.ledger.connection import MIGRATIONS, open_engine, set_sqlite_pragmas, shown, storage_errors, strangers, url_of
 from areopage.ledger.records import Judgment
 from areopage.ledger.schema import REVISION, metadata
 from areopage.ledger.search import SEARCH_TABLE
@@ -277,3 +277,27 @@ def test_too_many_at_once_is_a_storage_error_and_not_a_bug(tmp_path: Path) -> No
     with engine.connect(), full, storage_errors("here"), engine.connect():
         pass
     engine.dispose()
+
+
+class RefusedTwice:
+    """A connection to a new file to which another one gives a write-ahead log at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = sqlite3.connect(path)
+        self.refusals = 2
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        if "journal_mode" in statement and self.refusals:
+            self.refusals -= 1
+            raise sqlite3.OperationalError("database is locked")
+        return self.connection.execute(statement)
+
+
+def test_two_processes_that_make_one_ledger_at_once_wait_for_each_other(tmp_path: Path) -> None:
+    """SQLite refuses the second one at once, however long it was told to wait."""
+    refused = RefusedTwice(tmp_path / "ledger.db")
+    with closing(refused.connection):
+        set_sqlite_pragmas(refused, None)
+        assert refused.refusals == 0
+        assert refused.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert refused.connection.execute("PRAGMA busy_timeout").fetchone() == (30_000,)

@@ -1,6 +1,8 @@
 """Open a ledger's database and migrate it to the newest revision."""
 
 import os
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -41,10 +43,8 @@ TABLES = "tables"
 WAL_PAGES = 4000
 """Pages of 4 kB in the write-ahead log after which SQLite copies them into the file. Rows under hashed keys change the same pages
 again and again: a page is copied once for many commits."""
-_PRAGMAS = (
-    *("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"),
-    f"wal_autocheckpoint={WAL_PAGES}",
-)
+_PRAGMAS = ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", f"wal_autocheckpoint={WAL_PAGES}")
+_PATIENCE, _PAUSE = 30.0, 0.01  # seconds that a connection waits for others, and between two looks
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -132,8 +132,26 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 
     With secure_delete, SQLite overwrites erased or replaced data with zeros.
     """
+    connection.execute(f"PRAGMA busy_timeout={_PATIENCE * 1000:.0f}").fetchall()
+    _write_ahead(connection)
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
+
+
+def _write_ahead(connection: Any) -> None:
+    """Give the file a write-ahead log, which it keeps.
+
+    SQLite does not wait where two connections do so to a new file at once: it refuses one of them.
+    """
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            return
+        except sqlite3.OperationalError as fault:
+            if "locked" not in str(fault) or time.monotonic() > until:
+                raise
+        time.sleep(_PAUSE)
 
 
 def _upgrade(engine: Engine) -> None:
