@@ -4,8 +4,10 @@ import os
 import random
 import shlex
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,13 @@ CALLS = 85
 DISK = 16 * 1024 * 1024
 # Calls that were sent, and those whose answers had arrived and were not yet committed.
 IN_FLIGHT = 2 * CONCURRENCY
+
+
+def times_noted(command: Command) -> int:
+    """How often the chain of the ledger says that a case has its answer."""
+    with closing(sqlite3.connect(command.folder / "outputs" / "ledger.db")) as connection:
+        members = [text for (text,) in connection.execute("SELECT members FROM chain")]
+    return sum(text.count('"run_cases"') for text in members if '"answered"' in text)
 
 
 def resume_command(err: str) -> list[str]:
@@ -138,11 +147,12 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     assert metadata["coverage"] == {"scored": 0, "not_applicable": 0, "planned": 2}
     assert metadata["judges"][0]["health"]["outcomes"]["timed_out"] == 2
     server.faults.hang = False
-    before = len(server.calls)
+    before, noted = len(server.calls), times_noted(command)
     resumed = command(*resume_command(timed_out.err))
     assert resumed.code == 0, resumed.err
     assert len(server.calls) - before == 2
     assert "coverage 100.0%" in resumed.out
+    assert times_noted(command) == noted == 1, "the response that came with the case is stored once, whoever takes part later"
 
 
 def test_a_server_that_never_answers_stops_the_run_after_a_few_calls(command: Command, server: FakeServer, suite: Path) -> None:

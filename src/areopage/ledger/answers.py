@@ -130,6 +130,12 @@ class Answers:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
+    def noted_in(self, run_id: str) -> set[int]:
+        """Return the positions of a run's cases whose answer is noted, whether erased since or not."""
+        query = select(run_cases.c.position).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
     def longer_than(self, run_id: str, characters: int) -> set[int]:
         """Return the positions of a run's cases whose answers have more characters."""
         query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)

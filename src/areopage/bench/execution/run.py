@@ -6,7 +6,7 @@ in rounds: all judges end a round before the next one is planned from their judg
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -83,8 +83,7 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
 async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: Opening) -> int:
     """As `carry_out`, by a worker that is being opened."""
     stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
-    recorded = [CaseAnswer(context.run_id, positions[case], id) for case, id in answer_ids(cases, [], {}).items()]
-    stored.append_judged([*recorded_answers(cases, datetime.now(UTC)), *recorded])
+    await asyncio.to_thread(_note_recorded, context.run_id, cases, positions, stored)
     left = open_cases(cases, stored.erased_in(context.run_id))
     calls = answer_calls(context.spec, left)
     answered = AnsweredCases(context.spec, context.run_id, stored, left, calls, positions, context.block_calls)
@@ -107,6 +106,14 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
             open_calls = await work.judge(planned, [], blocks, worker)
     await blocks.finish(worker)
     return open_ends + open_calls
+
+
+def _note_recorded(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], stored: Answers) -> None:
+    """Store the answers that come with the cases, unless an earlier process of the run has."""
+    noted = stored.noted_in(run_id)
+    new = [item for item in cases if positions[item.case.id] not in noted]
+    links = [CaseAnswer(run_id, positions[case], id) for case, id in answer_ids(new, [], {}).items()]
+    stored.append_judged([*recorded_answers(new, datetime.now(UTC)), *links])
 
 
 class _RunWork:
