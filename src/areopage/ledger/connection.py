@@ -44,7 +44,9 @@ WAL_PAGES = 4000
 """Pages of 4 kB in the write-ahead log after which SQLite copies them into the file. Rows under hashed keys change the same pages
 again and again: a page is copied once for many commits."""
 _PRAGMAS = ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", f"wal_autocheckpoint={WAL_PAGES}")
-_PATIENCE, _PAUSE = 30.0, 0.01  # seconds that a connection waits for others, and between two looks
+PATIENCE = 30.0
+"""Seconds that a connection to a SQLite ledger waits for others."""
+_PAUSE = 0.01  # seconds between two looks
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
 
@@ -132,7 +134,7 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 
     With secure_delete, SQLite overwrites erased or replaced data with zeros.
     """
-    connection.execute(f"PRAGMA busy_timeout={_PATIENCE * 1000:.0f}").fetchall()
+    connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}").fetchall()
     _write_ahead(connection)
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").fetchall()  # a fault may come with the second step only
@@ -143,7 +145,7 @@ def _write_ahead(connection: Any) -> None:
 
     SQLite does not wait where two connections do so to a new file at once: it refuses one of them.
     """
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()

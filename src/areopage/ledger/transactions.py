@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from areopage.ledger.connection import PATIENCE
 from areopage.ledger.store import Ledger
 
-PATIENCE = 30.0
 PAUSE = 0.001
 
 
