@@ -21,8 +21,8 @@ from servers.small_suite import CONFIG, write_cases
 CONCURRENCY = CONFIG["execution"]["concurrency"]
 CALLS = 85
 DISK = 16 * 1024 * 1024
-# Calls that were sent, and those whose answers had arrived and were not yet committed.
-IN_FLIGHT = 2 * CONCURRENCY
+# Calls that were sent; until their answers are committed no others are.
+IN_FLIGHT = CONCURRENCY
 
 
 def times_noted(command: Command) -> int:

@@ -3,15 +3,18 @@
 import asyncio
 import math
 import random
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import CallUnreachable
-from areopage.models.flow import CUT, Flow, Window
+from areopage.models.flow import CUT, Flow, KeptPlaces, Window
 from areopage.models.retry import Calls
+from servers import PATIENCE
 from servers.simulated_loop import SimulatedLoop
 
 
@@ -182,3 +185,79 @@ def test_a_call_that_waits_for_another_try_takes_no_place_among_the_open_ones() 
     finally:
         loop.close()
     assert made == ["first", "second", "first"]
+
+
+def test_a_kept_place_is_taken_until_it_is_freed_and_no_other_call_is_sent_meanwhile() -> None:
+    made: list[str] = []
+
+    async def run() -> None:
+        flow = Flow(at_once=2)
+        calls, kept, third = Calls(flow=flow), list[KeptPlaces](), asyncio.Event()
+
+        async def make(name: str) -> None:
+            async def answer() -> None:
+                made.append(name)
+                if len(made) == 3:
+                    third.set()
+
+            with KeptPlaces() as places:
+                await calls.make(answer)
+            kept.append(places)
+
+        tasks = [asyncio.create_task(make(name)) for name in "abcd"]
+        await asyncio.sleep(0.01)
+        assert (made, flow.open_calls) == (["a", "b"], 0)
+        await asyncio.to_thread(kept[0].free)  # from any thread
+        await asyncio.wait_for(third.wait(), PATIENCE)
+        assert made == ["a", "b", "c"]
+        for places in kept[1:]:
+            places.free()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(run())
+    assert made == ["a", "b", "c", "d"]
+
+
+def test_a_server_that_takes_fewer_calls_is_asked_again_while_answers_are_stored() -> None:
+    """Its own limit counts open calls alone."""
+
+    async def run() -> None:
+        calls = Calls(flow=Flow(most=1, at_once=2))
+        with KeptPlaces():
+            await calls.make(partial(asyncio.sleep, 0))
+        with KeptPlaces():
+            await asyncio.wait_for(calls.make(partial(asyncio.sleep, 0)), PATIENCE)
+
+    asyncio.run(run())
+
+
+def test_a_call_that_completes_an_answer_takes_the_place_of_the_call_before() -> None:
+    async def run() -> None:
+        calls = Calls(flow=Flow(at_once=1))
+        with KeptPlaces():
+            await calls.make(partial(asyncio.sleep, 0))
+            await asyncio.wait_for(calls.make(partial(asyncio.sleep, 0)), PATIENCE)
+
+    asyncio.run(run())
+
+
+def test_a_call_that_fails_or_is_cancelled_keeps_no_place() -> None:
+    async def run() -> None:
+        calls = Calls(flow=Flow(at_once=1), attempts=1)
+
+        async def fails() -> None:
+            raise CallUnreachable("500")
+
+        async def kept(call: Callable[[], Awaitable[object]]) -> None:
+            with KeptPlaces():
+                await calls.make(call)
+
+        with suppress(CallUnreachable):
+            await kept(fails)
+        hanging = asyncio.create_task(kept(partial(asyncio.sleep, 3600)))
+        await asyncio.sleep(0)
+        hanging.cancel()
+        await asyncio.gather(hanging, return_exceptions=True)
+        await asyncio.wait_for(kept(partial(asyncio.sleep, 0)), PATIENCE)
+
+    asyncio.run(run())

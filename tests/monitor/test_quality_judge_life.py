@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Held(NoJudgments):
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         return {key: self._known[key] for key in keys if key in self._known}
 
-    def append(self, judgment: Judgment) -> None:
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:
         if self._fault is not None:
             raise self._fault
         self.appended.append(judgment)

@@ -25,6 +25,7 @@ from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, run_concur
 from areopage.ledger.batch import Batch
 from areopage.ledger.records import Judgment, Run, RunKind
 from areopage.ledger.store import Ledger
+from areopage.models.flow import KeptPlaces
 from areopage.models.own_loop import OwnLoop
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -52,8 +53,11 @@ class JudgmentStore(Protocol):
         """Return the valid judgment of each key: the latest scored, else the latest attempt."""
         ...
 
-    def append(self, judgment: Judgment) -> "Future[Any] | None":
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any] | None":
         """Queue a judgment for storage without waiting.
+
+        Args:
+            settled: called, in any thread, once it is committed or cannot be.
 
         Returns:
             What is done once it is committed; None where the store's owner sees to that.
@@ -74,8 +78,9 @@ class NoJudgments:
         """Return nothing."""
         return {}
 
-    def append(self, judgment: Judgment) -> None:
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:
         """Discard a judgment."""
+        settled()
 
 
 class LedgerJudgments:
@@ -95,9 +100,11 @@ class LedgerJudgments:
         """Return the judgments that the ledger has."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
 
-    def append(self, judgment: Judgment) -> "Future[Any]":
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any]":
         """Commit a judgment together with concurrent ones."""
-        return self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
+        commit = self._writer.begin([self._reduce(judgment) if self._reduce else judgment])
+        commit.add_done_callback(lambda _: settled())
+        return commit
 
 
 def is_final(judgment: Judgment, judge: Judge) -> bool:
@@ -266,8 +273,9 @@ class Session:
         commits: list[asyncio.Future[Any]] = []
 
         async def ask_one(call: PlannedCall) -> None:
-            judgment = await pool.ask(call, context, raises=self._stops)
-            commit = store.append(judgment)
+            with KeptPlaces() as places:
+                judgment = await pool.ask(call, context, raises=self._stops)
+                commit = store.append(judgment, places.free)
             if commit is not None:
                 commits.append(asyncio.wrap_future(commit))
             held[call.key] = judgment

@@ -89,10 +89,7 @@ class Answers:
     def append_judged(self, records: Sequence[Record]) -> None:
         """Append answers, judgments and their links; existing rows are kept."""
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            insert_answers(connection, [record for record in records if isinstance(record, Answer)])
-            insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
-            insert_links(connection, [record for record in records if isinstance(record, Link)])
-            _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
+            insert_judged(connection, records)
 
     def erased_in(self, run_id: str) -> dict[int, Answer]:
         """Return the erased answers of a run's cases by case position."""
@@ -204,6 +201,14 @@ class Answers:
                 rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
                 found |= {row.id: row.number for row in rows}
         return found
+
+
+def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
+    """Insert answers, judgments and their links; existing rows are kept."""
+    insert_answers(connection, [record for record in records if isinstance(record, Answer)])
+    insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])
+    insert_links(connection, [record for record in records if isinstance(record, Link)])
+    _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
 
 
 def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """Group commits: concurrent records share one transaction.
 
-A transaction costs far more than a row. Callers in threads and in event loops queue records; one thread, which lives while
-something waits, commits them together. A caller either waits until its records are on the disk, or is content that they will be
-within a moment.
+A transaction costs more than a row. Callers in threads and in event loops queue records; one thread, which lives while something
+waits, commits them together. A caller either waits until its records are on the disk, or is content that they will be within a
+moment, and may be told then.
 """
 
 import asyncio
@@ -31,12 +31,13 @@ _log = logging.getLogger(__name__)
 
 
 class _Portion(Struct, Generic[Item, Result]):
-    """The items of one call; `done` is None where the caller does not wait."""
+    """The items of one call; `done` is None where the caller does not wait, and is told by `settled` perhaps."""
 
     items: Sequence[Item]
     size: int
     since: float
     done: "Future[Sequence[Result]] | None"
+    settled: Callable[[], None] | None = None
 
 
 class Batch(Generic[Item, Result]):
@@ -116,8 +117,12 @@ class Batch(Generic[Item, Result]):
             self._add(self._urgent, _Portion(items, size, time.monotonic(), done))
         return done
 
-    def write_soon(self, items: Sequence[Item], size: int = 0) -> bool:
+    def write_soon(self, items: Sequence[Item], size: int = 0, settled: Callable[[], None] | None = None) -> bool:
         """Write records within `delay` without waiting.
+
+        Args:
+            settled: called in the thread when the records are on disk or could not be written; not where they are tried again, or
+                lost.
 
         Returns:
             False where too many wait: these records are lost.
@@ -132,7 +137,7 @@ class Batch(Generic[Item, Result]):
                 self._lose(len(items), "too many wait for the ledger")
                 return False
             self._given += len(items)
-            self._add(self._soon, _Portion(items, size, time.monotonic(), None))
+            self._add(self._soon, _Portion(items, size, time.monotonic(), None, settled))
         return True
 
     def flush(self) -> None:
@@ -213,6 +218,9 @@ class Batch(Generic[Item, Result]):
             with self._changed:
                 self._in_flight = 0
                 self._settle(group, results, fault)
+            for one in group:
+                if one.settled is not None:
+                    one.settled()
 
     def _next_group(self) -> "list[_Portion[Item, Result]]":
         """Wait until something is due and take it; nothing ends the thread."""

@@ -23,7 +23,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
-from areopage.ledger.rows import RowValues, insert_numbered, insert_rows, values_in
+from areopage.ledger.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in
 from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, signoffs
 
 Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
@@ -294,5 +294,5 @@ def _free_chain(connection: Connection) -> int:
 def _last_link(connection: Connection, writer: int) -> tuple[int, str]:
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     statement = f"SELECT sequence, digest FROM chain WHERE writer = {mark} ORDER BY sequence DESC LIMIT 1"  # noqa: S608 - a mark
-    found = connection.exec_driver_sql(statement, (writer,)).one_or_none()
+    found = carried_out(connection, statement, [(writer,)]).fetchone()
     return (found[0], found[1]) if found else (0, NO_LINK)

@@ -1,15 +1,18 @@
 """Conversion between records and rows (texts, times, outcomes), and inserts with a rule for existing rows."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, overload
 
 import msgspec
 from msgspec.json import Decoder
-from sqlalchemy import Column, Connection, CursorResult, Row, Table, func, insert, select
+from sqlalchemy import Column, Connection, Dialect, Row, Table, func, insert, select
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
 from areopage.ledger.records import Evaluation, Judgment, Label, Run, Verdict
@@ -186,6 +189,23 @@ def storable_json(value: Any) -> str:
     return json_text(storable_value(msgspec.to_builtins(value))) if "\\u0000" in text else text
 
 
+class Cursor(Protocol):
+    """What came of a statement."""
+
+    @property
+    def lastrowid(self) -> Any:
+        """The number of the row that was inserted last."""
+        ...
+
+    def fetchone(self) -> Any:
+        """The next row; None after the last."""
+        ...
+
+    def fetchall(self) -> Sequence[Any]:
+        """The rows that are left."""
+        ...
+
+
 AnyInsert = Union["postgresql.Insert", sqlite.Insert]
 
 
@@ -215,17 +235,41 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[RowValues],
 
 def _insert_values(
     connection: Connection, table: Table, names: Sequence[str], rows: Sequence[RowValues], rule: str = ""
-) -> CursorResult[Any]:
-    # the driver gets the statement itself: SQLAlchemy prepares the values of a row in the time that SQLite needs to write it
-    dialect = connection.dialect
-    found = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
-    converted = [(at, convert) for at, convert in found if convert is not None]
+) -> Cursor:
+    statement, converted = _prepared_insert(connection.dialect, table, tuple(names), rule)
     values = list(map(values_in(names), rows))
     if converted:
         values = [_converted(row, converted) for row in values]
+    return carried_out(connection, statement, values)
+
+
+@lru_cache(maxsize=256)
+def _prepared_insert(
+    dialect: Dialect, table: Table, names: tuple[str, ...], rule: str
+) -> tuple[str, Sequence[tuple[int, Callable[[Any], Any]]]]:
+    """The driver's own statement, and what converts its values, by their places."""
+    found = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
     marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
     statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
-    return connection.exec_driver_sql(statement, values if len(values) > 1 else values[0])
+    return statement, [(at, convert) for at, convert in found if convert is not None]
+
+
+def carried_out(connection: Connection, statement: str, values: Sequence[Sequence[Any]]) -> Cursor:
+    """Execute a statement of the driver's own, once for each sequence of values; there is at least one.
+
+    In SQLite it goes to the driver itself: what SQLAlchemy does for a statement takes longer than to write a row.
+    """
+    if connection.dialect.name != "sqlite":
+        return connection.exec_driver_sql(statement, [tuple(row) for row in values] if len(values) > 1 else tuple(values[0]))
+    cursor = connection.connection.cursor()
+    try:
+        if len(values) > 1:
+            cursor.executemany(statement, values)
+        else:
+            cursor.execute(statement, values[0])
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(statement, None, error, sqlite3.Error, dialect=connection.dialect) from error
+    return cursor
 
 
 def _converted(values: tuple[Any, ...], converted: Sequence[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
@@ -250,7 +294,7 @@ def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValu
     if connection.dialect.name != "sqlite":
         statement = insert(table).returning(key, sort_by_parameter_order=True)
         return list(connection.execute(statement, rows).scalars())
-    first = _insert_values(connection, table, _names(rows), rows[:1]).lastrowid
+    first = int(_insert_values(connection, table, _names(rows), rows[:1]).lastrowid)
     numbers = list(range(first, first + len(rows)))
     insert_rows(connection, table, [row | {key.name: number} for number, row in zip(numbers[1:], rows[1:], strict=True)])
     return numbers
@@ -271,22 +315,22 @@ def insert_new(
         marks = f"({', '.join(['%s'] * len(names))})"
         for part in chunks(rows):
             statement = f"{into} {', '.join([marks] * len(part))} ON CONFLICT DO NOTHING RETURNING {_listed(names)}"
-            found += map(tuple, connection.exec_driver_sql(statement, tuple(value for row in part for value in row)))
+            found += map(tuple, carried_out(connection, statement, [[value for row in part for value in row]]).fetchall())
         return found
     # SQLite writes a file for each statement that inserts several rows and returns them: this takes half the time
     begin_writing(connection)
     for part in chunks(rows):
         select_ = f"SELECT {_listed(names)} FROM {table.name} WHERE {names[-1]} IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
-        there = set(map(tuple, connection.exec_driver_sql(select_, tuple(row[-1] for row in part))))
+        there = set(map(tuple, carried_out(connection, select_, [[row[-1] for row in part]]).fetchall()))
         found += [row for row in part if row not in there]
     if found:
-        connection.exec_driver_sql(f"{into} ({', '.join('?' * len(names))})", found if len(found) > 1 else found[0])
+        carried_out(connection, f"{into} ({', '.join('?' * len(names))})", found)
     return found
 
 
 def begin_writing(connection: Connection) -> None:
     """Let no other process write into a SQLite file until the transaction ends."""
-    if not connection.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+    if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from areopage.ledger.connection import PATIENCE
@@ -73,6 +73,24 @@ def _begin_soon(connection: Connection) -> None:
             time.sleep(PAUSE)
     finally:
         connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+
+
+def unpooled(engine: Engine, wait: float) -> Connection:
+    """A connection to a SQLite file of its own settings, which ends when it is closed.
+
+    Args:
+        wait: seconds that it waits for others.
+    """
+    connection = engine.connect()
+    connection.detach()
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={wait * 1000:.0f}")
+    connection.rollback()
+    return connection
+
+
+def begins_at_once(connection: Connection) -> bool:
+    """Begin a transaction that writes in SQLite, by a connection that does not wait; False where another one writes."""
+    return _begun(connection, last=False)
 
 
 def _begun(connection: Connection, last: bool) -> bool:

@@ -4,11 +4,18 @@ A server says that it is asked too much (429, 503 with a pause, a time-out). The
 arrives lets the number grow again, by one for each round of calls. This finds the number that the server takes, shares the server
 fairly with other clients, and follows a limit that changes. Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease
 algorithms for congestion avoidance in computer networks" (Computer Networks and ISDN Systems 17, 1989).
+
+A caller may keep the places of its calls until what they brought is stored: whenever the process is killed, no more calls have to
+be made again than the caller wants open at once.
 """
 
 import asyncio
 import math
 from collections import deque
+from contextlib import suppress
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Self
 
 CUT = 0.7
 """The part of the open calls that is kept after a server was asked too much."""
@@ -72,13 +79,14 @@ class Flow:
 
         Args:
             most: see `Window`.
-            at_once: how many calls the caller wants open at most; None: any number.
+            at_once: how many calls the caller wants open at most, those whose places are kept included; None: any number.
         """
         self.window = Window(most)
         self._at_once = math.inf if at_once is None else at_once
         self.shut_until = -math.inf
         """The moment until which the server asked for a pause."""
-        self._open = 0
+        self._open = self._kept = 0
+        self._freed: deque[None] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -99,7 +107,7 @@ class Flow:
 
     @property
     def _has_room(self) -> bool:
-        return self._open < min(self._at_once, self.window.allowed)
+        return self._open + self._kept < self._at_once and self._open < self.window.allowed
 
     async def enter(self, *, first: bool = False) -> None:
         """Wait for a turn; `leave` ends it.
@@ -109,7 +117,8 @@ class Flow:
         """
         loop = asyncio.get_running_loop()
         if loop is not self._loop:  # the calls of an event loop that has ended are gone
-            self._loop, self._open, self._waiting = loop, 0, deque()
+            self._loop, self._open, self._kept, self._waiting = loop, 0, 0, deque()
+            self._freed.clear()
         if self._has_room:
             self._open += 1
             return
@@ -125,11 +134,29 @@ class Flow:
                 self.leave()
             raise
 
-    def leave(self) -> None:
-        """End a call, and let the next ones begin."""
+    def leave(self, *, keep: bool = False) -> None:
+        """End a call, and let the next ones begin.
+
+        Args:
+            keep: whether its place stays taken until `free`.
+        """
         if self._loop is None or self._loop.is_closed():
             return
         self._open -= 1
+        self._kept += keep
+        self._admit()
+
+    def free(self) -> None:
+        """Free a place that was kept; from any thread."""
+        self._freed.append(None)
+        if len(self._freed) == 1 and self._loop is not None:  # else the loop frees it with those before it
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._free)
+
+    def _free(self) -> None:
+        while self._freed:
+            self._freed.popleft()
+            self._kept = max(0, self._kept - 1)  # 0 where the place was kept in an event loop that has ended
         self._admit()
 
     def _admit(self) -> None:
@@ -138,3 +165,37 @@ class Flow:
             if not turn.done():
                 self._open += 1
                 turn.set_result(None)
+
+
+class KeptPlaces:
+    """The places of calls that are made while the block runs: they are kept until `free`, unless the block raises."""
+
+    def __init__(self) -> None:
+        self._of: list[Flow] = []
+
+    def __enter__(self) -> Self:
+        self._before = _KEPT.set(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _KEPT.reset(self._before)
+        if kind is not None:
+            self.free()
+
+    def keep(self, flow: Flow) -> None:
+        """Keep the place of a call that ends."""
+        self._of.append(flow)
+        flow.leave(keep=True)
+
+    def free(self) -> None:
+        """Free the places; from any thread."""
+        while self._of:
+            self._of.pop().free()
+
+
+_KEPT: ContextVar[KeptPlaces | None] = ContextVar("kept places", default=None)
+
+
+def kept_places() -> KeptPlaces | None:
+    """What keeps the places of the calls of this task; None where they are free when a call ends."""
+    return _KEPT.get()

@@ -11,7 +11,7 @@ from typing import Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 from areopage.cases.records import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
 from areopage.models.breaker import Breaker, backed_off
-from areopage.models.flow import Flow
+from areopage.models.flow import Flow, kept_places
 from areopage.models.pacing import Pacer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
@@ -120,9 +120,12 @@ class Calls:
         """
         faults = _Faults()
         pause = 0.0
+        places = kept_places()
+        if places is not None:
+            places.free()  # of a call whose answer this one completes
         while True:
             await self._turn(pause, faults, tokens)
-            began = self.clock()
+            began, answered = self.clock(), False
             try:
                 result = await call()
             except (CallTimedOut, CallUnreachable) as fault:
@@ -134,10 +137,14 @@ class Calls:
             else:
                 self._breaker.answered()
                 self._flow.window.answered(self._flow.open_calls, self.clock() - began)
+                answered = True
                 return result
             finally:
                 self._breaker.done(faults)
-                self._flow.leave()
+                if answered and places is not None:
+                    places.keep(self._flow)
+                else:
+                    self._flow.leave()
             self.retries += 1
 
     async def _turn(self, pause: float, faults: _Faults, tokens: float) -> None:

@@ -121,8 +121,8 @@ class _OnlyScores:
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         return {key: one for key, one in (await self._store.known(keys)).items() if is_whole(one)}
 
-    def append(self, judgment: Judgment) -> "Future[Any] | None":
-        return self._store.append(judgment)
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> "Future[Any] | None":
+        return self._store.append(judgment, settled)
 
 
 class Evaluator:

@@ -9,9 +9,9 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
 from areopage.jury.session import is_final
-from areopage.ledger.answers import Link, Record
-from areopage.ledger.batch import Batch
+from areopage.ledger.answers import Link
 from areopage.ledger.records import Judgment
+from areopage.ledger.run_writer import RunWriter
 from areopage.text.withholding import marked_as
 
 
@@ -25,7 +25,7 @@ class BatchCalls:
         self,
         context: RunContext,
         judge: Judge,
-        writer: Batch[Record, None],
+        writer: RunWriter,
         cases: Sequence[JudgedCase],
         numbers: Mapping[str, int],
         planned: PhasePasses,
@@ -78,4 +78,4 @@ class BatchCalls:
 
     async def flush(self) -> None:
         """Wait until all judgments so far are on the disk."""
-        await asyncio.to_thread(self._writer.flush)
+        await self._writer.flush()

@@ -15,8 +15,7 @@ from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown
 from areopage.jury.judges import Judge
 from areopage.jury.schedule import run_concurrently
-from areopage.ledger.answers import Record
-from areopage.ledger.batch import Batch
+from areopage.ledger.run_writer import RunWriter
 from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.ledger.store import Ledger
 from areopage.models.batch_port import BatchService
@@ -33,7 +32,7 @@ def batched(context: RunContext) -> set[str]:
 
 
 async def carry_out_batches(
-    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: Batch[Record, None]
+    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: RunWriter
 ) -> None:
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 

@@ -23,9 +23,9 @@ from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, withou
 from areopage.jury.panel import call_plan
 from areopage.jury.plan import CallPlan, Shared, no_passes
 from areopage.jury.session import Session, final_of, is_open
-from areopage.ledger.answers import Link, Record
-from areopage.ledger.batch import Batch
+from areopage.ledger.answers import Answers, Link
 from areopage.ledger.records import WITHHELD, Judgment
+from areopage.ledger.run_writer import RunWriter
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
 from areopage.text.withholding import marked_as
@@ -205,11 +205,7 @@ class JudgePhase:
         """Judge those calls whose reply is withheld; return their keys."""
         withheld = [one for one in calls if marked_as(one.call.case.response)]
         run_id, spec = self._context.run_id, self._context.spec
-        if withheld:
-            with self._store.linked(self._links(withheld)):
-                for one in withheld:
-                    self._store.append(judgment_of_withheld(one.call, run_id, spec, self._fails_first(one.call)))
-                self._store.flush()
+        self._keep(withheld, [judgment_of_withheld(one.call, run_id, spec, self._fails_first(one.call)) for one in withheld])
         return {one.call.key for one in withheld}
 
     def _fails_first(self, call: PlannedCall) -> bool:
@@ -255,17 +251,19 @@ class JudgePhase:
 
         with self._store.linked(self._links(left)):
             await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
-            await asyncio.to_thread(self._store.flush)
+            await self._store.flush()
         self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
         run_id, outcome = self._context.run_id, Unreachable(reason=reason)
         left = self._untried(number)[0]
-        with self._store.linked(self._links(left)):
-            for one in left:
-                self._store.append(judgment_of(one.call, run_id, without_answer(one.call, outcome)))
-            self._store.flush()
+        self._keep(left, [judgment_of(one.call, run_id, without_answer(one.call, outcome)) for one in left])
+
+    def _keep(self, calls: Sequence[Shared], judged: Sequence[Judgment]) -> None:
+        """Store judgments that no judge was asked for."""
+        links = [link for some in self._links(calls).values() for link in some]
+        Answers(self._context.ledger).append_judged([*judged, *links])
 
     async def ended(self, numbers: Collection[int]) -> None:
         """Count the open calls of blocks that other processes have done."""
@@ -357,7 +355,7 @@ class RunJudgments:
     Judgments are looked up in the ledger and written with their links to answers.
     """
 
-    def __init__(self, ledger: Ledger, writer: Batch[Record, None]) -> None:
+    def __init__(self, ledger: Ledger, writer: RunWriter) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
         self._links: dict[str, list[Link]] = {}
 
@@ -375,10 +373,10 @@ class RunJudgments:
         """Return the judgments that the ledger has."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
 
-    def append(self, judgment: Judgment) -> None:
+    def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:
         """Queue a judgment and its links to be written soon."""
-        self._writer.write_soon([judgment, *self._links[judgment.key]])
+        self._writer.write_soon([judgment, *self._links[judgment.key]], settled=settled)
 
-    def flush(self) -> None:
+    async def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
-        self._writer.flush()
+        await self._writer.flush()

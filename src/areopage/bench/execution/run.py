@@ -25,8 +25,8 @@ from areopage.bench.spec import RunCase
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge
 from areopage.jury.session import Session
-from areopage.ledger.answers import Answers, CaseAnswer, Record
-from areopage.ledger.batch import Batch
+from areopage.ledger.answers import Answers, CaseAnswer
+from areopage.ledger.run_writer import RunWriter
 from areopage.models.reference import ModelReference
 from areopage.work.worker import Opening, Pace, WorkerPool, opening
 
@@ -89,7 +89,7 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     answered = AnsweredCases(context.spec, context.run_id, stored, left, calls, positions, context.block_calls)
     if not part.answers or context.spec.target is None:
         await answered.read_all()
-    async with Batch[Record, None](stored.append_judged, what="judgments") as writer:
+    async with RunWriter(context.ledger, "judgments") as writer:
         work = _RunWork(context, cases, part, answered, writer)
         target = work.target(calls)
         if target and (context.spec.adaptive is not None or batched(context)):  # what is planned next is planned from all answers
@@ -120,7 +120,7 @@ class _RunWork:
     """The phases of a run."""
 
     def __init__(
-        self, context: RunContext, cases: Sequence[RunCase], part: RunPart, answered: AnsweredCases, writer: Batch[Record, None]
+        self, context: RunContext, cases: Sequence[RunCase], part: RunPart, answered: AnsweredCases, writer: RunWriter
     ) -> None:
         """Prepare; `writer` commits judgments."""
         self._context, self._cases, self._part, self._answered, self._writer = context, cases, part, answered, writer

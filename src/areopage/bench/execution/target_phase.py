@@ -15,9 +15,10 @@ from areopage.bench.keys import AnswerCall
 from areopage.bench.spec import Target
 from areopage.jury.schedule import UNREACHABLE_IN_A_ROW, OutageWatch, concurrency_of, run_concurrently, telling_the_last
 from areopage.jury.session import BEGUN_FOR_EACH
-from areopage.ledger.answers import Answers, CaseAnswer, Record
-from areopage.ledger.batch import Batch
+from areopage.ledger.answers import Answers, CaseAnswer
 from areopage.ledger.records import REPLIED, Answer
+from areopage.ledger.run_writer import RunWriter
+from areopage.models.flow import KeptPlaces
 from areopage.models.port import LanguageModel
 
 
@@ -49,7 +50,7 @@ class TargetPhase:
         self._before = 0
         self._blocks: list[int] = []
         self._models: list[_Asked] = []
-        self._writer = Batch[Record, None](self._stored.append_judged, what="answers")
+        self._writer = RunWriter(context.ledger, "answers")
         self._limit = 1
         self._has_talks = any(call.case.child is not None for call in calls)
         self.complete = False
@@ -97,7 +98,7 @@ class TargetPhase:
         """Commit received answers and close the models."""
         self._answered_cases.closed = True
         try:
-            await asyncio.to_thread(self._writer.close, None)
+            await self._writer.close()
         finally:
             for asked in self._models:
                 await asked.model.aclose()
@@ -112,7 +113,7 @@ class TargetPhase:
         if self._models:
             ask_one = partial(self._ask_one, self._conversations())
             await run_concurrently(f"target {self._target.reference}", telling_the_last(left, all_begun), ask_one, self._limit)
-        await asyncio.to_thread(self._writer.flush)
+        await self._writer.flush()
 
     def give_up(self, number: int, reason: str) -> None:
         """Record a block's open calls as failed."""
@@ -154,16 +155,19 @@ class TargetPhase:
 
     async def _ask_one(self, conversations: Conversations, call: AnswerCall) -> None:
         if call.case.child is None:
-            answer = await self._answered(self._models[0], call)
-            self._writer.write_soon([answer, *self._assigned(call.key, answer)])
+            with KeptPlaces() as places:
+                answer = await self._answered(self._models[0], call)
+                self._writer.write_soon([answer, *self._assigned(call.key, answer)], settled=places.free)
             self._models[0].note(answer)
         elif last := await conversations.hold(call):
             self._writer.write_soon(self._assigned(call.key, last))
 
     async def _committed(self, asked: "_Asked", call: AnswerCall) -> Answer:
         """A turn that is in the ledger before its conversation goes on."""
-        answer = await self._answered(asked, call)
-        await self._writer.write_async([answer])
+        with KeptPlaces() as places:
+            answer = await self._answered(asked, call)
+            self._writer.write_soon([answer], settled=places.free)
+            await self._writer.flush()
         asked.note(answer)
         return answer
 

@@ -1,0 +1,150 @@
+"""What stores the records of a run as they arrive; all of it is called in one event loop.
+
+A commit to a SQLite file takes a few tenths of a millisecond. The event loop makes it: a thread that commits waits for the
+interpreter at each statement, longer than the commit takes. A thread commits (`areopage.ledger.batch`) in PostgreSQL, and while
+another process writes to the file.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from msgspec import Struct
+from sqlalchemy import Connection
+
+from areopage.ledger.answers import Answers, Record, insert_judged
+from areopage.ledger.batch import Batch
+from areopage.ledger.connection import storage_errors
+from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import begins_at_once, unpooled
+
+TURNS = 4
+"""Turns of the event loop that records wait for others: each commit has a cost of its own. Their calls keep their places."""
+THREAD_WITHIN = 0.004
+"""Seconds that records wait for others in the thread."""
+AT_ONCE = 500
+"""Records that are committed without waiting for others."""
+
+
+class _Given(Struct):
+    records: Sequence[Record]
+    settled: Callable[[], None] | None
+
+
+class RunWriter:
+    """Commits records in groups, each within a few milliseconds. It has to be closed."""
+
+    def __init__(self, ledger: Ledger, what: str) -> None:
+        """Prepare; nothing is opened yet.
+
+        Args:
+            what: the records' name in the log.
+        """
+        self._ledger = ledger
+        self._thread = Batch[Record, None](Answers(ledger).append_judged, what=what, delay=THREAD_WITHIN)
+        self._connection: Connection | None = None
+        self._waiting: list[_Given] = []
+        self._count = 0
+        self._turn: asyncio.Handle | None = None
+        self._fault: Exception | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close it; a failure is raised unless another exception is active."""
+        try:
+            await self.close()
+        except Exception:
+            if error is None:
+                raise
+
+    def write_soon(self, records: Sequence[Record], settled: Callable[[], None] | None = None) -> None:
+        """Write records without waiting.
+
+        Args:
+            settled: called, in any thread, when they are on disk or could not be written.
+
+        Raises:
+            StorageError: earlier records could not be written.
+        """
+        if self._fault is not None:
+            raise self._fault
+        self._waiting.append(_Given(records, settled))
+        self._count += len(records)
+        if self._count >= AT_ONCE:
+            self._commit()
+        elif self._turn is None:
+            self._wait(TURNS)
+
+    async def flush(self) -> None:
+        """Wait until all records so far are on disk.
+
+        Raises:
+            StorageError: records could not be written.
+        """
+        self._commit()
+        if self._thread.waiting:
+            await asyncio.to_thread(self._thread.flush)
+        if self._fault is not None:
+            raise self._fault
+
+    async def close(self) -> None:
+        """Write what waits, and close the connection; a later record opens another one.
+
+        Raises:
+            StorageError: records could not be written.
+        """
+        try:
+            self._commit()
+            await asyncio.to_thread(self._thread.close, None)
+        finally:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with storage_errors(self._ledger.place):
+                    connection.close()
+        if self._fault is not None:
+            raise self._fault
+
+    def _wait(self, turns: int) -> None:
+        """Commit after so many turns of the event loop: in each it takes the answers that have come."""
+        if turns:
+            self._turn = asyncio.get_running_loop().call_soon(self._wait, turns - 1)
+        else:
+            self._commit()
+
+    def _commit(self) -> None:
+        """Commit what waits, or let the thread do it."""
+        if self._turn is not None:
+            self._turn.cancel()
+        given, self._waiting, self._turn, self._count = self._waiting, [], None, 0
+        if not given:
+            return
+        try:
+            if self._thread.waiting or not self._committed([record for one in given for record in one.records]):
+                for one in given:
+                    self._thread.write_soon(one.records, settled=one.settled)
+                return
+        except Exception as fault:  # noqa: BLE001 - it is raised to each caller from now on
+            self._fault = self._fault or fault
+        for one in given:
+            if one.settled is not None:
+                one.settled()
+
+    def _committed(self, records: Sequence[Record]) -> bool:
+        """Commit records; False where that is the thread's part."""
+        if self._ledger.engine.dialect.name != "sqlite":
+            return False
+        with storage_errors(self._ledger.place):
+            if self._connection is None:
+                self._connection = unpooled(self._ledger.engine, wait=0.0)
+            try:
+                if not begins_at_once(self._connection):
+                    return False
+                insert_judged(self._connection, records)
+                self._connection.commit()
+            except BaseException:
+                self._connection.rollback()
+                raise
+        return True

@@ -1,0 +1,176 @@
+"""What stores the records of a run: each is on disk in a moment, those who are told hear it then, and nothing is lost unseen."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from areopage.errors import StorageError
+from areopage.ledger.answers import Answers, Link
+from areopage.ledger.records import Answer, Judgment, Run
+from areopage.ledger.run_writer import AT_ONCE, TURNS, RunWriter
+from areopage.ledger.store import Ledger
+from servers import PATIENCE
+from servers.new_ledger import new_ledger_file
+
+Make = Callable[..., Judgment]
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def ledger_file(tmp_path: Path) -> Path:
+    """A SQLite ledger that holds the run `r`."""
+    place = new_ledger_file(tmp_path / "ledger.db")
+    with Ledger.open(place) as ledger:
+        ledger.create_run(
+            Run(id="r", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}"), ["{}"]
+        )
+    return place
+
+
+def stored(ledger: Ledger, keys: Sequence[str]) -> set[str]:
+    return set(ledger.judgments(keys))
+
+
+def commits(ledger: Ledger) -> int:
+    with ledger.engine.connect() as connection:
+        return int(connection.execute(text("SELECT count(*) FROM chain")).scalar_one())
+
+
+async def turns(number: int) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+def test_records_are_on_disk_once_they_are_flushed(ledger: Ledger, judgment: Make) -> None:
+    keys = [f"k{number}" for number in range(50)]
+
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            for key in keys:
+                writer.write_soon([judgment(key)])
+            await writer.flush()
+            assert stored(ledger, keys) == set(keys)
+
+    asyncio.run(run())
+
+
+def test_closing_stores_what_waits(ledger: Ledger, judgment: Make) -> None:
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            writer.write_soon([judgment("k")])
+
+    asyncio.run(run())
+    assert stored(ledger, ["k"]) == {"k"}
+
+
+def test_a_caller_is_told_once_its_records_are_on_disk(ledger: Ledger, judgment: Make) -> None:
+    told: list[tuple[str, set[str]]] = []
+
+    def tell(key: str) -> None:
+        told.append((key, stored(ledger, [key])))
+
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            for key in ("a", "b", "c"):
+                writer.write_soon([judgment(key)], settled=partial(tell, key))
+            assert told == []
+
+    asyncio.run(run())
+    assert told == [("a", {"a"}), ("b", {"b"}), ("c", {"c"})]
+
+
+def test_the_loop_commits_to_a_file_within_a_few_turns_and_together_what_came_meanwhile(
+    ledger_file: Path, judgment: Make
+) -> None:
+    with Ledger.open(ledger_file) as ledger:
+
+        async def run() -> None:
+            before = commits(ledger)
+            async with RunWriter(ledger, "judgments") as writer:
+                for number in range(TURNS):
+                    writer.write_soon([judgment(f"k{number}")])
+                    await turns(1)
+                await turns(1)
+                assert commits(ledger) == before + 1
+
+        asyncio.run(run())
+
+
+def test_many_records_do_not_wait_for_others(ledger: Ledger, judgment: Make) -> None:
+    told: list[int] = []
+
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            for number in range(AT_ONCE):
+                writer.write_soon([judgment(f"k{number}")], settled=partial(told.append, number))
+            if ledger.engine.dialect.name == "sqlite":
+                assert len(told) == AT_ONCE
+
+    asyncio.run(run())
+    assert told == list(range(AT_ONCE))
+
+
+def test_while_another_process_writes_the_loop_goes_on_and_nothing_is_lost(ledger_file: Path, judgment: Make) -> None:
+    keys = [f"k{number}" for number in range(20)]
+    with Ledger.open(ledger_file) as ledger, Ledger.open(ledger_file) as other:
+
+        async def run() -> None:
+            async with RunWriter(ledger, "judgments") as writer:
+                with other.engine.connect() as connection:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    for key in keys:
+                        writer.write_soon([judgment(key)])
+                        await turns(TURNS + 1)  # the loop turns: it waits for nobody
+                    assert stored(ledger, keys) == set()
+                    connection.rollback()
+                await asyncio.wait_for(writer.flush(), PATIENCE)
+                assert stored(ledger, keys) == set(keys)
+                writer.write_soon([judgment("after")])
+                await turns(TURNS + 1)
+                assert stored(ledger, ["after"]) == {"after"}
+
+        asyncio.run(run())
+
+
+def test_records_that_cannot_be_written_are_a_storage_error_for_whoever_comes_next(ledger_file: Path, judgment: Make) -> None:
+    told: list[str] = []
+    with Ledger.open(ledger_file) as ledger:
+
+        async def run() -> None:
+            async with RunWriter(ledger, "judgments") as writer:
+                writer.write_soon([judgment("a")])
+                await writer.flush()
+                with ledger.engine.connect() as connection:
+                    connection.exec_driver_sql("DROP TABLE verdicts")
+                    connection.commit()
+                writer.write_soon([judgment("b")], settled=partial(told.append, "b"))
+                await turns(TURNS + 1)
+                assert told == ["b"]  # its call keeps no place for ever
+                with pytest.raises(StorageError, match="verdicts"):
+                    writer.write_soon([judgment("c")])
+                with pytest.raises(StorageError, match="verdicts"):
+                    await writer.flush()
+
+        with pytest.raises(StorageError, match="verdicts"):
+            asyncio.run(run())
+
+
+def test_an_answer_and_the_judgments_about_it_are_one_transaction(
+    ledger: Ledger, judgment: Make, submission: Callable[..., Answer]
+) -> None:
+    stored_answers = Answers(ledger)
+    stored_answers.append([submission("a")])
+    (number,) = stored_answers.numbers(["a"]).values()
+    before = commits(ledger)
+
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            writer.write_soon([judgment("k"), Link(number, "r", "k")])
+
+    asyncio.run(run())
+    assert commits(ledger) == before + 1
