@@ -3,8 +3,9 @@
 In each round the command and the programs of the peers (`floor_openai`, `floor_aiohttp` of ../shared/bench/peers) do the same
 number of calls to the mock server, one after the other. Elapsed time and CPU (user + system) are those of the whole process, as
 the system counts them at its end. `call_cpu_ms` leaves out the start: a peer's until its first call, the command's as the CPU of
-a run of one case. `one_case_s` is what starting and ending take, with the calls of that case. One JSON line with the medians and
-all rounds; skipped where the mock server is not there. `--peers PYTHON` names an interpreter with openai and aiohttp.
+a run of one case. `one_case_s` is what starting and ending take, with the calls of that case. A first run that is not measured
+compiles the modules, as pip does when it installs. One JSON line with the medians and all rounds; skipped where the mock server
+is not there. `--peers PYTHON` names an interpreter with openai and aiohttp.
 """
 
 import argparse
@@ -41,7 +42,8 @@ class Spent(Struct, frozen=True):
 def carried_out(command: list[str], **environment: str) -> Spent:
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env={**os.environ, **environment})
+        compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment}
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL, env=compiled)
         _, status, used = os.wait4(process.pid, 0)
         elapsed = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -120,6 +122,8 @@ def main() -> None:
     if not MOCK.is_file():
         print(json.dumps({"benchmark": "whole_command", "skipped": f"the mock server {MOCK.name} is not there"}))
         return
+    with mock_server(0, python=options.server) as url, tempfile.TemporaryDirectory() as scratch:
+        carried_out(command(url, Path(scratch), 1))
     rounds = [one_round(options) for _ in range(options.rounds)]
     figures = {
         name: {key: round(statistics.median(one[name][key] for one in rounds), 3) for key in rounds[0][name]}

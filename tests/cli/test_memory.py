@@ -1,5 +1,6 @@
-"""Threads of long commands share one pool of memory."""
+"""Threads of long commands share one pool of memory, and numbers need no threads of their own."""
 
+import os
 import subprocess
 import sys
 
@@ -32,3 +33,24 @@ def test_threads_share_one_pool_of_memory() -> None:
         pytest.skip("the system's library is not glibc")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("Arena ") == 1
+
+
+ALGEBRA = """
+import os
+from areopage.cli import main
+
+def app(**_):
+    import numpy
+    numpy.ones((200, 200)) @ numpy.ones((200, 200))
+    print(len(os.listdir("/proc/self/task")))
+
+main.app = app
+main.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the number of threads")
+def test_a_command_computes_in_its_own_thread() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", ALGEBRA], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")

@@ -22,6 +22,10 @@ processor time of a run: imports and calls make many objects, and few cycles."""
 FIRST_COLLECT_AFTER = 300_000
 """When it first does so: what a command imports, about 150,000 objects, lives until the end."""
 
+ONE_THREAD_OF_ALGEBRA = ("OPENBLAS_NUM_THREADS", "1")
+"""numpy's linear algebra begins a thread for each core, which spins while it waits for work: it takes a tenth of a second of each
+run, whose matrices are small. With one thread all digits are the same however many cores there are."""
+
 
 class LazyGroup(click.Group):
     """A group of commands, each named by module and function."""
@@ -340,6 +344,7 @@ def main() -> None:
     What it writes holds answers, scores and secrets: new files and folders are for their owner alone.
     """
     os.umask(0o077)
+    os.environ.setdefault(*ONE_THREAD_OF_ALGEBRA)
     try:
         with _collecting_less():
             code = app(standalone_mode=False)

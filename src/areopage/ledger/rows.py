@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, overload
 
 import msgspec
 from msgspec.json import Decoder
-from sqlalchemy import Column, Connection, Dialect, Row, Table, func, insert, select
+from sqlalchemy import Column, ColumnElement, Connection, Dialect, Row, Table, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -54,7 +54,7 @@ def is_whole(judgment: Judgment) -> bool:
     return bool(judgment.verdicts) and all(isinstance(verdict.outcome, Given) for verdict in judgment.verdicts)
 
 
-def row_of(record: Evaluation | Judgment | Run) -> dict[str, Any]:
+def row_of(record: Evaluation | Run) -> dict[str, Any]:
     """A record's fields, with texts that every database accepts."""
     fields = msgspec.structs.asdict(record)
     return {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
@@ -62,9 +62,27 @@ def row_of(record: Evaluation | Judgment | Run) -> dict[str, Any]:
 
 def judgment_row(judgment: Judgment) -> dict[str, Any]:
     """A judgment's row; its verdicts are separate rows."""
-    row = row_of(judgment)
-    del row["verdicts"]
-    return row | {"steps": json_text(judgment.steps), "created_at": naive(judgment.created_at)}
+    return {
+        "key": judgment.key,
+        "run_id": judgment.run_id,
+        "judge": storable(judgment.judge),
+        "model": storable(judgment.model),
+        "pass_index": judgment.pass_index,
+        "turn": judgment.turn,
+        "raw_text": storable(judgment.raw_text),
+        "repair_text": storable(judgment.repair_text),
+        "finish_reason": storable(judgment.finish_reason),
+        "prompt_tokens": judgment.prompt_tokens,
+        "completion_tokens": judgment.completion_tokens,
+        "seconds": judgment.seconds,
+        "repair": judgment.repair,
+        "steps": json_text(judgment.steps) if judgment.steps else "[]",
+        "calls": judgment.calls,
+        "cost": judgment.cost,
+        "currency": storable(judgment.currency),
+        "created_at": naive(judgment.created_at),
+        "stored": judgment.stored,
+    }
 
 
 def values_of(row: Row[Any]) -> RowValues:
@@ -72,11 +90,18 @@ def values_of(row: Row[Any]) -> RowValues:
     return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
 
 
-def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
+def numbered(column: Column[int], numbers: Sequence[int]) -> ColumnElement[bool]:
+    """The condition that a column holds one of at least one distinct numbers."""
+    first, last = min(numbers), max(numbers)
+    # a list of numbers takes as long to write as the rows to read
+    return column.between(first, last) if last - first + 1 == len(numbers) else column.in_(numbers)
+
+
+def judgment_of(row: RowValues, said: tuple[Verdict, ...]) -> Judgment:
     """Read a judgment from a row and its verdicts."""
-    fields = values_of(row)
-    del fields["id"]
-    return Judgment(**fields | {"steps": TEXTS.decode(row.steps), "created_at": aware(row.created_at), "verdicts": said})
+    steps, created_at = TEXTS.decode(row.pop("steps")), aware(row.pop("created_at"))
+    del row["id"]
+    return Judgment(**row, steps=steps, created_at=created_at, verdicts=said)
 
 
 def label_of(row: Row[Any]) -> Label:
@@ -156,8 +181,8 @@ def storable(text: str) -> str:
 
 
 def naive(moment: datetime) -> datetime:
-    """Remove the zone of a UTC time, as in the columns."""
-    return moment.astimezone(UTC).replace(tzinfo=None)
+    """Remove the zone of a time, as in the columns, which hold UTC."""
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).replace(tzinfo=None)
 
 
 @overload

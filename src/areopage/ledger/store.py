@@ -29,6 +29,7 @@ from areopage.ledger.rows import (
     judgment_of,
     judgment_row,
     naive,
+    numbered,
     outcome_of,
     row_of,
     storable,
@@ -216,7 +217,7 @@ class Ledger:
         found: dict[int, Judgment] = {}
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(numbers):
-                rows = connection.execute(select(judgments).where(judgments.c.id.in_(part))).all()
+                rows = connection.execute(select(judgments).where(numbered(judgments.c.id, part))).all()
                 found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
         return found
 
@@ -328,11 +329,14 @@ class Ledger:
 
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
     """Read judgments with their verdicts from rows, in order."""
+    if not rows:
+        return []
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
-        for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):
+        for row in connection.execute(select(verdicts).where(numbered(verdicts.c.judgment_id, part))):
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-    return [judgment_of(row, tuple(said.get(row.id, ()))) for row in rows]
+    names = rows[0]._fields
+    return [judgment_of(dict(zip(names, row, strict=True)), tuple(said.get(row.id, ()))) for row in rows]
 
 
 def _unfinished(fingerprint: str) -> Select[Any]:
