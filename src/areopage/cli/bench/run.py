@@ -67,7 +67,7 @@ def run_new(
     share_one_pool()
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    own = configured(places).section
+    own = configured(places).shared
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
@@ -97,7 +97,7 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
         UserError: the suite or a model cannot be used.
         ServerDown: a server gave out half way.
     """
-    own = find_config(config, None).section
+    own = find_config(config, None).shared
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
     # a trial is over in a moment, and a batch may take a day
     prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
@@ -141,7 +141,7 @@ def resume_run(
             return follow_run(run, ledger, places, named)
         _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
-        spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
+        spec, cases = reopen_run(run, ledger, configured(places).shared, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
             print_plan([(spec, cases)], ledger, budget=budget)
