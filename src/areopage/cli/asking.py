@@ -20,7 +20,6 @@ from areopage.cli.progress.run_display import PlainProgress
 from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.models.contacts import Contact
-from areopage.report.elements import report_locale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +58,11 @@ def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
 
 def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, float]) -> str:
     """Tokens, and costs by currency where there are prices."""
-    cost = report_locale("en").costs(costs) if costs else ""
+    cost = ""
+    if costs:
+        from areopage.report.elements import report_locale
+
+        cost = report_locale("en").costs(costs)
     return f"about {prompt_tokens:,} prompt and {completion_tokens:,} answer tokens{f', about {cost}' if cost else ''}"
 
 
