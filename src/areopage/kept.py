@@ -23,17 +23,23 @@ KEPT = Path(cache_from_source(__file__)).parent
 _PRIVATE = 0o600
 
 
-def kept(source: Path, text: bytes, form: type[T], read: Callable[[], T]) -> T:
-    """What a file holds; one of the package is read once for all processes, as long as its text stays the same.
+def kept_file(path: Path, text: bytes, form: type[T], read: Callable[[], T]) -> T:
+    """What a file holds; one of the package is read once for all processes. See `kept`."""
+    if PACKAGE not in path.parents:
+        return read()
+    return kept(".".join(path.relative_to(PACKAGE).parts), text, form, read)
+
+
+def kept(name: str, text: bytes, form: type[T], read: Callable[[], T]) -> T:
+    """What is made of a text, once for all processes as long as the text stays the same.
 
     Args:
-        text: of the file.
-        form: what it is read as; a value that msgspec would return as another one is not kept.
-        read: reads it.
+        name: of what is made.
+        text: all that it depends on.
+        form: its type; a value that msgspec would return as another one is not kept.
+        read: makes it.
     """
-    if PACKAGE not in source.parents:
-        return read()
-    place = KEPT / f"{'.'.join(source.relative_to(PACKAGE).parts)}.{sys.implementation.cache_tag}"
+    place = KEPT / f"{name}.{sys.implementation.cache_tag}"
     digest = blake2b(text, digest_size=16).digest()
     with suppress(OSError, msgspec.MsgspecError):
         content = place.read_bytes()

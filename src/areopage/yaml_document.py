@@ -10,7 +10,7 @@ from msgspec import Struct
 from yaml.composer import Composer
 
 from areopage.errors import ConfigError
-from areopage.kept import PACKAGE, kept
+from areopage.kept import PACKAGE, kept_file
 
 KeyPath = tuple[str, ...]
 MAX_BYTES = 4_000_000
@@ -68,7 +68,7 @@ def read_yaml(path: Path, *, may_be_empty: bool = False) -> YamlDocument:
         raise ConfigError("not UTF-8 text: save it as UTF-8", path=path) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path=path) from None
-    read = kept(path, content, _Read, lambda: _Read.of(parse_yaml(text, path, may_be_empty=may_be_empty)))
+    read = kept_file(path, content, _Read, lambda: _Read.of(parse_yaml(text, path, may_be_empty=may_be_empty)))
     return YamlDocument(path=path, data=read.data, lines=read.lines)
 
 
