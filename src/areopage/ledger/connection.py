@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
-from filelock import FileLock
 from sqlalchemy import (
     URL,
     Column,
@@ -35,6 +34,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
+from areopage.file_lock import held
 from areopage.kept import kept
 from areopage.ledger import answer_tables, schema
 from areopage.ledger.answer_tables import QUALITY_VIEW, name_conditions
@@ -283,7 +283,7 @@ def _is_ledger_table(name: str) -> bool:
 def _migration_turn(engine: Engine) -> Iterator[Connection]:
     """A connection with an exclusive lock for migration, in one transaction."""
     if engine.dialect.name == "sqlite":
-        with FileLock(f"{engine.url.database}.migrate.lock"), engine.connect() as connection:
+        with held(Path(f"{engine.url.database}.migrate.lock")), engine.connect() as connection:
             # the driver begins no transaction before CREATE TABLE: a process killed in between would leave half a ledger
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
