@@ -11,6 +11,7 @@ _NEEDED = (
     "areopage.report.bench.files",
     "areopage.cli.bench.run_tables",
     "areopage.text.declining",
+    "numpy.ma",  # which numpy imports when it first looks for different values
 )
 
 
