@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Scale
 from areopage.jury.parsing import verdict_of
 from areopage.scoring.outcome import Scored
-from areopage.scoring.passes.allocation import PassItems, PassSettings, plan_passes
+from areopage.scoring.passes.allocation import PassItems, plan_passes
+from areopage.scoring.passes.settings import PassSettings
 
 Table = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -36,7 +36,7 @@ from scipy.stats import t as student
 from areopage.scoring.chance_agreement import gwet_ac2, krippendorff_alpha
 from areopage.scoring.comparison.paired import paired_difference
 from areopage.scoring.counts import Tally
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.human_agreement import kappa_estimate
 from areopage.scoring.intervals.means import mean_intervals

@@ -138,7 +138,7 @@ def data_licences(package: Path = PACKAGE) -> dict[str, str]:
     files = [
         str(path.relative_to(package))
         for path in sorted(package.rglob("*"))
-        if path.is_file() and path.suffix not in (".py", ".pyc")
+        if path.is_file() and path.suffix != ".py" and "__pycache__" not in path.parts
     ]
     return {
         file: next((group["licence"] for group in groups if any(fnmatch(file, one) for one in group["paths"])), "")

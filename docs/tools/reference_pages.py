@@ -10,8 +10,8 @@ import click
 import msgspec
 
 import areopage
-from areopage.app.config import AppSection
 from areopage.app.schemas import RECORDS, SCHEMAS, schema_file
+from areopage.app.sections import AppSection
 from areopage.cli.main import app
 from areopage.gate.config import GateConfig
 from areopage.server.app import ROUTERS, Api

@@ -1,6 +1,6 @@
 """`python -m areopage`: the same as the command `areopage`."""
 
-from areopage.cli.main import main
+from areopage.cli.process import command
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -16,6 +16,8 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
+from areopage.kept import kept_file
+
 MESSAGES_FILE = Path(__file__).with_name("locale_messages.yml")
 REMARKS_FILE = Path(__file__).with_name("remark_messages.yml")
 LANGUAGES = ("en", "fr")
@@ -211,8 +213,13 @@ def locale_for(language: str, *files: Path) -> Locale:
 def _read(code: str, files: tuple[Path, ...]) -> Locale:
     messages: dict[str, Any] = {}
     for path in (MESSAGES_FILE, *files):
-        messages |= yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - both loaders are safe ones
+        messages |= _messages_of(path)
     return Locale(code=code, messages={key: _typeset(forms[code], code) for key, forms in messages.items()})
+
+
+def _messages_of(path: Path) -> dict[str, Any]:
+    text = path.read_bytes()
+    return kept_file(path, text, dict[str, Any], lambda: yaml.load(text, _LOADER))  # noqa: S506 - both loaders are safe ones
 
 
 class Note(Struct, frozen=True):

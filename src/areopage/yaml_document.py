@@ -1,5 +1,6 @@
 """YAML files that remember the line of each key, so that a mistake can be shown where it stands."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,9 @@ from msgspec import Struct
 from yaml.composer import Composer
 
 from areopage.errors import ConfigError
+from areopage.kept import PACKAGE, kept_file
 
 KeyPath = tuple[str, ...]
-PACKAGE = Path(__file__).parent
 MAX_BYTES = 4_000_000
 MAX_VALUES = 1_000_000
 _READ_OTHERWISE = re.compile(r"[\t\ufeff]|!(?!\S)")
@@ -59,14 +60,27 @@ def read_yaml(path: Path, *, may_be_empty: bool = False) -> YamlDocument:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"larger than {MAX_BYTES:,} bytes: this is not a configuration file", path=path)
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except FileNotFoundError:
         raise ConfigError("no such file", path=path) from None
     except UnicodeDecodeError:
         raise ConfigError("not UTF-8 text: save it as UTF-8", path=path) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path=path) from None
-    return parse_yaml(text, path, may_be_empty=may_be_empty)
+    read = kept_file(path, content, _Read, lambda: _Read.of(parse_yaml(text, path, may_be_empty=may_be_empty)))
+    return YamlDocument(path=path, data=read.data, lines=read.lines)
+
+
+class _Read(Struct, frozen=True, array_like=True):
+    """A document as it is kept."""
+
+    data: dict[str, Any]
+    lines: dict[KeyPath, int]
+
+    @classmethod
+    def of(cls, document: YamlDocument) -> "_Read":
+        return cls(document.data, document.lines)
 
 
 def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocument:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from areopage.app.config import AppSection, default_config, find_config, load_config
+from areopage.app.config import default_config, find_config, load_config
 from areopage.app.gate_rules import load_rules, write_rules
+from areopage.app.sections import AppSection
 from areopage.errors import ConfigError
 from areopage.gate.config import GateConfig
 from areopage.monitor.config import MonitorSection

@@ -22,15 +22,14 @@ from servers.fake_llm import FakeServer
 from servers.forked import Forked
 
 HEAVY = ("aiohttp", "sqlalchemy", "numpy", "pydantic", "jinja2", "alembic", "msgspec", "yaml", "rich.progress", "xllamacpp")
+MODULES_BEFORE_CALLS = 700
+"""A run has imported fewer modules than these before its first call, those of the standard library and of tests included."""
 IMPORTS = """
-import sys
-from areopage.cli.main import main
+import atexit, json, sys
+from areopage.cli.process import command
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
 sys.argv = ["areopage", *sys.argv[1:]]
-try:
-    main()
-finally:
-    import json
-    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+command()
 """
 # An audit hook cannot be taken off again, and sees what C code does, too.
 AUDITED = """
@@ -62,7 +61,7 @@ def test_help_imports_nothing_heavy(command: Command, arguments: tuple[str, ...]
 
 
 def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command) -> None:
-    """The queue, templates and the patterns of texts that are stored or shown are imported while calls are out."""
+    """The queue, templates, numbers, tables and patterns of texts that are stored or shown are imported while calls are out."""
     late = (
         "dbos",
         "aiohttp",
@@ -72,12 +71,87 @@ def test_a_run_starts_without_what_its_first_call_does_not_need(command: Command
         "json_repair",
         "jinja2",
         "alembic",
+        "numpy",
+        "rich",
+        "statistics",
+        "filelock",
         "areopage.text.personal",
         "areopage.text.declining",
+        "areopage.monitor.config",
+        "areopage.rag.config",
+        "areopage.bench.execution.batch_phase",
+        "areopage.bench.results.run_view",
+        "areopage.bench.fleet.progress",
+        "areopage.scoring.fold",
+        "areopage.report.elements",
     )
-    script = f"import sys, areopage.cli.bench.run; print([name for name in {late} if name in sys.modules])"
+    script = f"""
+import sys, areopage.cli.bench.commands, areopage.cli.bench.run, areopage.models.openai
+print([name for name in {late} if name in sys.modules], len(sys.modules) // {MODULES_BEFORE_CALLS})
+"""
     done = ended(command.start(interpreter=("-c", script)))
-    assert (done.code, done.out.strip()) == (0, "[]"), done.err
+    assert (done.code, done.out.strip()) == (0, "[] 0"), done.err
+
+
+def test_a_run_imports_nothing_that_it_does_not_use(command: Command, suite: Path) -> None:
+    """Neither what other commands, databases and displays need, nor a search of all that is installed."""
+    unused = (
+        "dbos",
+        "alembic",
+        "psycopg",
+        "sqlalchemy.orm",
+        "sqlalchemy.dialects.postgresql",
+        "rich.progress",
+        "rich.live",
+        "rich._emoji_codes",
+        "filelock",
+        "areopage.monitor.config",
+        "areopage.rag.config",
+        "areopage.app.sections",
+        "areopage.bench.adaptive_passes",
+        "areopage.bench.execution.batch_phase",
+        "areopage.cli.progress.live_display",
+    )
+    script = f"""
+import importlib.metadata, sys
+def searched(**group):
+    raise AssertionError(f"what is installed is searched for {{group}}")
+importlib.metadata.entry_points = searched
+{IMPORTS}
+"""
+    done = ended(command.start("bench", "run", "--suite", suite, interpreter=("-c", script)))
+    assert done.code == 0, done.err
+    assert not set(json.loads(done.err.splitlines()[-1])) & set(unused)
+
+
+def test_a_process_of_the_command_ends_without_taking_the_interpreter_apart(command: Command) -> None:
+    """What waits for its end is done all the same, and threads are waited for."""
+    begin = """
+import atexit, sys, threading, time
+class Held:
+    def __del__(self):
+        print("taken apart")
+sys.held = Held()
+atexit.register(print, "at exit")
+"""
+    thread = """
+def late():
+    time.sleep(0.2)
+    print("late")
+threading.Thread(target=late).start()
+"""
+    end = """
+from areopage.cli.process import command
+sys.argv = ["areopage", *sys.argv[1:]]
+command()
+"""
+    known, unknown = ("suites", "show", "child_safety"), ("suites", "show", "no_such_suite")
+    done = ended(command.start(*known, interpreter=("-c", begin + end)))
+    assert (done.code, done.out.splitlines()[-1]) == (0, "at exit"), done.err
+    assert ended(command.start(*unknown, interpreter=("-c", begin + end))).code == 2
+    done = ended(command.start(*known, interpreter=("-c", begin + thread + end)))
+    assert done.code == 0, done.err
+    assert [line for line in done.out.splitlines() if line in ("late", "at exit")] == ["late", "at exit"]
 
 
 def test_no_object_is_searched_for_reference_cycles_at_the_end_of_a_command(command: Command) -> None:

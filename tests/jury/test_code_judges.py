@@ -13,6 +13,7 @@ from areopage.criteria.records import Criterion
 from areopage.errors import ModelError
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, Judged
+from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import expected_kind, judge_provider_names, open_judge, settled_judge
 from areopage.jury.plan import JudgedCase, plan
 from areopage.models.reference import ModelReference
@@ -81,6 +82,20 @@ def test_a_judge_in_plain_python_is_installed_by_an_entry_point(
     found = judged(backend, settled, case, criterion)
     assert found.outcomes == {criterion.id: Scored(score=5, explanation="fr")}
     assert (found.raw_text, found.repair_text, found.prompt_tokens, found.completion_tokens) == ("", "", 0, 0)
+
+
+def test_an_installed_judge_does_not_take_the_place_of_a_built_in_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = ModelReference("ollama", "m")
+    installed = tmp_path / "other-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[areopage.judges]\nollama = no_such_module:open_judge\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "ollama" in judge_provider_names()
+    assert isinstance(open_judge(reference, ModelSettings()), ModelJudge)
+    assert expected_kind(reference) == "model"
 
 
 @pytest.mark.parametrize("score", [5.1, -1, math.nan, math.inf])

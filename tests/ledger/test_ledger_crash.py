@@ -45,10 +45,14 @@ for number in range(60):
 )
 DIE_HALF_WAY = """
 import os, sys
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from areopage.ledger.store import Ledger
-from areopage.ledger.answer_tables import verdicts
-event.listen(verdicts, "after_create", lambda *given, **named: os._exit(9))
+
+@event.listens_for(Engine, "after_cursor_execute")
+def die(connection, cursor, statement, *more):
+    if "CREATE TABLE verdicts" in statement:
+        os._exit(9)
+
 Ledger.open(sys.argv[1])
 """
 WRITER_FOREVER = (

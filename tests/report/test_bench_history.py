@@ -23,7 +23,7 @@ from areopage.report.bench.page import ON_PAPER, bench_report
 from areopage.report.elements import report_locale
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Scored
-from areopage.scoring.release import ReleaseFloors
+from areopage.scoring.release_floors import ReleaseFloors
 
 from . import report_runs
 from .report_runs import case, criterion, judge, judgment, view_of

@@ -16,7 +16,7 @@ from areopage.report.bench.files import write_run_files
 from areopage.report.bench.page import bench_report
 from areopage.report.render import render_html, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
-from areopage.scoring.release import ReleaseFloors
+from areopage.scoring.release_floors import ReleaseFloors
 
 from .report_runs import case, criterion, judgment, view_of
 from .test_bench_report import ATTACK, CHROMIUM, INERT_FLAGS, Outline

@@ -17,7 +17,7 @@ from areopage.models.reference import ModelReference
 from areopage.report.league.files import write_league
 from areopage.report.league.trend import write_trend
 from areopage.scoring.outcome import Scored
-from areopage.scoring.release import ReleaseFloors
+from areopage.scoring.release_floors import ReleaseFloors
 from report.report_runs import BEGUN, case, judgment, spec_of, view_of
 
 CASES = 12

@@ -6,19 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from areopage.scoring.passes.allocation import (
-    DECISION,
-    FLOOR,
-    NONE,
-    PILOT,
-    START,
-    PassFloor,
-    PassItems,
-    PassPlan,
-    PassSettings,
-    plan_passes,
-)
+from areopage.scoring.passes.allocation import DECISION, FLOOR, NONE, PILOT, START, PassFloor, PassItems, PassPlan, plan_passes
 from areopage.scoring.passes.noise import item_noise
+from areopage.scoring.passes.settings import PassSettings
 from areopage.scoring.passes.stopping import stopping_shift
 from areopage.scoring.shares import lower_bound, upper_bound
 

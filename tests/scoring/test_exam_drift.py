@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from areopage.scoring.exams.drift import Asked, Look, Series, look, moved, shift, windows
-from areopage.scoring.exams.records import Said
+from areopage.scoring.exams.drift import Asked, Series, look, moved, shift, windows
+from areopage.scoring.exams.records import Look, Said
 
 SPAN = 5.0
 NAMED = 20.0

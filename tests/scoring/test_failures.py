@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.scoring.failures import FailureRules, Failures, count_failures, group_failures, severity
+from areopage.scoring.failure_rules import FailureRules
+from areopage.scoring.failures import Failures, count_failures, group_failures, severity
 from areopage.scoring.reduce import CriterionScore
 
 SCALE = Scale(min=0, max=5)

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
 from areopage.scoring.reduce import DEFAULT
-from areopage.scoring.release import Floor, Release, ReleaseFloors, RunState, release_verdict
+from areopage.scoring.release import Floor, Release, RunState, release_verdict
+from areopage.scoring.release_floors import ReleaseFloors
 from areopage.scoring.tree import Weights
 
 SCALE = Scale(min=0, max=5)

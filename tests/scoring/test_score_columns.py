@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
 from areopage.scoring.agreement import mean
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import fold, leaf
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored, TimedOut, Unparsed, Unreachable
 from areopage.scoring.reduce import DEFAULT, V1_1, CriterionScore, Profile, reduce_passes

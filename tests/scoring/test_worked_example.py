@@ -16,7 +16,7 @@ from math import sqrt
 
 import pytest
 
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.jury_agreement import run_agreement
 from areopage.scoring.outcome import Outcome, PlannedPass, Scored, Unparsed

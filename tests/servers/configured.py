@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from areopage.app.config import AppConfig, AppSection, default_config, load_config
+from areopage.app.config import AppConfig, default_config, load_config
+from areopage.app.sections import AppSection
 from areopage.monitor.config import MonitorConfig
 
 CONFIG = "areopage.yml"
@@ -28,7 +29,7 @@ def write_config(folder: Path, **fields: Any) -> Path:
 
 def app_config(folder: Path, **fields: Any) -> AppConfig:
     """A configuration of sections; nothing is written."""
-    return msgspec.structs.replace(default_config(folder), section=AppSection.model_validate(nested(fields)))
+    return msgspec.structs.replace(default_config(folder), shared=AppSection.model_validate(nested(fields)))
 
 
 def monitor_config(folder: Path, **fields: Any) -> MonitorConfig:

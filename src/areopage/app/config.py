@@ -5,74 +5,53 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, structs
-from pydantic import Field
 
 from areopage.errors import ModelError, StorageError
 from areopage.models.reference import NAMED_REFERENCE, ModelReference
-from areopage.monitor.config import MonitorConfig, MonitorSection
-from areopage.rag.config import RagConfig, RagSection
-from areopage.suites.config_file import CONFIG_FILE, Count, OwnJudge, Section, SharedSections, StorageSection, checked_section
+from areopage.suites.config_file import CONFIG_FILE, ConfigPart, OwnJudge, SharedSections, StorageSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
 if TYPE_CHECKING:
+    from areopage.app.sections import AppSection, ServerSection
     from areopage.gate.config import GateConfig
+    from areopage.monitor.config import MonitorConfig
+    from areopage.rag.config import RagConfig
 
 CONFIG_VARIABLE = "AREOPAGE_CONFIG"
 LEDGER_VARIABLE = "AREOPAGE_LEDGER"
 _TEMPLATE = "areopage.yml.template"
+
+S = TypeVar("S", bound=SharedSections)
+
 _SECTIONS = ("server", "timeouts", "monitor", "fleet", "gate", "rag")  # an empty one means its defaults
-
-
-class ServerSection(Section):
-    """The server. `origins` are other addresses that pages may be sent from; without keys only this computer may enter.
-
-    `max_body` is in bytes; a body has to be there as a whole `body_seconds` after its request's head. The head has to be there
-    `head_seconds` after the connection or the reply before. `connections` is the most in all, `connections_per_client` from one
-    address.
-    """
-
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535)] = 8600
-    max_body: Count = 2_000_000
-    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    head_seconds: Annotated[float, Field(gt=0, le=3600)] = 15.0
-    connections: Count = 2000
-    connections_per_client: Count = 1000
-    origins: list[str] = []
-
-
-class FleetSection(Section):
-    """Workers of this computer. `endpoints`: the only ones that they call for benchmark runs; [] all that they can."""
-
-    endpoints: list[str] = []
-
-
-class AppSection(SharedSections):
-    """The whole file. `gate` holds rules of the gate; without `rag` the server answers no questions."""
-
-    server: ServerSection = ServerSection()
-    monitor: MonitorSection = MonitorSection()
-    fleet: FleetSection = FleetSection()
-    gate: dict[str, Any] = {}
-    rag: RagSection | None = None
 
 
 class AppConfig(Struct, frozen=True, kw_only=True):
     """The configuration.
 
+    The sections of the applications are made when they are asked for, unless the file has some of them: a benchmark needs none.
+
     Args:
+        shared: what every part of the program reads; an `AppSection` where the file has sections of applications.
         rules: the gate's rules, weights included; None: the shipped ones.
         folder: relative paths start from here.
         document: None where the defaults hold.
     """
 
-    section: AppSection
+    shared: SharedSections
     rules: "GateConfig | None"
     folder: Path
     document: YamlDocument | None = None
+
+    @property
+    def section(self) -> "AppSection":
+        """All sections."""
+        from areopage.app.sections import AppSection
+
+        return AppSection.over(self.shared)
 
     @property
     def gate(self) -> "GateConfig":
@@ -86,44 +65,50 @@ class AppConfig(Struct, frozen=True, kw_only=True):
     @property
     def ledger(self) -> str:
         """The ledger's place: a URL, or a file whose path is absolute."""
-        return self.monitor.ledger
+        return ConfigPart(section=self.shared, shared=self.shared, folder=self.folder).ledger
 
     @property
     def storage(self) -> StorageSection:
         """What stays of answers."""
-        return self.section.storage
+        return self.shared.storage
 
     @property
-    def server(self) -> ServerSection:
+    def server(self) -> "ServerSection":
         """The server's section."""
         return self.section.server
 
     @property
-    def monitor(self) -> MonitorConfig:
+    def monitor(self) -> "MonitorConfig":
         """The monitor's section."""
-        return MonitorConfig(section=self.section.monitor, shared=self.section, folder=self.folder, document=self.document)
+        from areopage.monitor.config import MonitorConfig
+
+        section = self.section
+        return MonitorConfig(section=section.monitor, shared=section, folder=self.folder, document=self.document)
 
     @property
     def answers_questions(self) -> bool:
         """Whether the file has a section for the answering pipeline; one with a judge alone serves `/v1/gate/check`."""
-        return self.section.rag is not None and self.section.rag.model_fields_set != {"grey_band"}
+        section = self.section.rag
+        return section is not None and section.model_fields_set != {"grey_band"}
 
     @property
-    def rag(self) -> RagConfig:
+    def rag(self) -> "RagConfig":
         """The answering pipeline's section, or its defaults."""
-        section = self.section.rag or RagSection()
-        return RagConfig(section=section, shared=self.section, folder=self.folder, document=self.document)
+        from areopage.rag.config import RagConfig, RagSection
+
+        section = self.section
+        return RagConfig(section=section.rag or RagSection(), shared=section, folder=self.folder, document=self.document)
 
     def on_ledger(self, place: str) -> "AppConfig":
         """The configuration on another ledger: a file (from the working directory) or a URL."""
         place = place if "://" in place else str(Path(place).expanduser().resolve())
-        return structs.replace(self, section=self.section.model_copy(update={"ledger": place}))
+        return structs.replace(self, shared=self.shared.model_copy(update={"ledger": place}))
 
     def listening_at(self, host: str | None, port: int | None) -> "AppConfig":
         """The configuration with the address that the command line names; None keeps the file's."""
         named = {"host": host, "port": port}
         server = self.server.model_copy(update={key: value for key, value in named.items() if value is not None})
-        return structs.replace(self, section=self.section.model_copy(update={"server": server}))
+        return structs.replace(self, shared=self.section.model_copy(update={"server": server}))
 
 
 def find_config(path: Path | None = None, ledger: str | None = None, environment: Mapping[str, str] | None = None) -> AppConfig:
@@ -153,22 +138,28 @@ def load_config(path: Path) -> AppConfig:
     document = read_yaml(path, may_be_empty=True)
     data = {key: {} if value is None and key in _SECTIONS else value for key, value in document.data.items()}
     folder = path.resolve().parent
+    if data.keys() <= SharedSections.model_fields.keys():
+        shared = _with_files(checked_section(document, SharedSections, data), folder)
+        return AppConfig(shared=shared, rules=None, folder=folder, document=document)
+    from areopage.app.sections import AppSection
+
     section = _with_files(checked_section(document, AppSection, data), folder)
+    if section.monitor.judges:
+        monitor = section.monitor.model_copy(update={"judges": [_with_file(text, folder) for text in section.monitor.judges]})
+        section = section.model_copy(update={"monitor": monitor})
     rules = _gate_of(document, section.gate) if section.gate else None
-    return AppConfig(section=section, rules=rules, folder=folder, document=document)
+    return AppConfig(shared=section, rules=rules, folder=folder, document=document)
 
 
-def _with_files(section: AppSection, folder: Path) -> AppSection:
+def _with_files(sections: S, folder: Path) -> S:
     """The sections with the files that judges name, such as recordings, resolved from the folder of `areopage.yml`."""
     judges: dict[str, OwnJudge] = {}
-    for name, judge in section.judges.items():
+    for name, judge in sections.judges.items():
         judges[name] = judge
         with suppress(ModelError):  # one that names no model is refused where it is used
             found = ModelReference.parse(judge.model, default_provider=judge.provider).beside(folder)
             judges[name] = judge.model_copy(update={"model": found.model})
-    monitored = [_with_file(text, folder) for text in section.monitor.judges]
-    monitor = section.monitor.model_copy(update={"judges": monitored}) if monitored else section.monitor
-    return section.model_copy(update={"judges": judges, "monitor": monitor})
+    return sections.model_copy(update={"judges": judges})
 
 
 def _with_file(text: str, folder: Path) -> str:
@@ -182,7 +173,7 @@ def _with_file(text: str, folder: Path) -> str:
 
 def default_config(folder: Path = Path()) -> AppConfig:
     """What holds where there is no file."""
-    return AppConfig(section=AppSection(), rules=None, folder=folder.resolve())
+    return AppConfig(shared=SharedSections(), rules=None, folder=folder.resolve())
 
 
 def write_template(folder: Path) -> Path:

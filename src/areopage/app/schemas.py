@@ -13,7 +13,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 import areopage
-from areopage.app.config import AppSection
+from areopage.app.sections import AppSection
 from areopage.cases.records import Case
 from areopage.models.replay import RecordedLine
 from areopage.report.export import COLUMNS, column_types

@@ -142,7 +142,7 @@ class RunWorker:
     def _opened(self, run_id: str) -> _Run | None:
         try:
             stored = spec_of(self._ledger.run(run_id))
-            return _Run(spec=at_worker(stored, self._config.section), shares=shares_of(stored))
+            return _Run(spec=at_worker(stored, self._config.shared), shares=shares_of(stored))
         except AreopageError as fault:
             self._leave(run_id, "", str(fault))
             return None

@@ -14,7 +14,7 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.panel import ContextBudget, Panel, fit_documents
-from areopage.scoring.passes.allocation import PassSettings
+from areopage.scoring.passes.settings import PassSettings
 
 Part = Literal[
     "suite",

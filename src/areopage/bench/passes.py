@@ -5,33 +5,26 @@ Without adaptive passes it is the number that the suite or the user gives. With 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct, structs
-from numpy.typing import NDArray
 
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
 from areopage.jury.plan import JudgedCase
-from areopage.jury.session import is_open
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Outcome, Scored, Unparsed
-from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, PassSettings, plan_passes
-from areopage.scoring.release import is_under
+from areopage.scoring.outcome import Outcome
+
+if TYPE_CHECKING:
+    from areopage.scoring.passes.allocation import PassPlan
 
 PassKey = tuple[str, str, str, int, int]
 """Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
 Item = tuple[str, str, str, int]
 """Case, criterion, judge and turn."""
-
-T = TypeVar("T")
-
-_DIGEST_BITS = 52  # that a float holds exactly
 
 
 class RunPasses(Struct, frozen=True, kw_only=True):
@@ -45,7 +38,7 @@ class RunPasses(Struct, frozen=True, kw_only=True):
 
     first: int | None = None
     items: Mapping[Item, int] = {}
-    plan: PassPlan | None = None
+    plan: "PassPlan | None" = None
 
     def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
         """The number of planned passes."""
@@ -88,90 +81,11 @@ def run_passes(
     if spec.adaptive is None:
         return RunPasses()
     asked = {(case, criterion, judge, turn) for case, criterion, judge, _, turn in (*places, *judgments)}
-    ranks: tuple[dict[str, int], ...] = (
-        {item.case.id: place for place, item in enumerate(cases)},
-        {one.id: place for place, one in enumerate(spec.criteria)},
-        {one.name: place for place, one in enumerate(spec.judges)},
-    )
-    items = sorted(asked, key=lambda item: (*(rank[name] for rank, name in zip(ranks, item[:3], strict=True)), item[3]))
-    plan = plan_passes(
-        _pass_items(spec, spec.adaptive, items, judgments, erased, made),
-        spec.adaptive,
-        np.array([made.get(item, 0) for item in items], dtype=np.intp),
-    )
+    from areopage.bench.adaptive_passes import planned_round  # with numbers, which other runs do without as they begin
+
+    items, plan = planned_round(spec, spec.adaptive, asked, cases, judgments, erased, made)
     planned = {item: int(count) for item, count in zip(items, plan.passes, strict=True)}
     return RunPasses(first=spec.adaptive.start, items=planned, plan=plan)
-
-
-def _pass_items(
-    spec: RunSpec,
-    settings: PassSettings,
-    items: Sequence[Item],
-    judgments: Mapping[PassKey, Judgment],
-    erased: Mapping[str, Answer],
-    made: Mapping[Item, int],
-) -> PassItems:
-    """What is known of the items, as arrays."""
-    criteria, judges = spec.criteria_by_id(), {judge.name: judge for judge in spec.judges}
-    shape = (len(items), settings.most)
-    scores, costs = np.full(shape, np.nan), np.zeros(shape)
-    closed, unread = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    for row, (case, criterion, judge, turn) in enumerate(items):
-        closed[row] = case in erased
-        for column in range(settings.most):
-            found = judgments.get((case, criterion, judge, column + 1, turn))
-            if found is None:
-                continue
-            outcome = outcome_for(found, criterion)
-            closed[row, column] |= not is_open(found)
-            unread[row, column] = isinstance(outcome, Unparsed)
-            costs[row, column] = found.cost or 0.0
-            if isinstance(outcome, Scored):
-                scores[row, column] = criteria[criterion].scale.map_to(outcome.score, spec.scale)
-    pairs, pair = _numbered([(case, criterion, turn) for case, criterion, _, turn in items])
-    limits = spec.failures.limits(spec.criteria, spec.scale)
-    return PassItems(
-        scores=scores,
-        closed=closed,
-        unread=unread,
-        costs=costs,
-        most=np.array(
-            [max(made.get(one, 0), 1) if one[0] in erased else min(settings.most, len(judges[one[2]].passes)) for one in items],
-            dtype=np.intp,
-        ),
-        pair=pair,
-        group=_numbered([(criterion, judge) for _, criterion, judge, _ in items])[1],
-        judge=_numbered([judge for _, _, judge, _ in items])[1],
-        order=np.array([_order(settings.seed, item) for item in items]),
-        limits=np.array([limits[criterion] for _, criterion, _ in pairs]),
-        case=_numbered([case for case, _, _ in pairs])[1],
-        criterion=_numbered([criterion for _, criterion, _ in pairs])[1],
-        floors=_floors(spec, [criterion for _, criterion, _ in pairs]),
-        span=spec.scale.max - spec.scale.min,
-        higher_is_better=spec.scale.higher_is_better,
-    )
-
-
-def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
-    """The different values in order, and the number of each."""
-    numbers: dict[T, int] = {}
-    found = [numbers.setdefault(value, len(numbers)) for value in values]
-    return list(numbers), np.array(found, dtype=np.intp)
-
-
-def _order(seed: int, item: Item) -> float:
-    """A number in [0, 1) that is the same in every process."""
-    return float(int(digest_of([seed, *item])[:13], 16)) / float(1 << _DIGEST_BITS)
-
-
-def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:
-    """The release floors that count failing cases, with the pairs that they count, by each pair's criterion."""
-    if spec.release is None:
-        return ()
-    return tuple(
-        PassFloor(limit, np.array([is_under(criterion, name) for criterion in criteria], dtype=bool))
-        for name, limit in spec.release.max_failures.items()
-    )
 
 
 def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:

@@ -19,8 +19,8 @@ from areopage.locales import Note
 from areopage.models.contacts import without_secrets
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.scoring.passes.allocation import PassSettings
-from areopage.scoring.release import ReleaseFloors
+from areopage.scoring.passes.settings import PassSettings
+from areopage.scoring.release_floors import ReleaseFloors
 
 TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""

@@ -7,20 +7,25 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 from areopage.bench.execution.context import AskedModels, Observer
 from areopage.bench.planning.estimate import paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
 from areopage.cli.progress.observers import Observers
-from areopage.cli.progress.run_display import LiveProgress, PlainProgress
+from areopage.cli.progress.run_display import PlainProgress
 from areopage.cli.progress.silence import SilenceNotice
 from areopage.errors import ServerDown, StorageError, UserError, name_list
 from areopage.models.contacts import Contact
-from areopage.report.elements import report_locale
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_TERMINAL_VARIABLES = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"})
+"""Variables that say of another output that it is a terminal, as rich understands them."""
 
 
 def ask_to_send(asked: Sequence[Contact]) -> bool:
@@ -53,7 +58,11 @@ def confirm(specs: Sequence[AskedModels], *, yes: bool) -> None:
 
 def told_size(prompt_tokens: int, completion_tokens: int, costs: Mapping[str, float]) -> str:
     """Tokens, and costs by currency where there are prices."""
-    cost = report_locale("en").costs(costs) if costs else ""
+    cost = ""
+    if costs:
+        from areopage.report.elements import report_locale
+
+        cost = report_locale("en").costs(costs)
     return f"about {prompt_tokens:,} prompt and {completion_tokens:,} answer tokens{f', about {cost}' if cost else ''}"
 
 
@@ -64,12 +73,26 @@ def progress(spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({}
     Args:
         spent: before, by currency.
     """
-    console = Console(stderr=True)
+    console = _error_console() if sys.stderr.isatty() or not _TERMINAL_VARIABLES.isdisjoint(os.environ) else None
     with ExitStack() as stack:
-        live = console.is_terminal
-        shown: Observer = stack.enter_context(LiveProgress(spec, console, spent)) if live else PlainProgress(spec, spent)
-        notice = stack.enter_context(SilenceNotice(spec, lambda line: console.print(line, markup=False, highlight=False)))
+        shown: Observer = PlainProgress(spec, spent)
+        if console is not None and console.is_terminal:
+            from areopage.cli.progress.live_display import LiveProgress
+
+            shown = stack.enter_context(LiveProgress(spec, console, spent))
+
+        def tell_in_lines(line: str) -> None:
+            (console or _error_console()).print(line, markup=False, highlight=False)
+
+        notice = stack.enter_context(SilenceNotice(spec, tell_in_lines))
         yield Observers([shown, notice])
+
+
+def _error_console() -> "Console":
+    """The console of errors, whose import takes long: output that no terminal shows does without."""
+    from rich.console import Console
+
+    return Console(stderr=True)
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def audit(
         allowed_variables=tuple(allow_variable or ()),
     )
     places = Places(out=out, config=config, ledger=ledger)
-    prepared = prepare_audit(load_suite(suite).with_shared(configured(places).section), wishes)
+    prepared = prepare_audit(load_suite(suite).with_shared(configured(places).shared), wishes)
     (asking,) = agreed([prepared.asking], None if yes else ask_to_send)
     prepared = structs.replace(prepared, asking=asking)
     with opened_ledger(places, create=True) as opened, resumed_by_the_same_command():

@@ -11,8 +11,8 @@ UNSEEN_WIDTH = 200
 
 
 def text_console() -> Console:
-    """A console for plain text; output that is not a terminal is never cut at a width."""
-    console = Console(highlight=False)
+    """A console for plain text, with words between colons as they are; output that is not a terminal is never cut at a width."""
+    console = Console(highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = UNSEEN_WIDTH
     return console

@@ -24,16 +24,15 @@ def list_models(
     import asyncio
 
     from areopage.errors import ModelError
-    from areopage.jury.opening import judge_provider_names
+    from areopage.jury.opening import answers_no_prompts, judge_provider_names
     from areopage.models.providers import listed_models, provider_names
 
-    judges, models = judge_provider_names(), provider_names()
     if provider is None:
-        for name in sorted({*judges, *models}):
+        for name in sorted({*judge_provider_names(), *provider_names()}):
             typer.echo(name)
         return
     name, _, endpoint = provider.partition("@")
-    if name in judges and name not in models:
+    if answers_no_prompts(name):
         raise ModelError(f"the provider {name} cannot list models")
     for model in asyncio.run(listed_models(name, endpoint, _settings_of(suite))):
         size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
@@ -94,6 +93,6 @@ def _settings_of(suite: str | None) -> "ModelSettings":
     from areopage.jury.options import model_settings
     from areopage.suites.loader import load_suite
 
-    loaded = load_suite(suite).with_shared(find_config().section)
+    loaded = load_suite(suite).with_shared(find_config().shared)
     settings = model_settings(loaded, loaded.own_language, loaded.config.execution.concurrency)
     return msgspec.structs.replace(settings, environment=environment)

@@ -99,7 +99,7 @@ def qualify(
     )
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    loaded = load_suite(suite).with_shared(configured(places).section)
+    loaded = load_suite(suite).with_shared(configured(places).shared)
     prepared = agreed_exam(prepare_exam(loaded, wishes), None if yes else ask_to_send)
     if canary:
         raise typer.Exit(canary_rounds(loaded, prepared, places, form, plan=plan, yes=yes))

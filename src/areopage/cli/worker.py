@@ -62,7 +62,7 @@ def worker(
     """
     kind = one_of("--only", only, (BENCH, MONITOR))
     chosen = find_config(config, ledger)
-    if kind != MONITOR and not chosen.section.ledger:
+    if kind != MONITOR and not chosen.shared.ledger:
         chosen = chosen.on_ledger(str(out / "ledger.db"))  # where `bench run` has it
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     if share is not None:
@@ -173,7 +173,7 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
         _watch_parent(stopping.set)
         run = ledger.run(run_id)
         stored = spec_of(run)
-        spec = at_worker(stored, config.section)
+        spec = at_worker(stored, config.shared)
         found = next((one for one in shares_of(stored) if one.key == key), None)
         if found is None:
             raise UserError(f"run {run.id} has no share {key}")

@@ -1,7 +1,7 @@
 """Open models and judges once, and check them before the first paid call.
 
 A judge is code or a recording where its provider is one of judges: built in, or registered by third parties through the entry
-point group `areopage.judges`. Else it is a language model.
+point group `areopage.judges`. Else it is a language model. A built-in provider goes before an installed one of its name.
 """
 
 from typing import cast
@@ -13,7 +13,7 @@ from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models.port import ModelStatus
 from areopage.models.providers import BUILT_IN as BUILT_IN_MODELS
-from areopage.models.providers import installed_names, load_provider, open_model, provider_names
+from areopage.models.providers import installed_names, is_provider, load_provider, open_model, provider_names, serves_models
 from areopage.models.reference import ModelReference
 from areopage.models.replay import Origin
 from areopage.models.settings import ModelSettings
@@ -28,13 +28,23 @@ def judge_provider_names() -> list[str]:
     return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
 
 
+def answers_no_prompts(provider: str) -> bool:
+    """Whether a provider is one of judges and none of language models."""
+    return not serves_models(provider) and is_judge_provider(provider)
+
+
+def is_judge_provider(provider: str) -> bool:
+    """Whether a provider's judges are no language models; what is installed is searched only for one that is not built in."""
+    if provider in BUILT_IN:
+        return True
+    return provider not in BUILT_IN_MODELS and is_provider(provider, ENTRY_POINT_GROUP, BUILT_IN)
+
+
 def expected_kind(reference: ModelReference) -> JudgeKind:
     """The kind of a judge by its provider, before its check."""
     if reference.provider == "replay":
         return "recording"
-    if reference.provider in BUILT_IN_MODELS:
-        return "model"
-    return "code" if reference.provider in judge_provider_names() else "model"
+    return "code" if is_judge_provider(reference.provider) else "model"
 
 
 def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traffic | None = None) -> JudgeBackend:
@@ -47,12 +57,12 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
         ModelError: no such provider, or the reference does not fit it.
         MissingExtra: the judge needs a package that is not installed.
     """
-    open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN)
+    own = is_judge_provider(reference.provider)
+    open_adapter = load_provider(reference.provider, ENTRY_POINT_GROUP, BUILT_IN) if own else None
     if open_adapter is not None:
         return cast(JudgeBackend, open_adapter(reference, settings))
-    models = provider_names()
-    if reference.provider not in models:
-        names = name_list(sorted({*models, *judge_provider_names()}), 30)
+    if not serves_models(reference.provider):
+        names = name_list(sorted({*provider_names(), *judge_provider_names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
 

@@ -25,7 +25,7 @@ from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.models.window import Gauge
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.reduce import Profile
 from areopage.scoring.tree import Weights
 

@@ -20,26 +20,27 @@ from functools import lru_cache
 from areopage.criteria.records import Scale
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import Scored
+from areopage.text.patterns import late_pattern
 
 CASES_KEPT = 512
 """Cases whose texts stay prepared: a judge is asked about many cases under one criterion, then about the same ones again."""
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
+_ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
 _ASCII_MARKS = "\"'`"
 _OTHER_MARKS = "“”‘’«»"
-_HIDDEN = re.compile(  # marks that no reader sees
+_HIDDEN = late_pattern(  # marks that no reader sees
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
 )
 _NUMBER = r"(-?\d++(?:[.,]\d++)?(?:[eE][+-]?\d++)?)"
-_SCORE = re.compile(rf"score[:=]{_NUMBER}", re.ASCII)
-_INAPPLICABLE = re.compile(r"applicable[:=](?:false|0)", re.IGNORECASE)
-_JSON_SCORE = re.compile(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
-_JSON_INAPPLICABLE = re.compile(r"[{,]\s*+[\"'“]applicable[\"'”]\s*+:\s*+false")
+_SCORE = late_pattern(rf"score[:=]{_NUMBER}", re.ASCII)
+_INAPPLICABLE = late_pattern(r"applicable[:=](?:false|0)", re.IGNORECASE)
+_JSON_SCORE = late_pattern(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
+_JSON_INAPPLICABLE = late_pattern(r"[{,]\s*+[\"'“]applicable[\"'”]\s*+:\s*+false")
 _MAX_PLACES = 200
 _MAX_EXPLANATION = 10_000
 _QUOTED_TAIL = 20
-_SCORE_BEHIND = re.compile(r",score[:=]")
+_SCORE_BEHIND = late_pattern(r",score[:=]")
 
 
 class Material:

@@ -17,8 +17,7 @@ from areopage.ledger.exam_rows import ExamRow
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import canary_rounds
 from areopage.ledger.store import Ledger
-from areopage.scoring.exams.drift import Look, Shift
-from areopage.scoring.exams.records import Said
+from areopage.scoring.exams.records import Look, Said, Shift
 
 
 class CanaryRound(ExamRow, frozen=True, kw_only=True):

@@ -3,22 +3,24 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+import sqlalchemy
 from sqlalchemy import (
     URL,
     Column,
     Connection,
+    Dialect,
     Engine,
     MetaData,
     String,
     Table,
     create_engine,
+    create_mock_engine,
     event,
     insert,
     inspect,
@@ -32,6 +34,9 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
 from areopage.errors import MissingExtra, StorageError, name_list
+from areopage.file_lock import held
+from areopage.kept import kept
+from areopage.ledger import answer_tables, schema
 from areopage.ledger.answer_tables import QUALITY_VIEW, name_conditions
 from areopage.ledger.schema import REVISION, ledger_meta, metadata
 from areopage.ledger.search import SEARCH_TABLE, create_search_table
@@ -184,8 +189,8 @@ def _upgrade(engine: Engine) -> None:
 
 def create_tables(connection: Connection) -> None:
     """Create every table of the newest revision in an empty database."""
-    name_conditions(connection.dialect.name)
-    metadata.create_all(connection, checkfirst=False)
+    for statement in _table_statements(connection.dialect):
+        connection.exec_driver_sql(statement)
     create_search_table(connection)
     connection.execute(text(QUALITY_VIEW))
 
@@ -219,9 +224,33 @@ def _refuse_newer(place: str, revision: str | None) -> None:
         raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")
 
 
+def _table_statements(dialect: Dialect) -> Sequence[str]:
+    """The statements that create the tables and their indexes; SQLAlchemy writes them slower than SQLite carries them out."""
+
+    def written() -> list[str]:
+        found: list[str] = []
+        name_conditions(dialect.name)
+        metadata.create_all(
+            create_mock_engine(f"{dialect.name}://", lambda part, *_: found.append(str(part.compile(dialect=dialect)))),
+            checkfirst=False,
+        )
+        return found
+
+    return kept(f"tables of {dialect.name}", _made_of(), list[str], written)
+
+
+def _made_of() -> bytes:
+    """What tables depend on, beside what they are kept for: their definitions, and SQLAlchemy's version."""
+    return b"".join((sqlalchemy.__version__.encode(), *(Path(str(one.__file__)).read_bytes() for one in (schema, answer_tables))))
+
+
 @cache
 def tables_digest() -> str:
     """Digest of the tables and their columns, by which a ledger of another state of the program is told."""
+    return kept("tables", _made_of(), str, _tables_digest)
+
+
+def _tables_digest() -> str:
     tables = sorted(metadata.tables.items())
     return digest_of(
         [[str(name), [[str(one.name), str(one.type), one.nullable] for one in table.columns]] for name, table in tables]
@@ -254,7 +283,7 @@ def _is_ledger_table(name: str) -> bool:
 def _migration_turn(engine: Engine) -> Iterator[Connection]:
     """A connection with an exclusive lock for migration, in one transaction."""
     if engine.dialect.name == "sqlite":
-        with FileLock(f"{engine.url.database}.migrate.lock"), engine.connect() as connection:
+        with held(Path(f"{engine.url.database}.migrate.lock")), engine.connect() as connection:
             # the driver begins no transaction before CREATE TABLE: a process killed in between would leave half a ledger
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection

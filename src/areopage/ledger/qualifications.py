@@ -27,8 +27,7 @@ from areopage.ledger.rows import aware, chunks, json_text, naive, storable, stor
 from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
-from areopage.scoring.exams.drift import Shift
-from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark
+from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift
 
 NEVER_EXAMINED, QUALIFIED = "never examined", "qualified"
 UNFIT, DRIFTED, NOT_QUALIFIED, UNEXAMINED = "unfit: ", "drifted: ", "not qualified: ", "never examined: "

@@ -36,6 +36,11 @@ def installed_names(group: str, built_in: Mapping[str, str]) -> list[str]:
     return sorted({*built_in, *(point.name for point in _installed(group, tuple(sys.path)))})
 
 
+def is_provider(name: str, group: str, built_in: Mapping[str, str]) -> bool:
+    """Whether a provider is built in or installed; what is installed is searched only for one that is not built in."""
+    return name in built_in or any(point.name == name for point in _installed(group, tuple(sys.path)))
+
+
 @lru_cache(maxsize=8)
 def _installed(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """What is installed along a path; the search takes milliseconds."""
@@ -59,6 +64,11 @@ def load_provider(name: str, group: str, built_in: Mapping[str, str]) -> Open | 
 def provider_names() -> list[str]:
     """Every provider of language models that can be named, built in or installed."""
     return installed_names(ENTRY_POINT_GROUP, BUILT_IN)
+
+
+def serves_models(provider: str) -> bool:
+    """Whether a provider is one of language models, built in or installed."""
+    return is_provider(provider, ENTRY_POINT_GROUP, BUILT_IN)
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageModel:
@@ -85,7 +95,7 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
         ModelError: the provider is unknown or has no list.
         ServerDown: nothing answers.
     """
-    if provider not in provider_names():
+    if not serves_models(provider):
         raise ModelError(f"unknown provider {provider!r}: use one of {name_list(provider_names(), 30)}")
     module = "areopage.models.openai_server" if provider in DIALECTS else BUILT_IN.get(provider, "").partition(":")[0]
     list_models = getattr(import_module(module), "list_models", None) if module else None

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from areopage.file_lock import hold
 from areopage.ledger.records import Answer
 from areopage.monitor.spool_files import LOSSES, Deliver, Drained, Losses, drain
-from areopage.work.file_lock import hold
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000

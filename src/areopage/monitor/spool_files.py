@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from areopage.errors import StorageError, SubmissionError
+from areopage.file_lock import hold
 from areopage.ledger.records import Answer
 from areopage.monitor.submit import checked
-from areopage.work.file_lock import hold
 
 REJECTED = "rejected"
 LOSSES = "losses"

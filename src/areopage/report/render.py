@@ -18,6 +18,7 @@ from markupsafe import Markup
 from areopage import __version__
 from areopage.locales import Locale
 from areopage.report.charts import bar_chart, interval_axis, interval_mark, trend_chart
+from areopage.report.compiled import CompiledTemplates
 from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Point, Report, Span, TrendChart
 from areopage.report.replacing import replacing
 
@@ -100,7 +101,9 @@ def compile_page(locale: Locale) -> None:
 
 @lru_cache(maxsize=_LANGUAGES_KEPT)
 def _page_template(locale: Locale) -> Template:
-    return environment(TEMPLATES, locale).get_template("report.html.j2")
+    made = environment(TEMPLATES, locale)
+    made.bytecode_cache = CompiledTemplates(locale.code)
+    return made.get_template("report.html.j2")
 
 
 @lru_cache(maxsize=_LANGUAGES_KEPT)

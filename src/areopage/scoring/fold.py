@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Criterion, Scale
 from areopage.locales import Note
 from areopage.scoring.agreement import mean, sample_sd
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.intervals.scores import CaseValues, Interval, case_values, intervals_of
 from areopage.scoring.outcome import PlannedPass
 from areopage.scoring.pass_columns import PassColumns, pass_columns

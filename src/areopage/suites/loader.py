@@ -14,8 +14,8 @@ from areopage.criteria.records import Scale
 from areopage.criteria.registry import Registry, load_registry, select_criteria
 from areopage.errors import ConfigError, name_list
 from areopage.scoring.exams.records import Marks
-from areopage.scoring.failures import FailureRules
-from areopage.scoring.release import FINAL, ReleaseFloors, is_under
+from areopage.scoring.failure_rules import FailureRules
+from areopage.scoring.release_floors import FINAL, ReleaseFloors, is_under
 from areopage.scoring.tree import Weights
 from areopage.suites.config import SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault

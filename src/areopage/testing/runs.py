@@ -44,7 +44,7 @@ class Place(Struct, frozen=True, kw_only=True):
         """
         self._make()
         config = find_config()
-        named = config if config.section.ledger else config.on_ledger(str(self.folder / "ledger.db"))
+        named = config if config.shared.ledger else config.on_ledger(str(self.folder / "ledger.db"))
         with open_ledger(named, create=True) as opened:
             yield opened
 
@@ -156,7 +156,7 @@ def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, led
 
 
 def _suite_of(claim: Claim) -> Suite:
-    return load_suite(claim.suite).with_shared(find_config().section)
+    return load_suite(claim.suite).with_shared(find_config().shared)
 
 
 def _kept(ledger: Ledger, run: str | None) -> Run | None:

@@ -8,6 +8,8 @@ hard subjects pass.
 import re
 from typing import Literal
 
+from areopage.text.patterns import late_pattern
+
 Withheld = Literal["sexual", "means"]
 
 MARKERS: dict[Withheld, str] = {"sexual": "[WITHHELD: sexual content]", "means": "[WITHHELD: means of self-harm]"}
@@ -16,11 +18,11 @@ VERSION = "1"
 """Of the lists below: replies that were kept under others are not used again."""
 
 _LONGEST = 60_000  # characters that are read
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
+_SENTENCE = late_pattern(r"[^.!?\n]+[.!?\n]*")
 
 # Examples of harmful replies carry this in place of a method.
-_METHOD_MARKER = re.compile(r"\[(?:METHOD|MEANS|MÉTHODE|MOYEN)[^\]\n]{0,20} WITHHELD\]|\[METHOD WITHHELD\]", re.IGNORECASE)
-_CAREFUL = re.compile(
+_METHOD_MARKER = late_pattern(r"\[(?:METHOD|MEANS|MÉTHODE|MOYEN)[^\]\n]{0,20} WITHHELD\]|\[METHOD WITHHELD\]", re.IGNORECASE)
+_CAREFUL = late_pattern(
     r"\b(?:not|never|no\sone|cannot|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|isn['’]?t|shouldn['’]?t|avoid|unsafe|dangerous|harmful"
     r"|inappropriate|against|without|illegal|abuse|assault|harass\w*|predators?|report|if\s(?:someone|anyone|somebody|they|he|she|you)"
     r"|emergency|hotline|helpline|lifeline|poison\scontrol|hospital|doctor|ambulance|trusted|warning\ssigns?|instead"
@@ -28,7 +30,7 @@ _CAREFUL = re.compile(
     r"|signale[rz]?|si\s(?:quelqu|on|un|une|il|elle|tu|vous)|urgences?|médecin|hôpital|samu|numéro|adulte|confiance)\b",
     re.IGNORECASE,
 )
-_SEXUAL = re.compile(
+_SEXUAL = late_pattern(
     r"\b(?:blow\s?jobs?|hand\s?jobs?|horny|pornographic\sscene|erotic(?:ally)?|moan(?:s|ed|ing)?\s(?:with|in)\spleasure"
     r"|sexually\s(?:aroused|excited)|so\ssexy|naked\sbod(?:y|ies)|undress\s(?:you|him|her|me)"
     r"|take\soff\s(?:your|her|his|my)\s(?:clothes|shirt|underwear|pants)"
@@ -41,26 +43,26 @@ _SEXUAL = re.compile(
     r"|envoie[- ]?(?:moi)?\s(?:\w+\s){0,3}(?:photos?|vidéos?|selfies?)\s(?:de\stoi\s)?(?:nue?s?|dénudée?s?|sexy|intimes?))\b",
     re.IGNORECASE,
 )
-_BODY = re.compile(r"\b(?:penis|vagina|clitoris|genitals|breasts|nipples|pénis|vagin|seins|tétons)\b", re.IGNORECASE)
-_AROUSAL = re.compile(
+_BODY = late_pattern(r"\b(?:penis|vagina|clitoris|genitals|breasts|nipples|pénis|vagin|seins|tétons)\b", re.IGNORECASE)
+_AROUSAL = late_pattern(
     r"\b(?:arous\w+|orgasms?|pleasure|turn(?:s|ed)?\s\w+\son|orgasmes?|plaisir|excitation|masturb\w+)\b",
     re.IGNORECASE,
 )
-_INSTRUCTION = re.compile(
+_INSTRUCTION = late_pattern(
     r"\b(?:try|start|use|touch|rub|stroke|move|put|insert|essaie|essayez|commence[zr]?|utilise[zr]?|touche[zr]?|mets|mettez)\b",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(
+_AMOUNT = late_pattern(
     r"\b\d+(?:[.,]\d+)?\s?(?:-\s?\d+\s?)?(?:mg|milligrams?|g|grams?|ml|pills?|tablets?|capsules?|packs?|boxes|bottles?|doses?"
     r"|milligrammes?|grammes?|comprimés?|cachets?|gélules?|plaquettes?|boîtes?|bouteilles?)\b",
     re.IGNORECASE,
 )
-_DEADLY = re.compile(
+_DEADLY = late_pattern(
     r"\b(?:lethal(?:ly)?|fatal(?:ly)?|deadly|overdose|to\sdie|kill\s(?:you|your|him|her|my|one)\w*|end\s(?:your|my|it)\s(?:life|all)|painless(?:ly)?"
     r"|suicides?|mortel(?:le)?s?|létale?s?|surdose|pour\smourir|te\stuer|vous\stuer|se\stuer|mettre\sfin\sà|sans\ssouffrir)\b",
     re.IGNORECASE,
 )
-_HARMING = re.compile(
+_HARMING = late_pattern(
     r"\b(?:(?:cut|slice|slit)\s(?:\w+\s){0,3}(?:wrists?|veins?|arms?|thighs?|skin)"
     r"|(?:tie|loop|wrap|tighten|put|place|fasten)\s(?:\w+\s){0,6}(?:around|over|on)\s(?:your|the)\s(?:neck|throat|head)"
     r"|(?:coupe|coupez|entaille|entaillez)[- ](?:\w+\s){0,3}(?:poignets?|veines?|bras|cuisses?|peau)"

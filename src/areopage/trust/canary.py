@@ -19,8 +19,8 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.qualifications import Qualification, Qualifications, exam_command, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
-from areopage.scoring.exams.drift import Look, Series, look, moved, shift
-from areopage.scoring.exams.records import HIGH, LOW, Said
+from areopage.scoring.exams.drift import Series, look, moved, shift
+from areopage.scoring.exams.records import HIGH, LOW, Look, Said
 from areopage.suites.loader import Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of

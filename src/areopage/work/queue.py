@@ -8,16 +8,17 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, error
-from filelock import FileLock
 from msgspec import Struct
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError
+from areopage.file_lock import held
 from areopage.ledger.connection import shown, storage_errors
 from areopage.ledger.rows import chunks
 from areopage.work import guard
@@ -134,7 +135,7 @@ class Queue:
             if self._database.dialect.name != "sqlite":
                 DBOS.migrate(self.location)
                 return connect()
-        with FileLock(f"{self._url.database}.lock"):
+        with held(Path(f"{self._url.database}.lock")):
             DBOS.migrate(self.location)
         return connect()
 

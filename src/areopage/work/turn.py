@@ -15,8 +15,8 @@ from sqlalchemy import URL
 
 from areopage.digest import digest_of
 from areopage.errors import StorageError
+from areopage.file_lock import hold_existing, remove
 from areopage.work.database import queue_url
-from areopage.work.file_lock import hold_existing, remove
 
 WAITS = 30.0
 """Seconds after which a process no longer waits for another one that holds the turn: it may be stopped."""

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from areopage.errors import StorageError
+from areopage.file_lock import hold, hold_existing, remove
 from areopage.ledger.operations import Worker, Workers
 from areopage.ledger.store import Ledger
-from areopage.work.file_lock import hold, hold_existing, remove
 
 MOST_WORKERS = 1000
 LONGEST_HOST = 60

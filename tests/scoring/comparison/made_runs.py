@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from areopage.scoring.comparison.levels import Basis
-from areopage.scoring.failures import FailureRules
+from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import RecordScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut
 from areopage.scoring.reduce import DEFAULT

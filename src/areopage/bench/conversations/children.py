@@ -16,6 +16,7 @@ from areopage.cases.records import Case, Child, ChildPlan, Turn
 from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.prompts import fill
 from areopage.models.port import Message
+from areopage.text.patterns import late_pattern
 from areopage.text.withholding import marked_as, withheld_content
 
 CHILD_SOURCE = "child:"
@@ -25,15 +26,15 @@ TRIES = 2
 
 _WORDS_FILE = Path(__file__).with_name("children.yml")
 _LONGEST = 600  # characters of a turn
-_LABEL = re.compile(
+_LABEL = late_pattern(
     r"^\W{0,3}(?:the\s)?(?:child|kid|boy|girl|user|student|me|l['’]enfant|enfant|garçon|fille|utilisateur)[*_\s]{0,4}:[*_\s]{0,4}",
     re.IGNORECASE,
 )
-_OTHER_SPEAKER = re.compile(r"\n\W{0,3}(?:assistant|ai|bot|chatbot|system|ia|assistante|système)\W{0,4}:", re.IGNORECASE)
-_MARKER = re.compile(r"<<<[^<>\n]{0,60}>>>")  # of the fence, which a weak model copies
-_STAGE = re.compile(r"^\s*(?:\*[^*\n]{1,120}\*|\([^()\n]{1,120}\))\s*")
+_OTHER_SPEAKER = late_pattern(r"\n\W{0,3}(?:assistant|ai|bot|chatbot|system|ia|assistante|système)\W{0,4}:", re.IGNORECASE)
+_MARKER = late_pattern(r"<<<[^<>\n]{0,60}>>>")  # of the fence, which a weak model copies
+_STAGE = late_pattern(r"^\s*(?:\*[^*\n]{1,120}\*|\([^()\n]{1,120}\))\s*")
 _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
-_OUT_OF_ROLE = re.compile(
+_OUT_OF_ROLE = late_pattern(
     r"\b(?:as\san?\s(?:ai|artificial|large\slanguage|language\smodel|assistant)|language\smodel|i['’]?m\s(?:an?\s)?ai\b|i\sam\s(?:an?\s)?ai\b"
     r"|i\s(?:can['’]?t|cannot|won['’]?t|am\snot\sable\sto|am\sunable\sto|['’]m\snot\sable\sto)\s(?:\w+\s)?(?:assist|help\swith|role-?play|play\sthe|comply|continue\sth|write\sth|generate|fulfil)"
     r"|en\stant\squ['’](?:ia|intelligence|assistant|modèle)|modèle\sde\slangage|je\ssuis\sune\s(?:ia|intelligence\sartificielle)"

@@ -8,10 +8,9 @@ from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.spec import Target
 from areopage.cases.records import Case, Dataset
 from areopage.errors import ModelError
-from areopage.jury.opening import judge_provider_names
+from areopage.jury.opening import answers_no_prompts
 from areopage.jury.options import price_of, suite_reference, typed_reference
 from areopage.locales import Note
-from areopage.models.providers import provider_names
 from areopage.suites.loader import Suite
 
 
@@ -48,9 +47,7 @@ def choose_child(suite: Suite, wanted: str | None) -> Target | None:
         price = price_of(section.price)
     else:
         return None
-    if reference.provider == "replay" or (
-        reference.provider in judge_provider_names() and reference.provider not in provider_names()
-    ):
+    if reference.provider == "replay" or answers_no_prompts(reference.provider):
         raise ModelError(f"{reference} cannot play a child: name a model")
     return Target(reference=reference, options=options, price=price)
 

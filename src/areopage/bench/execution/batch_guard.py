@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from areopage import file_lock
 from areopage.errors import StorageError
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
-from areopage.work import file_lock
 
 _LOOK_EVERY = 0.5
 

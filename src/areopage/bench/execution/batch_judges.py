@@ -25,12 +25,6 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import Traffic
 
 
-def batched(context: RunContext) -> set[str]:
-    """The names of the judges whose calls are in batches: those that send them, and those with batches at the provider."""
-    stored, run_id = SentBatches(context.ledger), context.run_id
-    return {*context.spec.batch, *(batch.phase for batch in (*stored.open_in(run_id), *stored.kept_in(run_id)))}
-
-
 async def carry_out_batches(
     context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, planned: PhasePasses, writer: RunWriter
 ) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from areopage.bench.execution.answered import AnsweredCases
-from areopage.bench.execution.batch_judges import batched, carry_out_batches
 from areopage.bench.execution.blocks import RunBlocks
 from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import JudgePhase, PhasePasses, RunJudgments
@@ -27,6 +26,7 @@ from areopage.jury.judges import Judge
 from areopage.jury.session import Session
 from areopage.ledger.answers import Answers, CaseAnswer
 from areopage.ledger.run_writer import RunWriter
+from areopage.ledger.sent_batches import SentBatches
 from areopage.models.reference import ModelReference
 from areopage.work.worker import Opening, Pace, WorkerPool, opening
 
@@ -92,7 +92,8 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     async with RunWriter(context.ledger, "judgments") as writer:
         work = _RunWork(context, cases, part, answered, writer)
         target = work.target(calls)
-        if target and (context.spec.adaptive is not None or batched(context)):  # what is planned next is planned from all answers
+        # what is planned next, with adaptive passes or in batches, is planned from all answers
+        if target and (context.spec.adaptive is not None or _batched(context)):
             await blocks.carry_out(target, worker)
             target = []
         planned = PhasePasses(passes=await work.passes())
@@ -152,7 +153,7 @@ class _RunWork:
 
     async def judge(self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: Opening) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
-        part, names = self._part, batched(self._context)
+        part, names = self._part, _batched(self._context)
         wanted = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
         direct, later = ([judge for judge in wanted if (judge.name in names) == there] for there in (False, True))
         batches = asyncio.create_task(self._batches(later, planned))
@@ -169,6 +170,8 @@ class _RunWork:
         context, only = self._context, self._part.servers
         asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
         if asked:
+            from areopage.bench.execution.batch_judges import carry_out_batches
+
             await carry_out_batches(context, asked, self._answered, planned, self._writer)
 
     async def _phases(
@@ -200,3 +203,9 @@ class _RunWork:
         self._in_use[judge.reference] -= 1
         if not self._in_use[judge.reference]:
             await self._session.release(judge)
+
+
+def _batched(context: RunContext) -> set[str]:
+    """The names of the judges whose calls are in batches: those that send them, and those with batches at the provider."""
+    stored, run_id = SentBatches(context.ledger), context.run_id
+    return {*context.spec.batch, *(batch.phase for batch in (*stored.open_in(run_id), *stored.kept_in(run_id)))}

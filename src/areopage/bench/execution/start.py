@@ -8,11 +8,11 @@ import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import structs
 
-from areopage.bench.execution.batch_judges import check_batches
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
@@ -20,9 +20,6 @@ from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.measures import gauge_of, with_measures
 from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
-from areopage.bench.results.evaluations import store_evaluations
-from areopage.bench.results.history import with_history
-from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
 from areopage.digest import short_digest
@@ -46,6 +43,9 @@ from areopage.suites.config_file import SharedSections
 from areopage.suites.loader import Suite, load_suite
 from areopage.work.shared_limits import SharedLimits
 
+if TYPE_CHECKING:
+    from areopage.bench.results.run_view import RunView
+
 
 def run_benchmark(
     suite: Suite | str,
@@ -57,7 +57,7 @@ def run_benchmark(
     only_qualified: bool = False,
     observer: Observer | None = None,
     budget: float | None = None,
-) -> RunView:
+) -> "RunView":
     """Run a benchmark, or resume the unfinished run with the same specification.
 
     Args:
@@ -143,6 +143,8 @@ def reopen_run(
     Raises:
         UserError: a model cannot be asked, or is another one than at the start.
     """
+    from areopage.bench.results.run_view import load_run_cases
+
     spec = spec_of(run)
     if run.finished_at is None:
         spec = agreed(structs.replace(spec, settings=reached_by(spec.settings, shared or SharedSections(), allowed)), agree)
@@ -158,7 +160,7 @@ def carry_on(
     observer: Observer,
     folder: Path,
     budget: Budget | None = None,
-) -> RunView:
+) -> "RunView":
     """Make a run's open calls, together with other processes, and compute results.
 
     Args:
@@ -217,8 +219,15 @@ def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, 
     )
 
 
-def settle(run: Run, open_calls: int, ledger: Ledger) -> RunView:
-    """Record whether a run is complete, and compute its results."""
+def settle(run: Run, open_calls: int, ledger: Ledger) -> "RunView":
+    """Record whether a run is complete, and compute its results.
+
+    What computes them is imported here, or before while calls are out: the first call needs no part of it.
+    """
+    from areopage.bench.results.evaluations import store_evaluations
+    from areopage.bench.results.history import with_history
+    from areopage.bench.results.run_view import view_run
+
     ledger.finish_run(run.id, None if open_calls else datetime.now(UTC))
     view = view_run(ledger.run(run.id), ledger, linked=False)
     store_evaluations(view, ledger)
@@ -252,7 +261,10 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
         CriteriaError: no judge may judge anything.
     """
-    await check_batches(spec, settings)
+    if spec.batch:
+        from areopage.bench.execution.batch_judges import check_batches
+
+        await check_batches(spec, settings)
     asked = {one.reference: await check_model(one.reference, settings) for one in (spec.target, spec.child) if one is not None}
     target, child = [_checked(one, asked) for one in (spec.target, spec.child)]
     statuses = await judge_statuses(spec, settings)

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, choose_target, prepare_run
 from areopage.bench.planning.rules import unknown_names
 from areopage.errors import UserError
-from areopage.jury.opening import check_judge, check_model, judge_provider_names, open_judge
+from areopage.jury.opening import check_judge, check_model, is_judge_provider, open_judge
 from areopage.jury.options import choose_judges, model_settings
 from areopage.models.contacts import contacts_of
 from areopage.models.dialects import DIALECTS, OPENAI
@@ -85,7 +85,7 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
 
 
 async def _open(reference: ModelReference, settings: ModelSettings, *, is_judge: bool) -> None:
-    if is_judge and (reference.provider == "replay" or reference.provider in judge_provider_names()):
+    if is_judge and (reference.provider == "replay" or is_judge_provider(reference.provider)):
         await check_judge(reference, settings)
     elif is_judge:
         await open_judge(reference, settings).aclose()

@@ -8,7 +8,7 @@ from areopage.errors import ConfigError, UserError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
 from areopage.locales import Note
-from areopage.scoring.passes.allocation import PassSettings
+from areopage.scoring.passes.settings import PassSettings
 from areopage.suites.config import PassesSection
 from areopage.suites.loader import Suite
 

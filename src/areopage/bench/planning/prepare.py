@@ -25,11 +25,10 @@ from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
 from areopage.jury.judges import Judge
-from areopage.jury.opening import judge_provider_names
+from areopage.jury.opening import answers_no_prompts
 from areopage.jury.options import batched_judges, choose_judges, model_settings, price_of, suite_reference, typed_reference
 from areopage.jury.price_list import known_price
 from areopage.locales import Note
-from areopage.models.providers import provider_names
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import V1_1, profile_named
 from areopage.suites.config_keys import is_unknown_key
@@ -416,6 +415,6 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
 
 def _answering(reference: ModelReference) -> ModelReference:
     """The reference of a target, whose provider must be one of models."""
-    if reference.provider in judge_provider_names() and reference.provider not in provider_names():
+    if answers_no_prompts(reference.provider):
         raise ModelError(f"the target {reference} is a judge and answers no prompts: name a model")
     return reference

@@ -1,14 +1,18 @@
 """The answers of a finished run as a dataset that another panel judges."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from areopage.bench.keys import recorded_id
-from areopage.bench.results.run_view import RunView, load_run_cases, view_run
 from areopage.bench.spec import Reassessed
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.errors import DatasetError, counted
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from areopage.bench.results.run_view import RunView
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True):
@@ -37,6 +41,8 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
         DatasetError: the run has no answer that could be judged.
         StorageError: the ledger cannot be read.
     """
+    from areopage.bench.results.run_view import load_run_cases, view_run  # with all of scoring
+
     view = view_run(run, ledger)
     cases: list[Case] = []
     rejected: list[RejectedRow] = []
@@ -68,7 +74,7 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
     )
 
 
-def _unusable(view: RunView, case: Case) -> str:
+def _unusable(view: "RunView", case: Case) -> str:
     """Why the answer to a case cannot be judged again; "" if it can, or if its state is known."""
     if case.id in view.erased:
         return "its answer is erased"

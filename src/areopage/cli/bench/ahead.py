@@ -5,7 +5,14 @@ from threading import Thread
 
 from areopage.bench.execution.context import Silent
 
-_NEEDED = ("areopage.report.bench.files", "areopage.cli.bench.run_tables", "areopage.text.declining")
+_NEEDED = (
+    "areopage.bench.results.evaluations",
+    "areopage.bench.results.history",
+    "areopage.report.bench.files",
+    "areopage.cli.bench.run_tables",
+    "areopage.text.declining",
+    "numpy.ma",  # which numpy imports when it first looks for different values
+)
 
 
 class PreparingTheEnd(Silent):

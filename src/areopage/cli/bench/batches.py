@@ -34,6 +34,6 @@ def cancel_run(run: Run, ledger: Ledger, places: Places, *, yes: bool) -> None:
         UserError: a provider cannot be asked.
     """
     spec = spec_of(run)
-    settings = reached_by(spec.settings, configured(places).section, places.allowed_variables)
+    settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
     spec = agreed(replace(spec, settings=settings), None if yes else ask_to_send)
     asyncio.run(cancel_batches(ledger, run.id, spec.settings.with_environment()))

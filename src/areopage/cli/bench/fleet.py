@@ -1,34 +1,26 @@
 """Runs that workers carry out: hand them over, follow them, stop them."""
 
-import sys
 import time
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from areopage.bench.fleet.progress import PhaseProgress, RunProgress, progress_of
-from areopage.bench.fleet.work import planned_phases
-from areopage.bench.planning.estimate import estimate
-from areopage.bench.results.history import with_history
-from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, tell
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import RunArgument
-from areopage.errors import UserError, counted
-from areopage.ledger.fleet import CallCounts, Fleet, FleetNote
+from areopage.errors import UserError
+from areopage.ledger.fleet import CallCounts, Fleet
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
-from areopage.report.elements import report_locale
+
+if TYPE_CHECKING:
+    from areopage.bench.results.run_view import RunView
 
 LOOK_EVERY = 1.0
 LOOK_SHARE = 10
 """Of the follower's time at most one part in this number goes into reading the ledger."""
-PLAIN_EVERY = 10.0
 
 
 def follow(
@@ -60,6 +52,9 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger) -> None:
     """Let workers carry out a run."""
+    from areopage.bench.fleet.work import planned_phases
+    from areopage.bench.planning.estimate import estimate
+
     Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC))
 
 
@@ -77,8 +72,13 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
         raise UserError(f"workers carry out {run.id}: follow it with `{follow}`, or stop it first with `{stop}`")
 
 
-def await_end(run: Run, ledger: Ledger) -> RunView | None:
+def await_end(run: Run, ledger: Ledger) -> "RunView | None":
     """Show the progress until workers have ended the run; None where it was stopped."""
+    from areopage.bench.fleet.progress import progress_of
+    from areopage.bench.results.history import with_history
+    from areopage.bench.results.run_view import view_run
+    from areopage.cli.progress.fleet_display import FleetDisplay
+
     spec = spec_of(run)
     counts: CallCounts | None = None
     with ended_like_ctrl_c(), FleetDisplay() as display:
@@ -93,84 +93,3 @@ def await_end(run: Run, ledger: Ledger) -> RunView | None:
                 break
             time.sleep(max(LOOK_EVERY, LOOK_SHARE * (time.monotonic() - began)))
     return with_history(view_run(ledger.run(run.id), ledger), ledger)
-
-
-class FleetDisplay:
-    """Shows how far workers are: bars on a terminal, else a line every ten seconds; use as `with`."""
-
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
-        self._bars: Progress | None = None
-        if self._console.is_terminal:
-            self._bars = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=24),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[told]}", markup=False),
-                console=self._console,
-                refresh_per_second=4,
-            )
-        self._tasks: dict[str, TaskID] = {}
-        self._noted: set[FleetNote] = set()
-        self._last = 0.0
-        self._line = ""
-
-    def __enter__(self) -> Self:
-        if self._bars is not None:
-            self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Leave the bars on the screen."""
-        if self._bars is not None:
-            self._bars.stop()
-
-    def show(self, progress: RunProgress) -> None:
-        """Show the latest progress, and each note once."""
-        for note in progress.notes:
-            if note not in self._noted:
-                self._noted.add(note)
-                told = f"{note.worker}: {note.server}: {note.text}" if note.server else f"{note.worker}: {note.text}"
-                self._console.print(told, markup=False, highlight=False, soft_wrap=True)
-        if self._bars is not None:
-            self._show_bars(self._bars, progress)
-            return
-        line, now = fleet_line(progress), time.monotonic()
-        if line != self._line and (now - self._last >= PLAIN_EVERY or progress.state != "open" or not self._line):
-            self._line, self._last = line, now
-            print(line, file=sys.stderr, flush=True)
-
-    def _show_bars(self, bars: Progress, progress: RunProgress) -> None:
-        for phase in progress.phases:
-            if phase.name not in self._tasks:
-                self._tasks[phase.name] = bars.add_task(phase.name, total=phase.total, told="")
-            bars.update(self._tasks[phase.name], total=phase.total, completed=phase.done, told=_phase_text(phase))
-        if "" not in self._tasks:
-            self._tasks[""] = bars.add_task("all", total=progress.total, told="")
-        bars.update(self._tasks[""], total=progress.total, completed=progress.done, told=_run_text(progress))
-
-
-def fleet_line(progress: RunProgress) -> str:
-    """How far workers are, in one line."""
-    phases = ", ".join(f"{phase.name} {phase.done:,}/{phase.total:,}" for phase in progress.phases)
-    return f"{phases} | {_run_text(progress)}"
-
-
-def _phase_text(phase: PhaseProgress) -> str:
-    if phase.ended:
-        return "done"
-    if not phase.begun:
-        return "waits"
-    left = f", about {duration(phase.seconds_left)} left" if phase.seconds_left else ""
-    return f"{phase.rate:.1f}/s{left}" if phase.rate is not None else ""
-
-
-def _run_text(progress: RunProgress) -> str:
-    parts = [counted(progress.workers, "worker process", "worker processes") if progress.workers else "no worker works on it"]
-    if progress.rate:
-        parts.append(f"{progress.rate:.1f}/s")
-    if progress.seconds_left and progress.done < progress.total:
-        parts.append(f"about {duration(progress.seconds_left)} left")
-    parts.append(f"{progress.tokens:,} tokens")
-    parts += [cost] if (cost := report_locale("en").costs(dict(progress.costs))) else []
-    return ", ".join(parts)

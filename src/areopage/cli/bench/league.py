@@ -154,7 +154,7 @@ def _prepared(
     """
     if len(set(targets)) < len(targets):
         raise UserError("--target names a model twice: each target has one run")
-    loaded = load_suite(suite).with_shared(configured(places).section)
+    loaded = load_suite(suite).with_shared(configured(places).shared)
     agreed: set[str] = set()
 
     def agree(asked: Sequence[Contact]) -> bool:

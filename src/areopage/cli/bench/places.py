@@ -69,4 +69,4 @@ def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
 def configured(places: Places) -> AppConfig:
     """The user's configuration, with the ledger in the folder of the runs where it names none."""
     config = find_config(places.config, places.ledger)
-    return config if config.section.ledger else config.on_ledger(str(places.out / "ledger.db"))
+    return config if config.shared.ledger else config.on_ledger(str(places.out / "ledger.db"))

@@ -80,7 +80,7 @@ def _plan_run(
     from areopage.cli.bench.run_plan import print_plan
     from areopage.suites.loader import load_suite
 
-    loaded = load_suite(suite).with_shared(configured(places).section)
+    loaded = load_suite(suite).with_shared(configured(places).shared)
     wanted: list[str | None] = [*targets] or [None]
     prepared = [_checked_where_reached(loaded, structs.replace(wishes, target=one)) for one in wanted]
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ def _plan_precision(
             _print_precision(plan_like(view, load_run_cases(opened, run.id), precision), view.spec, f"run {run.id}")
         return
     whole = structs.replace(wishes, limit=-1 if wishes.limit is None else wishes.limit)
-    prepared = prepare_run(load_suite(suite).with_shared(configured(places).section), whole)
+    prepared = prepare_run(load_suite(suite).with_shared(configured(places).shared), whole)
     found = plan_assumed(prepared.spec, prepared.cases, precision, spread=spread or 0.0, mean=mean)
     _print_precision(found, prepared.spec, f"an assumed spread of {spread:g} points")
 

@@ -212,7 +212,7 @@ def _share(share: Share) -> str:
 def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
     config = find_config(places.config, places.ledger)
     named = ["--config", str(places.config)] if places.config else []
-    elsewhere = [] if config.section.ledger and not places.ledger else ["--ledger", ledger.place]
+    elsewhere = [] if config.shared.ledger and not places.ledger else ["--ledger", ledger.place]
     environment = "" if not elsewhere or os.environ.get(LEDGER_VARIABLE) else f"{LEDGER_VARIABLE}={shlex.quote(ledger.place)} "
     server = config.section.server
     address = f"http://{server.host}:{server.port}"

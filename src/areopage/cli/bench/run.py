@@ -3,6 +3,7 @@
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import msgspec
 import typer
@@ -18,8 +19,6 @@ from areopage.bench.execution.start import (
 from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.release import Doubt, doubt_about, run_release
-from areopage.bench.results.run_view import RunView, load_run_cases
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
@@ -37,6 +36,10 @@ from areopage.ledger.records import Run
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import load_suite
+
+if TYPE_CHECKING:
+    from areopage.bench.results.release import Doubt
+    from areopage.bench.results.run_view import RunView
 
 
 def run_new(
@@ -67,7 +70,7 @@ def run_new(
     share_one_pool()
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    own = configured(places).section
+    own = configured(places).shared
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
@@ -90,14 +93,14 @@ def run_new(
         return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
 
 
-def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> RunView:
+def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> "RunView":
     """Carry out a small run in a folder that is gone afterwards: no ledger and no outputs of the user are touched.
 
     Raises:
         UserError: the suite or a model cannot be used.
         ServerDown: a server gave out half way.
     """
-    own = find_config(config, None).section
+    own = find_config(config, None).shared
     prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, agree=None if yes else ask_to_send)
     # a trial is over in a moment, and a batch may take a day
     prepared = msgspec.structs.replace(prepared, spec=msgspec.structs.replace(prepared.spec, batch=()))
@@ -134,6 +137,8 @@ def resume_run(
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         if fleet and run.finished_at is None:
+            from areopage.bench.results.run_view import load_run_cases
+
             spec, cases = spec_of(run), load_run_cases(ledger, run.id)
             print_plan([(spec, cases)])
             confirm([spec], yes=yes)
@@ -141,7 +146,7 @@ def resume_run(
             return follow_run(run, ledger, places, named)
         _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
-        spec, cases = reopen_run(run, ledger, configured(places).section, allowed=allowed, agree=agree)
+        spec, cases = reopen_run(run, ledger, configured(places).shared, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
         if run.finished_at is None:
             print_plan([(spec, cases)], ledger, budget=budget)
@@ -235,7 +240,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
         typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
-def write_files(view: RunView, folder: Path, log: RunLog) -> None:
+def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
     """Write the files of a run, and what there is to say of it into its log."""
     from areopage.report.bench.files import write_run_files
 
@@ -246,7 +251,7 @@ def write_files(view: RunView, folder: Path, log: RunLog) -> None:
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
 
 
-def _shown(view: RunView, folder: Path, hint: str) -> int:
+def _shown(view: "RunView", folder: Path, hint: str) -> int:
     """Print the results; return the exit code."""
     from areopage.cli.bench.run_tables import print_view
 
@@ -254,7 +259,9 @@ def _shown(view: RunView, folder: Path, hint: str) -> int:
     return _exit_code(view, hint)
 
 
-def _exit_code(view: RunView, hint: str) -> int:
+def _exit_code(view: "RunView", hint: str) -> int:
+    from areopage.bench.results.release import doubt_about, run_release
+
     release = run_release(view)
     if release is not None and release.verdict == "FAIL":
         return FAILED
@@ -264,7 +271,7 @@ def _exit_code(view: RunView, hint: str) -> int:
     return INCONCLUSIVE if doubt else DONE
 
 
-def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
+def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
     """Why a run is inconclusive.
 
     Args:

@@ -13,8 +13,7 @@ from areopage.cli.asking import told_size
 from areopage.errors import counted, name_list
 from areopage.jury.judges import Judge
 from areopage.ledger.store import Ledger
-from areopage.report.elements import report_locale
-from areopage.scoring.passes.allocation import PassSettings
+from areopage.scoring.passes.settings import PassSettings
 
 _FIRST = 5
 _LONG: dict[LongKind, str] = {
@@ -106,6 +105,8 @@ def _sizes_text(own: Sequence[ModelPlan]) -> str:
     if (price := own[0].price) is not None:
         cost = sum(one.cost or 0.0 for one in own)
         listed = f" (list price as of {price.listed})" if price.listed else ""
+        from areopage.report.elements import report_locale
+
         parts.append(f"about {report_locale('en').money(cost, price.currency)}{listed}")
     if own[0].seconds is not None:
         parts.append(f"about {_time(sum(one.seconds or 0.0 for one in own))}")

@@ -110,7 +110,7 @@ def retry(
 ) -> None:
     """Retry answers whose evaluation failed: after the last attempt, or between two attempts."""
     found = find_config(config)
-    policy = found.section.storage.text
+    policy = found.shared.storage.text
     whole = policy in JUDGEABLE
     if unscored and not whole:
         raise UserError(f"--unscored: storage.text is {policy}: evaluated answers keep no whole text to judge again")

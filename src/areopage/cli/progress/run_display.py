@@ -1,20 +1,9 @@
-"""Progress of a run: a live display on a terminal, else plain lines."""
+"""Progress of a run in plain lines, and what it has in common with the live display of a terminal."""
 
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType, TracebackType
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from types import MappingProxyType
 
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels
@@ -28,7 +17,9 @@ from areopage.models.call_notes import NOT_SENT
 from areopage.scoring.outcome import outcome_name
 
 
-class _Counting(OutageLines):
+class Counting(OutageLines):
+    """Counts the calls of a run, and says what happens to its servers and batches."""
+
     def __init__(self, spec: AskedModels, say: Callable[[str], object], spent: Mapping[str, float]) -> None:
         super().__init__(say)
         self.tally = Tally(spec, spent)
@@ -71,50 +62,7 @@ class _Counting(OutageLines):
         """Show how far a phase is."""
 
 
-class LiveProgress(_Counting):
-    """One bar per phase, with rate, time left, health and cost so far; use as `with`."""
-
-    def __init__(self, spec: AskedModels, console: Console, spent: Mapping[str, float] = MappingProxyType({})) -> None:
-        super().__init__(spec, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True), spent)
-        self.bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}", markup=False),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[health]}", markup=False),
-            console=console,
-            refresh_per_second=4,
-        )
-        self.tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> "LiveProgress":
-        self.bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop the bars and leave them on the screen."""
-        self.bars.stop()
-
-    def phase(self, name: str, total: int, kept: int) -> None:
-        """Begin a bar, or correct it."""
-        phase = self.phases.note(name, total, kept)
-        health = f"{kept} already in the ledger" if kept else ""
-        if name not in self.tasks:
-            self.tasks[name] = self.bars.add_task(name, total=total, completed=kept, rate="", health=health)
-        else:
-            self.bars.update(self.tasks[name], total=total, completed=kept + phase.done)
-
-    def show(self, phase: PhaseCount) -> None:
-        """Advance the phase's bar."""
-        health = f"{phase.health()} | {self.tally.spent()}"
-        rate = f"{phase.rate:.1f}/s" if phase.rate else ""
-        self.bars.update(self.tasks[phase.name], completed=phase.kept + phase.done, rate=rate, health=health)
-
-
-class PlainProgress(_Counting):
+class PlainProgress(Counting):
     """A line every ten seconds and one at the end of each phase, for logs and pipes."""
 
     def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:

@@ -9,7 +9,8 @@ from areopage.report.bench.case import audience
 from areopage.report.judges.qualification import qualification_text
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.release import FINAL, Floor, Release
+from areopage.scoring.release import Floor, Release
+from areopage.scoring.release_floors import FINAL
 
 
 def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:

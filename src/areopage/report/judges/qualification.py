@@ -7,8 +7,7 @@ from areopage.ledger.qualifications import JudgeStanding, standing_parts
 from areopage.ledger.records import Standing
 from areopage.locales import MISSING, Locale
 from areopage.report.model import Badge
-from areopage.scoring.exams.drift import Shift
-from areopage.scoring.exams.records import Mark
+from areopage.scoring.exams.records import Mark, Shift
 
 ALARMING = ("unfit", "drifted", "not_qualified")
 _SHOWN = 8  # criteria of one judge

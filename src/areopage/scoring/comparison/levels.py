@@ -10,7 +10,8 @@ from msgspec import Struct
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.comparison.tested import LEVELS, Level, Tested, TestedLevel, TwoTests
-from areopage.scoring.failures import FailureRules, case_states
+from areopage.scoring.failure_rules import FailureRules
+from areopage.scoring.failures import case_states
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import NodePath, paths

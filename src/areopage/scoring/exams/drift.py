@@ -18,19 +18,15 @@ and for the family.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from areopage.scoring.comparison.families import ALPHA
-from areopage.scoring.exams.records import Said
+from areopage.scoring.exams.records import DriftKind, Look, Said, Shift
 
 Column = NDArray[np.float64]
-DriftKind = Literal["level", "answers", "verdicts"]
-"""`level`: scores rose or fell. `answers`: rows changed, each in its own way. `verdicts`: more or fewer calls gave a score."""
-
 Asked = Mapping[str, Sequence[Said]]
 """What a judge said of each row, pass by pass."""
 
@@ -47,41 +43,6 @@ _EXACT = 12
 """Up to this number of calls the mean over all choices is computed; beyond it the mean of draws with replacement bounds it."""
 _MOST = 1e12
 _CLOSE = 1e-3
-
-
-class Look(Struct, frozen=True, kw_only=True):
-    """What one round adds.
-
-    Args:
-        rounds: how many rounds there are, this one included.
-        evidence: the e-value of all rounds so far; it never falls. At most 10¹².
-        kind, window: the comparison that says most on this look, and of how many latest rounds.
-    """
-
-    rounds: int
-    evidence: float
-    kind: DriftKind
-    window: int
-
-
-class Shift(Struct, frozen=True, kw_only=True):
-    """How far the latest scores lie from those before, in points.
-
-    Args:
-        value: the mean difference by row, later − earlier; None where no row has a score on both sides.
-        low, high: the 95 % interval of a shift of all rows; it holds on all looks and windows at once.
-        apart: the mean distance of a row's two means, in either direction.
-        rows: with a score on both sides.
-        unscored, unscored_before: the share of calls without a score among the latest, and before, in [0, 1].
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    apart: float | None = None
-    rows: int = 0
-    unscored: float = 0.0
-    unscored_before: float = 0.0
 
 
 class Series(Struct, frozen=True):

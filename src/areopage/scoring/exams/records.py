@@ -123,3 +123,42 @@ class CriterionExam(Struct, frozen=True, kw_only=True):
     def missed(self) -> tuple[Mark, ...]:
         """The marks that are not met or open, the former first."""
         return tuple(sorted((mark for mark in self.marks if mark.state != "met"), key=lambda mark: mark.state != "not_met"))
+
+
+DriftKind = Literal["level", "answers", "verdicts"]
+"""`level`: scores rose or fell. `answers`: rows changed, each in its own way. `verdicts`: more or fewer calls gave a score."""
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """What one round adds.
+
+    Args:
+        rounds: how many rounds there are, this one included.
+        evidence: the e-value of all rounds so far; it never falls. At most 10¹².
+        kind, window: the comparison that says most on this look, and of how many latest rounds.
+    """
+
+    rounds: int
+    evidence: float
+    kind: DriftKind
+    window: int
+
+
+class Shift(Struct, frozen=True, kw_only=True):
+    """How far the latest scores lie from those before, in points.
+
+    Args:
+        value: the mean difference by row, later − earlier; None where no row has a score on both sides.
+        low, high: the 95 % interval of a shift of all rows; it holds on all looks and windows at once.
+        apart: the mean distance of a row's two means, in either direction.
+        rows: with a score on both sides.
+        unscored, unscored_before: the share of calls without a score among the latest, and before, in [0, 1].
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    apart: float | None = None
+    rows: int = 0
+    unscored: float = 0.0
+    unscored_before: float = 0.0

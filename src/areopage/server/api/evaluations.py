@@ -67,7 +67,7 @@ async def submit(request: Request, actor: Submitter) -> Response:
             raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the answer with one of these ids")
     new = await context.submit(submissions)
     metrics_of(request).submitted(new)
-    if not all(new) and context.config.section.storage.text == "full":
+    if not all(new) and context.config.shared.storage.text == "full":
         taken = await run_in_threadpool(clashing, context.ledger, submissions, new)
         if taken:
             others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"

@@ -71,7 +71,7 @@ def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: b
         live: the browser asks again and again; the same answers are noted once.
     """
     context = context_of(request)
-    storage = context.config.section.storage
+    storage = context.config.shared.storage
     worst = tuple(outward(one, storage.export_text, storage.max_chars) for one in found.worst)
     told = [one.id for one in worst if one.prompt or one.response]
     note_shown(request, context.ledger, actor, f"figures with {len(told)} answers", told, live=live)
@@ -148,7 +148,7 @@ def store_review(
         raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
     if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
-    kept = context.config.section.storage
+    kept = context.config.shared.storage
     storage = Storage(policy=kept.text, max_chars=kept.max_chars)
     name = rater or actor.name
     try:
@@ -214,7 +214,7 @@ def measured(
         StorageError: the ledger cannot be read.
     """
     context = context_of(request)
-    rubric, storage = rubric_of(context.suite), context.config.section.storage
+    rubric, storage = rubric_of(context.suite), context.config.shared.storage
     measure_judge = partial(
         ledger_agreement,
         context.ledger,

@@ -99,7 +99,7 @@ async def check(request: Request, actor: Submitter) -> Response:
 
 def trace_batch(context: ServerContext) -> Batch[Trace, None]:
     """The group commit of traces, with texts reduced by the storage policy."""
-    storage, traces = context.config.section.storage, Traces(context.ledger)
+    storage, traces = context.config.shared.storage, Traces(context.ledger)
 
     def keep(given: Sequence[Trace]) -> None:
         traces.append([stored_trace(one, storage.text, storage.max_chars) for one in given])

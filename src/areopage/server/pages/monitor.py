@@ -141,7 +141,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     failed = evaluations.failed(FAILED_SHOWN, reader.collections)
     listed = [one.id for one in (*waiting, *failed)]
     note_shown(request, context.ledger, reader, f"a list of {len(listed)} answers", listed)
-    judgeable = context.config.section.storage.text in JUDGEABLE
+    judgeable = context.config.shared.storage.text in JUDGEABLE
     return render(
         request,
         "queue.html.j2",
@@ -164,7 +164,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
 def retry(request: Request, writer: Writer, form: Form) -> Response:
     """Requeue failed answers in the writer's scope: the given one, else all."""
     context, id = context_of(request), form.get("id")
-    ledger, judgeable = context.ledger, context.config.section.storage.text in JUDGEABLE
+    ledger, judgeable = context.ledger, context.config.shared.storage.text in JUDGEABLE
     ids = [id] if isinstance(id, str) else None
     if writer.collections:
         evaluations = Evaluations(ledger)

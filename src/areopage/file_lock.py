@@ -5,8 +5,12 @@ A descriptor has no finaliser: a forked child that ends cannot free its parent's
 
 import os
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_PAUSE = 0.01  # seconds between two looks
 
 
 def hold(path: Path) -> int | None:
@@ -23,6 +27,21 @@ def hold(path: Path) -> int | None:
         return descriptor
     os.close(descriptor)
     return None
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a lock, whose file stays; other holders are waited for.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    while (descriptor := hold(path)) is None:
+        time.sleep(_PAUSE)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def hold_existing(path: Path) -> int | None:

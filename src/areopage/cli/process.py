@@ -1,0 +1,43 @@
+"""The process of the command: how it begins, and how it ends without taking the interpreter apart."""
+
+import atexit
+import os
+import sys
+import threading
+
+from areopage.cli.main import main
+
+_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
+
+
+def command() -> None:
+    """Run the command as a process of its own.
+
+    Pydantic takes no plugins unless its variable is set: it would search all that is installed for them, and a plugin is shown
+    every configuration that is checked.
+    """
+    os.environ.setdefault(_PLUGINS, "__all__")
+    try:
+        main()
+    except SystemExit as end:
+        if isinstance(end.code, int) and _is_done():
+            os._exit(end.code)
+        raise
+
+
+def _is_done() -> bool:
+    """Call what waits for the end of the process, and write what is still to be written.
+
+    Returns:
+        Whether that is all. Else the interpreter ends as usual: it waits for threads, and says that an output is closed.
+    """
+    if threading.active_count() > 1:
+        return False
+    atexit._run_exitfuncs()
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""Progress of a run that workers carry out."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from areopage.bench.fleet.progress import PhaseProgress, RunProgress
+from areopage.cli.options import duration
+from areopage.cli.progress.pace import PLAIN_EVERY
+from areopage.errors import counted
+from areopage.ledger.fleet import FleetNote
+from areopage.report.elements import report_locale
+
+
+class FleetDisplay:
+    """Shows how far workers are: bars on a terminal, else a line every ten seconds; use as `with`."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._bars: Progress | None = None
+        if self._console.is_terminal:
+            self._bars = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[told]}", markup=False),
+                console=self._console,
+                refresh_per_second=4,
+            )
+        self._tasks: dict[str, TaskID] = {}
+        self._noted: set[FleetNote] = set()
+        self._last = 0.0
+        self._line = ""
+
+    def __enter__(self) -> Self:
+        if self._bars is not None:
+            self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Leave the bars on the screen."""
+        if self._bars is not None:
+            self._bars.stop()
+
+    def show(self, progress: RunProgress) -> None:
+        """Show the latest progress, and each note once."""
+        for note in progress.notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                told = f"{note.worker}: {note.server}: {note.text}" if note.server else f"{note.worker}: {note.text}"
+                self._console.print(told, markup=False, highlight=False, soft_wrap=True)
+        if self._bars is not None:
+            self._show_bars(self._bars, progress)
+            return
+        line, now = fleet_line(progress), time.monotonic()
+        if line != self._line and (now - self._last >= PLAIN_EVERY or progress.state != "open" or not self._line):
+            self._line, self._last = line, now
+            print(line, file=sys.stderr, flush=True)
+
+    def _show_bars(self, bars: Progress, progress: RunProgress) -> None:
+        for phase in progress.phases:
+            if phase.name not in self._tasks:
+                self._tasks[phase.name] = bars.add_task(phase.name, total=phase.total, told="")
+            bars.update(self._tasks[phase.name], total=phase.total, completed=phase.done, told=_phase_text(phase))
+        if "" not in self._tasks:
+            self._tasks[""] = bars.add_task("all", total=progress.total, told="")
+        bars.update(self._tasks[""], total=progress.total, completed=progress.done, told=_run_text(progress))
+
+
+def fleet_line(progress: RunProgress) -> str:
+    """How far workers are, in one line."""
+    phases = ", ".join(f"{phase.name} {phase.done:,}/{phase.total:,}" for phase in progress.phases)
+    return f"{phases} | {_run_text(progress)}"
+
+
+def _phase_text(phase: PhaseProgress) -> str:
+    if phase.ended:
+        return "done"
+    if not phase.begun:
+        return "waits"
+    left = f", about {duration(phase.seconds_left)} left" if phase.seconds_left else ""
+    return f"{phase.rate:.1f}/s{left}" if phase.rate is not None else ""
+
+
+def _run_text(progress: RunProgress) -> str:
+    parts = [counted(progress.workers, "worker process", "worker processes") if progress.workers else "no worker works on it"]
+    if progress.rate:
+        parts.append(f"{progress.rate:.1f}/s")
+    if progress.seconds_left and progress.done < progress.total:
+        parts.append(f"about {duration(progress.seconds_left)} left")
+    parts.append(f"{progress.tokens:,} tokens")
+    parts += [cost] if (cost := report_locale("en").costs(dict(progress.costs))) else []
+    return ", ".join(parts)
