@@ -6,39 +6,53 @@ A million verdicts are read in a few seconds and take some hundred megabytes whi
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 from numpy.typing import NDArray
 from sqlalchemy import select
 
+from areopage.errors import StorageError
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.column_reading import (
+    KINDS_OF_JUDGMENT,
+    KINDS_OF_VERDICT,
     OF_JUDGMENT,
     OF_VERDICT,
-    Column,
     Judgments,
-    Keys,
-    KindReader,
-    Numbers,
-    VerdictKind,
+    Kinds,
     Verdicts,
     Where,
     blocks_of,
-    key_column,
+    distinct,
+    judgments_in,
     links_of,
-    read_judgments,
+    verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.number_columns import Column, Keys, Numbers, key_column
 from areopage.ledger.records import Judgment
-from areopage.ledger.rows import chunks
+from areopage.ledger.rows import TEXTS, chunks
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
+from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES, Scored, outcome_name
 
 Flags = NDArray[np.bool_]
 Digests = NDArray[np.uint64]
 
 _AT_ONCE = 4_096  # keys that are hashed or compared together: few enough to stay in the processor's cache
+
+
+class VerdictKind(Struct, frozen=True):
+    """What verdicts of one kind have in common."""
+
+    pass_index: int
+    turn: int
+    outcome: str
+    repair: str
+    judge: str
+    criterion: str
+    steps: tuple[str, ...]
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -142,33 +156,30 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
     Args:
         wanted: returns these keys; called in another thread while verdicts and judgments are read.
     """
-    kinds = KindReader()
+    read = _Read()
     with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys, judgments = pool.submit(_wanted, wanted), pool.submit(_judgments_of_run, ledger, run_id)
+        keys = pool.submit(_wanted, wanted)
         with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            rows = [kinds.read(connection, where) for where in blocks_of(connection, run_id)]
-        asked, own = keys.result(), judgments.result()
-    judged = _judged(rows, own, kinds)
+            blocks = list(blocks_of(connection, run_id))
+            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
+            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
+        asked = keys.result()
+        read.judgments += judgments.result()
+    judged = _judged(read)
     found = _match(asked, judged, _valid(judged))
     of_run = judged.number
-    if lacking := np.unique(asked.keys.key[found.lacking]).tolist():
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            for some in chunks([key.decode() for key in lacking]):
-                where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
-                rows.append(kinds.read(connection, where))
-                own.append(_with_digests(read_judgments(connection, where)))
-        if sum(len(part.judgment) for part in rows) > len(judged.verdicts.judgment):
-            judged = _judged(rows, own, kinds)
-            found = _match(asked, judged, _valid(judged))
+    if (lacking := np.unique(asked.keys.key[found.lacking]).tolist()) and _read_elsewhere(ledger, run_id, lacking, read):
+        judged = _judged(read)
+        found = _match(asked, judged, _valid(judged))
     order = np.argsort(found.position, kind="stable")
-    at, position = found.row[order], found.position[order]
+    at, place = found.row[order], found.place[order]
     return VerdictColumns(
-        position=position,
-        judgment=judged.verdicts.judgment[at],
-        kind=judged.verdicts.kind[at],
-        kinds=kinds.all(),
-        **dict(zip(OF_VERDICT, judged.verdicts.numbers[:, at], strict=True)),
-        **dict(zip(OF_JUDGMENT, judged.numbers[:, found.place[order]], strict=True)),
+        position=found.position[order],
+        judgment=judged.number[place],
+        kind=judged.kind[at],
+        kinds=judged.kinds,
+        **dict(zip(OF_VERDICT, (column[at] for column in judged.of_verdict), strict=True)),
+        **dict(zip(OF_JUDGMENT, (column[place] for column in judged.numbers), strict=True)),
         elsewhere=np.setdiff1d(judged.number, of_run, assume_unique=True),
     )
 
@@ -180,6 +191,15 @@ class _Keyed(Struct, frozen=True):
     digest: Digests
 
 
+class _Read(Struct):
+    """What is read from the ledger, part by part."""
+
+    verdicts: list[Verdicts] = []
+    judgments: list[_Keyed] = []
+    of_verdict: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_VERDICT))
+    of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
+
+
 class _Wanted(Struct, frozen=True):
     """The keys of cases with 64 bits of each, and the order of these."""
 
@@ -188,13 +208,13 @@ class _Wanted(Struct, frozen=True):
     order: Numbers
 
 
+def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list[_Keyed]:
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        return [_with_digests(judgments_in(connection, where, kinds)) for where in blocks]
+
+
 def _with_digests(judgments: Judgments) -> _Keyed:
     return _Keyed(judgments, _digests(judgments.key))
-
-
-def _judgments_of_run(ledger: Ledger, run_id: str) -> list[_Keyed]:
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        return [_with_digests(read_judgments(connection, where)) for where in blocks_of(connection, run_id)]
 
 
 def _wanted(wanted: Callable[[], CaseKeys]) -> _Wanted:
@@ -203,54 +223,116 @@ def _wanted(wanted: Callable[[], CaseKeys]) -> _Wanted:
     return _Wanted(keys, digest, np.argsort(digest))
 
 
-class _Judged(Struct, frozen=True, kw_only=True):
-    """Judgments with a verdict at least, in order of their numbers.
+def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[bytes], read: _Read) -> bool:
+    """Add the judgments of other runs under some keys to what is read; return whether there are any."""
+    judgments: list[_Keyed] = []
+    verdicts: list[Verdicts] = []
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        for some in chunks([key.decode() for key in lacking]):
+            where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
+            found = judgments_in(connection, where, read.of_judgment)
+            if len(found.number):
+                judgments.append(_with_digests(found))
+                verdicts.append(verdicts_in(connection, where, read.of_verdict))
+    if judgments:
+        numbers = np.concatenate([one.judgments.number for one in judgments])
+        read.verdicts = [*(_without(some, numbers) for some in read.verdicts), *verdicts]  # some lie between those of the run
+        read.judgments += judgments
+    return bool(judgments)
 
-    The verdicts of each are `count` rows of `verdicts` from `first` on; `numbers` are as in `Judgments`.
+
+def _without(verdicts: Verdicts, judgments: Numbers) -> Verdicts:
+    kept = ~np.isin(verdicts.judgment, judgments)
+    return Verdicts(judgment=verdicts.judgment[kept], kind=verdicts.kind[kept], numbers=verdicts.numbers[:, kept])
+
+
+class _Judged(Struct, frozen=True, kw_only=True):
+    """Judgments with a verdict at least, in order of their numbers; `numbers` are as in `Judgments`.
+
+    The verdicts of each are `count` rows from `first` on, of kinds (places in `kinds`) and columns as in `Verdicts`.
     """
 
     number: Numbers
     digest: Digests
     key: Keys
-    numbers: Column
+    numbers: Sequence[Column]
     first: Numbers
     count: Numbers
     is_whole: Flags
-    verdicts: Verdicts
+    kind: Numbers
+    kinds: tuple[VerdictKind, ...]
+    of_verdict: Sequence[Column]
 
 
-def _judged(parts: Sequence[Verdicts], judgments: Sequence[_Keyed], kinds: KindReader) -> _Judged:
-    """Arrange what was read. A judgment that was stored while both were read, in either order, is left out."""
-    verdicts = _in_order(parts)
-    first = np.flatnonzero(np.diff(verdicts.judgment, prepend=-1))
-    number, count = verdicts.judgment[first], np.diff(np.append(first, len(verdicts.judgment)))
-    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some.judgments.number for some in judgments)])
-    key = np.concatenate([key_column(()), *(some.judgments.key for some in judgments)])
-    numbers = np.concatenate([np.zeros((len(OF_JUDGMENT), 0)), *(some.judgments.numbers for some in judgments)], axis=1)
-    digest = np.concatenate([np.zeros(0, dtype=np.uint64), *(some.digest for some in judgments)])
-    given = np.array([kind.outcome in GIVEN_NAMES for kind in kinds.all()], dtype=bool)
-    is_whole = np.logical_and.reduceat(given[verdicts.kind], first) if len(first) else np.zeros(0, dtype=bool)
+def _judged(read: _Read) -> _Judged:
+    """Arrange what was read.
+
+    Verdicts whose judgments were not read are left out, be they of other runs or stored while both were read, in either order.
+    """
+    judgment, of_verdict, *columns = _in_order(
+        [one.judgment for one in read.verdicts],
+        [one.kind for one in read.verdicts],
+        *([one.numbers[row] for one in read.verdicts] for row in range(len(OF_VERDICT))),
+    )
+    known, of_judgment, digest, key, *numbers = _in_order(
+        [one.judgments.number for one in read.judgments],
+        [one.judgments.kind for one in read.judgments],
+        [one.digest for one in read.judgments],
+        [one.judgments.key for one in read.judgments],
+        *([one.judgments.numbers[row] for one in read.judgments] for row in range(len(OF_JUDGMENT))),
+    )
+    first = np.flatnonzero(np.diff(judgment, prepend=-1))
+    number, count = judgment[first], np.diff(np.append(first, len(judgment)))
     if not np.array_equal(known, number):
-        order = np.argsort(known, kind="stable")
-        at = np.minimum(np.searchsorted(known[order], number), max(len(known) - 1, 0))
-        there = known[order][at] == number if len(known) else np.zeros(len(number), dtype=bool)
-        place = order[at[there]]
-        key, digest, numbers = key[place], digest[place], numbers[:, place]
-        number, first, count, is_whole = (some[there] for some in (number, first, count, is_whole))
+        at = np.searchsorted(known, number)
+        there = at < len(known)
+        there[there] = known[at[there]] == number[there]
+        of_verdict, *columns = (some[np.repeat(there, count)] for some in (of_verdict, *columns))
+        number, count = number[there], count[there]
+        first = np.cumsum(count) - count
+        of_judgment, digest, key, *numbers = (some[at[there]] for some in (of_judgment, digest, key, *numbers))
+    kind, kinds = _together(np.repeat(of_judgment, count), tuple(read.of_judgment), of_verdict, tuple(read.of_verdict))
+    given = np.array([one.outcome in GIVEN_NAMES for one in kinds], dtype=bool)[kind]
     return _Judged(
-        number=number, digest=digest, key=key, numbers=numbers, first=first, count=count, is_whole=is_whole, verdicts=verdicts
+        number=number,
+        digest=digest,
+        key=key,
+        numbers=numbers,
+        first=first,
+        count=count,
+        is_whole=np.logical_and.reduceat(given, first) if len(first) else np.zeros(0, dtype=bool),
+        kind=kind,
+        kinds=kinds,
+        of_verdict=columns,
     )
 
 
-def _in_order(parts: Sequence[Verdicts]) -> Verdicts:
-    """The verdicts of all parts, in order of judgments."""
-    judgment = np.concatenate([np.zeros(0, dtype=np.int64), *(one.judgment for one in parts)])
-    kind = np.concatenate([np.zeros(0, dtype=np.int64), *(one.kind for one in parts)])
-    numbers = np.concatenate([np.zeros((len(OF_VERDICT), 0)), *(one.numbers for one in parts)], axis=1)
-    if np.any(judgment[1:] < judgment[:-1]):
-        order = np.argsort(judgment, kind="stable")
-        judgment, kind, numbers = judgment[order], kind[order], numbers[:, order]
-    return Verdicts(judgment=judgment, kind=kind, numbers=numbers)
+def _in_order(*columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Each column in one piece, in order of the first one."""
+    whole = [np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64) for parts in columns]
+    if np.any(whole[0][1:] < whole[0][:-1]):
+        order = np.argsort(whole[0], kind="stable")
+        return [some[order] for some in whole]
+    return whole
+
+
+def _together(
+    of_judgment: Numbers, judgments: Sequence[tuple[Any, ...]], of_verdict: Numbers, verdicts: Sequence[tuple[Any, ...]]
+) -> tuple[Numbers, tuple[VerdictKind, ...]]:
+    """The kind of each verdict, and the kinds, from those of judgments and those of verdicts alone.
+
+    Raises:
+        StorageError: a verdict has an unknown outcome.
+    """
+    found, kind = distinct(of_judgment * len(verdicts) + of_verdict)
+    pairs = [divmod(code, len(verdicts)) for code in found.tolist()]
+    return kind, tuple(_kind_of(*judgments[judgment], *verdicts[verdict]) for judgment, verdict in pairs)
+
+
+def _kind_of(number: int, turn: int, repair: str, judge: str, steps: str, outcome: str, criterion: str) -> VerdictKind:
+    if outcome not in OUTCOME_NAMES:
+        raise StorageError(f"the ledger is damaged: a verdict has the unknown outcome {outcome!r}")
+    return VerdictKind(number, turn, outcome, repair, judge, criterion, TEXTS.decode(steps))
 
 
 class _Valid(Struct, frozen=True):
@@ -263,7 +345,7 @@ class _Valid(Struct, frozen=True):
 def _valid(judged: _Judged) -> _Valid:
     """Choose the latest whole judgment of each key, or the latest one where none is whole."""
     digest = judged.digest
-    order = np.argsort(digest, kind="stable")
+    order = np.argsort(digest)
     found = digest[order]
     is_last = np.ones(len(found), dtype=bool)
     is_last[:-1] = found[1:] != found[:-1]

@@ -29,7 +29,7 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.answers import Answers, CallTotals
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.column_reading import key_column
+from areopage.ledger.number_columns import key_column
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
