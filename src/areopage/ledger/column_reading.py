@@ -12,7 +12,8 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from areopage.errors import StorageError
-from areopage.ledger.number_columns import Column, Keys, Numbers, fetched, key_column, read_columns
+from areopage.ledger.key_digests import Digests, digests_of
+from areopage.ledger.number_columns import Column, Columns, Keys, Numbers, fetched, joined, key_column, read_columns
 
 BLOCK = 50_000
 """Judgments that are read together."""
@@ -57,20 +58,20 @@ class Where(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """Verdicts, a row each; `numbers` has a row for each of the columns of `OF_VERDICT`, NaN where one is NULL."""
+    """Verdicts, a row each; `numbers` are the columns of `OF_VERDICT`, NaN where one is NULL."""
 
     judgment: Numbers
     kind: Numbers
-    numbers: Column
+    numbers: Sequence[Column]
 
 
 class Judgments(Struct, frozen=True, kw_only=True):
-    """Judgments, a row each; `numbers` has a row for each of the columns of `OF_JUDGMENT`, NaN where one is NULL."""
+    """Judgments, a row each; `numbers` are the columns of `OF_JUDGMENT`, NaN where one is NULL, `digest` is that of the key."""
 
     number: Numbers
-    key: Keys
+    digest: Digests
     kind: Numbers
-    numbers: Column
+    numbers: Sequence[Column]
 
 
 class Kinds:
@@ -146,14 +147,14 @@ def blocks_of(connection: Connection, run_id: str) -> Iterator[Where]:
 
 def judgments_in(connection: Connection, where: Where, kinds: Kinds) -> Judgments:
     """Some judgments, with or without a verdict."""
-    wholes, numbers, key = _read(connection, kinds, "j.id", _of("j", OF_JUDGMENT), ("j.key",), *where.judgments)
-    return Judgments(number=wholes[0], kind=wholes[1], numbers=numbers, key=key)
+    found, kind = _read(connection, kinds, "j.id", _of("j", OF_JUDGMENT), ("j.key",), *where.judgments)
+    return Judgments(number=found.wholes[0], kind=kind, numbers=found.numbers, digest=digests_of(found.keys))
 
 
 def verdicts_in(connection: Connection, where: Where, kinds: Kinds) -> Verdicts:
     """The verdicts of some judgments."""
-    wholes, numbers, _ = _read(connection, kinds, "v.judgment_id", _of("v", OF_VERDICT), (), *where.verdicts)
-    return Verdicts(judgment=wholes[0], kind=wholes[1], numbers=numbers)
+    found, kind = _read(connection, kinds, "v.judgment_id", _of("v", OF_VERDICT), (), *where.verdicts)
+    return Verdicts(judgment=found.wholes[0], kind=kind, numbers=found.numbers)
 
 
 def _read(
@@ -164,17 +165,16 @@ def _read(
     keys: Sequence[str],
     source: str,
     values: tuple[Any, ...],
-) -> tuple[tuple[Numbers, Numbers], Column, Keys]:
-    """Ids and kinds of rows, their numbers and their keys.
+) -> tuple[Columns, Numbers]:
+    """Columns of rows, their ids the first of them, and their kinds.
 
     A value that was not met before has no number in the database's answer. It is looked up, and the rows are read again.
     """
     while True:
         code, known = kinds.expression()
         found = read_columns(connection, (id, code), numbers, keys, source, known + values)
-        ids, codes = found.wholes
-        if not np.any(codes < 0):
-            return (ids, kinds.numbered(codes)), found.numbers, found.keys
+        if not np.any(found.wholes[1] < 0):
+            return found, kinds.numbered(found.wholes[1])
         kinds.learn(connection, source, values)
 
 
@@ -187,8 +187,7 @@ def links_of(connection: Connection, run_id: str) -> tuple[Numbers, Keys]:
     ((last,),) = fetched(connection, "SELECT max(c.position) FROM run_cases c WHERE c.run_id = ?", (run_id,))
     spans = ((start, start + _CASES - 1) for start in range(0, -1 if last is None else last + 1, _CASES))
     parts = [read_columns(connection, ("c.position",), (), ("l.key",), source, (run_id, *span)) for span in spans]
-    position = np.concatenate([np.zeros(0, dtype=np.int64), *(part.wholes[0] for part in parts)])
-    return position, np.concatenate([key_column(()), *(part.keys for part in parts)])
+    return joined([part.wholes[0] for part in parts]), np.concatenate([key_column(()), *(part.keys for part in parts)])
 
 
 def _of(table: str, names: Sequence[str]) -> list[str]:

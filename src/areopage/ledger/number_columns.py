@@ -26,11 +26,32 @@ _SHORT, _FINE, _COARSE = 8, 60, 50
 
 
 class Columns(Struct, frozen=True):
-    """Columns of some rows: whole numbers, numbers with NaN for NULL (a row for each column), and keys."""
+    """Columns of some rows: whole numbers, numbers with NaN for NULL, and keys."""
 
     wholes: Sequence[Numbers]
-    numbers: Column
+    numbers: Sequence[Column]
     keys: Keys
+
+
+def unknown(rows: int) -> Column:
+    """A column of NaN, which takes no memory."""
+    return np.broadcast_to(np.float64(np.nan), rows)
+
+
+def _is_unknown(column: NDArray[Any]) -> bool:
+    return column.strides == (0,) and column.dtype.kind == "f"
+
+
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The parts of a column in one piece."""
+    if all(map(_is_unknown, parts)):
+        return unknown(sum(map(len, parts))) if parts else np.zeros(0, dtype=np.int64)
+    return np.concatenate(parts)
+
+
+def taken(column: NDArray[Any], rows: Numbers) -> NDArray[Any]:
+    """Some rows of a column, in this order."""
+    return unknown(len(rows)) if _is_unknown(column) else column[rows]
 
 
 def read_columns(
@@ -56,7 +77,7 @@ def read_columns(
             break
     return Columns(
         wholes=[database.wholes_in(one) for one in found[: len(wholes)]],
-        numbers=np.array([one if len(one) else np.full(count, np.nan) for one in read]).reshape(len(numbers), count),
+        numbers=tuple(one if len(one) else unknown(count) for one in read),
         keys=split_keys(found[len(wholes)] or b"") if keys else key_column(()),
     )
 
