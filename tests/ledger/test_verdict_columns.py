@@ -16,7 +16,7 @@ from areopage.errors import StorageError
 from areopage.ledger import column_reading
 from areopage.ledger.answer_tables import answer_judgments, run_cases, verdicts
 from areopage.ledger.answers import Answers, insert_answers
-from areopage.ledger.column_reading import key_column
+from areopage.ledger.number_columns import key_column
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.rows import is_whole
 from areopage.ledger.store import Ledger

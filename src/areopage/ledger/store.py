@@ -19,6 +19,7 @@ from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
 from areopage.ledger.rows import (
     RowValues,
+    among,
     aware,
     chunks,
     insert_into,
@@ -29,7 +30,6 @@ from areopage.ledger.rows import (
     judgment_of,
     judgment_row,
     naive,
-    numbered,
     outcome_of,
     row_of,
     storable,
@@ -191,7 +191,7 @@ class Ledger:
 
     def _texts(self, query: Select[Any]) -> list[str]:
         with storage_errors(self.place), self.engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+            return list(connection.execute(query).scalars().all())
 
     # --- judgments
 
@@ -217,7 +217,7 @@ class Ledger:
         found: dict[int, Judgment] = {}
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(numbers):
-                rows = connection.execute(select(judgments).where(numbered(judgments.c.id, part))).all()
+                rows = connection.execute(select(judgments).where(among(judgments.c.id, part))).all()
                 found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
         return found
 
@@ -227,8 +227,8 @@ class Ledger:
         columns = verdicts.c
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(numbers):
-                query = select(columns.judgment_id, columns.criterion, columns.reason).where(columns.judgment_id.in_(part))
-                found |= {(row[0], row[1]): row[2] for row in connection.execute(query)}
+                query = select(columns.judgment_id, columns.criterion, columns.reason).where(among(columns.judgment_id, part))
+                found |= {(row[0], row[1]): row[2] for row in connection.execute(query).all()}
         return found
 
     def last_judged(self, run_id: str, others: Sequence[int] = ()) -> dict[str, datetime]:
@@ -333,7 +333,7 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
         return []
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
-        for row in connection.execute(select(verdicts).where(numbered(verdicts.c.judgment_id, part))):
+        for row in connection.execute(select(verdicts).where(among(verdicts.c.judgment_id, part))).all():
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     names = rows[0]._fields
     return [judgment_of(dict(zip(names, row, strict=True)), tuple(said.get(row.id, ()))) for row in rows]

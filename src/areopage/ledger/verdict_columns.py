@@ -8,37 +8,32 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import NDArray
+from msgspec import Struct, field, structs
 from sqlalchemy import select
 
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.column_reading import (
+    KINDS_OF_JUDGMENT,
+    KINDS_OF_VERDICT,
     OF_JUDGMENT,
     OF_VERDICT,
-    Column,
     Judgments,
-    Keys,
-    KindReader,
-    Numbers,
-    VerdictKind,
+    Kinds,
     Verdicts,
     Where,
     blocks_of,
-    key_column,
+    judgments_in,
     links_of,
-    read_judgments,
+    verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
+from areopage.ledger.key_digests import digests_of
+from areopage.ledger.number_columns import Column, Keys, Numbers, joined, key_column, taken
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import GIVEN_NAMES, Scored, outcome_name
-
-Flags = NDArray[np.bool_]
-Digests = NDArray[np.uint64]
-
-_AT_ONCE = 4_096  # keys that are hashed or compared together: few enough to stay in the processor's cache
+from areopage.ledger.valid_judgments import Flags, Judged, VerdictKind, Wanted, judged, match
+from areopage.scoring.outcome import Scored, outcome_name
 
 
 class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
@@ -67,10 +62,12 @@ class VerdictColumns(Struct, frozen=True, kw_only=True, dict=True):
     written: Column
     elsewhere: Numbers
 
-    def rows(self, kept: Numbers | Flags) -> "VerdictColumns":
+    def rows(self, kept: Numbers) -> "VerdictColumns":
         """Some rows, in this order."""
+        if len(kept) == len(self.position) and np.array_equal(kept, np.arange(len(kept))):
+            return self
         names = ("position", "judgment", "kind", *OF_VERDICT, *OF_JUDGMENT)
-        return structs.replace(self, **{name: getattr(self, name)[kept] for name in names})
+        return structs.replace(self, **{name: taken(getattr(self, name), kept) for name in names})
 
     @cached_property
     def is_first_of_judgment(self) -> Flags:
@@ -92,7 +89,7 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         readings: by number.
     """
     kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind, score, mass, written = (some.copy() for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
+    kind, score, mass, written = (np.array(some) for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
         outcome = next(one.outcome for one in judgment.verdicts if one.criterion == before.criterion)
@@ -133,6 +130,19 @@ def joined_keys(parts: Sequence[CaseKeys]) -> CaseKeys:
     return CaseKeys(position=np.concatenate([one.position for one in every]), key=np.concatenate([one.key for one in every]))
 
 
+class _Read(Struct):
+    """What is read from the ledger, part by part."""
+
+    verdicts: list[Verdicts] = []
+    judgments: list[Judgments] = []
+    of_verdict: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_VERDICT))
+    of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
+
+    def judged(self) -> Judged:
+        """All of it."""
+        return judged(self.judgments, self.verdicts, self.of_judgment, self.of_verdict)
+
+
 def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> VerdictColumns:
     """Read the valid verdicts under the keys of a run's cases, in order of cases.
 
@@ -142,186 +152,64 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -
     Args:
         wanted: returns these keys; called in another thread while verdicts and judgments are read.
     """
-    kinds = KindReader()
+    read = _Read()
     with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys, judgments = pool.submit(_wanted, wanted), pool.submit(_judgments_of_run, ledger, run_id)
+        keys = pool.submit(_wanted, wanted)
         with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            rows = [kinds.read(connection, where) for where in blocks_of(connection, run_id)]
-        asked, own = keys.result(), judgments.result()
-    judged = _judged(rows, own, kinds)
-    found = _match(asked, judged, _valid(judged))
-    of_run = judged.number
-    if lacking := np.unique(asked.keys.key[found.lacking]).tolist():
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            for some in chunks([key.decode() for key in lacking]):
-                where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
-                rows.append(kinds.read(connection, where))
-                own.append(_with_digests(read_judgments(connection, where)))
-        if sum(len(part.judgment) for part in rows) > len(judged.verdicts.judgment):
-            judged = _judged(rows, own, kinds)
-            found = _match(asked, judged, _valid(judged))
+            blocks = list(blocks_of(connection, run_id))
+            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
+            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
+        asked, places = keys.result()
+        read.judgments += judgments.result()
+    every = read.judged()
+    of_run = every.number
+    found = match(places, every)
+    if (lacking := np.unique(asked.key[found.lacking]).tolist()) and _read_elsewhere(ledger, run_id, lacking, read):
+        every = read.judged()
+        found = match(places, every)
     order = np.argsort(found.position, kind="stable")
-    at, position = found.row[order], found.position[order]
+    at, place = found.row[order], found.place[order]
     return VerdictColumns(
-        position=position,
-        judgment=judged.verdicts.judgment[at],
-        kind=judged.verdicts.kind[at],
-        kinds=kinds.all(),
-        **dict(zip(OF_VERDICT, judged.verdicts.numbers[:, at], strict=True)),
-        **dict(zip(OF_JUDGMENT, judged.numbers[:, found.place[order]], strict=True)),
-        elsewhere=np.setdiff1d(judged.number, of_run, assume_unique=True),
+        position=found.position[order],
+        judgment=every.number[place],
+        kind=every.kind[at],
+        kinds=every.kinds,
+        **dict(zip(OF_VERDICT, (taken(column, at) for column in every.of_verdict), strict=True)),
+        **dict(zip(OF_JUDGMENT, (taken(column, place) for column in every.numbers), strict=True)),
+        elsewhere=np.setdiff1d(every.number, of_run, assume_unique=True) if every.number is not of_run else of_run[:0],
     )
 
 
-class _Keyed(Struct, frozen=True):
-    """Judgments with 64 bits of the key of each."""
-
-    judgments: Judgments
-    digest: Digests
-
-
-class _Wanted(Struct, frozen=True):
-    """The keys of cases with 64 bits of each, and the order of these."""
-
-    keys: CaseKeys
-    digest: Digests
-    order: Numbers
-
-
-def _with_digests(judgments: Judgments) -> _Keyed:
-    return _Keyed(judgments, _digests(judgments.key))
-
-
-def _judgments_of_run(ledger: Ledger, run_id: str) -> list[_Keyed]:
+def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list[Judgments]:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        return [_with_digests(read_judgments(connection, where)) for where in blocks_of(connection, run_id)]
+        return [judgments_in(connection, where, kinds) for where in blocks]
 
 
-def _wanted(wanted: Callable[[], CaseKeys]) -> _Wanted:
+def _wanted(wanted: Callable[[], CaseKeys]) -> tuple[CaseKeys, Wanted]:
     keys = wanted()
-    digest = _digests(keys.key)
-    return _Wanted(keys, digest, np.argsort(digest))
+    digest = digests_of(keys.key)
+    return keys, Wanted(keys.position, digest, np.argsort(digest.first))
 
 
-class _Judged(Struct, frozen=True, kw_only=True):
-    """Judgments with a verdict at least, in order of their numbers.
-
-    The verdicts of each are `count` rows of `verdicts` from `first` on; `numbers` are as in `Judgments`.
-    """
-
-    number: Numbers
-    digest: Digests
-    key: Keys
-    numbers: Column
-    first: Numbers
-    count: Numbers
-    is_whole: Flags
-    verdicts: Verdicts
-
-
-def _judged(parts: Sequence[Verdicts], judgments: Sequence[_Keyed], kinds: KindReader) -> _Judged:
-    """Arrange what was read. A judgment that was stored while both were read, in either order, is left out."""
-    verdicts = _in_order(parts)
-    first = np.flatnonzero(np.diff(verdicts.judgment, prepend=-1))
-    number, count = verdicts.judgment[first], np.diff(np.append(first, len(verdicts.judgment)))
-    known = np.concatenate([np.zeros(0, dtype=np.int64), *(some.judgments.number for some in judgments)])
-    key = np.concatenate([key_column(()), *(some.judgments.key for some in judgments)])
-    numbers = np.concatenate([np.zeros((len(OF_JUDGMENT), 0)), *(some.judgments.numbers for some in judgments)], axis=1)
-    digest = np.concatenate([np.zeros(0, dtype=np.uint64), *(some.digest for some in judgments)])
-    given = np.array([kind.outcome in GIVEN_NAMES for kind in kinds.all()], dtype=bool)
-    is_whole = np.logical_and.reduceat(given[verdicts.kind], first) if len(first) else np.zeros(0, dtype=bool)
-    if not np.array_equal(known, number):
-        order = np.argsort(known, kind="stable")
-        at = np.minimum(np.searchsorted(known[order], number), max(len(known) - 1, 0))
-        there = known[order][at] == number if len(known) else np.zeros(len(number), dtype=bool)
-        place = order[at[there]]
-        key, digest, numbers = key[place], digest[place], numbers[:, place]
-        number, first, count, is_whole = (some[there] for some in (number, first, count, is_whole))
-    return _Judged(
-        number=number, digest=digest, key=key, numbers=numbers, first=first, count=count, is_whole=is_whole, verdicts=verdicts
-    )
+def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[bytes], read: _Read) -> bool:
+    """Add the judgments of other runs under some keys to what is read; return whether there are any."""
+    judgments: list[Judgments] = []
+    verdicts: list[Verdicts] = []
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        for some in chunks([key.decode() for key in lacking]):
+            where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
+            found = judgments_in(connection, where, read.of_judgment)
+            if len(found.number):
+                judgments.append(found)
+                verdicts.append(verdicts_in(connection, where, read.of_verdict))
+    if judgments:
+        numbers = joined([one.number for one in judgments])
+        read.verdicts = [*(_without(some, numbers) for some in read.verdicts), *verdicts]  # some lie between those of the run
+        read.judgments += judgments
+    return bool(judgments)
 
 
-def _in_order(parts: Sequence[Verdicts]) -> Verdicts:
-    """The verdicts of all parts, in order of judgments."""
-    judgment = np.concatenate([np.zeros(0, dtype=np.int64), *(one.judgment for one in parts)])
-    kind = np.concatenate([np.zeros(0, dtype=np.int64), *(one.kind for one in parts)])
-    numbers = np.concatenate([np.zeros((len(OF_VERDICT), 0)), *(one.numbers for one in parts)], axis=1)
-    if np.any(judgment[1:] < judgment[:-1]):
-        order = np.argsort(judgment, kind="stable")
-        judgment, kind, numbers = judgment[order], kind[order], numbers[:, order]
-    return Verdicts(judgment=judgment, kind=kind, numbers=numbers)
-
-
-class _Valid(Struct, frozen=True):
-    """The valid judgment of each key, by its place among all judgments, in the order of `digest`."""
-
-    digest: Digests
-    place: Numbers
-
-
-def _valid(judged: _Judged) -> _Valid:
-    """Choose the latest whole judgment of each key, or the latest one where none is whole."""
-    digest = judged.digest
-    order = np.argsort(digest, kind="stable")
-    found = digest[order]
-    is_last = np.ones(len(found), dtype=bool)
-    is_last[:-1] = found[1:] != found[:-1]
-    if not is_last.all():
-        order = np.lexsort((judged.is_whole, digest))  # stable: the latest of a kind is the last
-    return _Valid(found[is_last], order[is_last])
-
-
-class _Match(Struct, frozen=True):
-    """The rows of verdicts under the wanted keys with the places of their judgments among all and the cases' positions.
-
-    And which keys have no whole judgment.
-    """
-
-    row: Numbers
-    place: Numbers
-    position: Numbers
-    lacking: Flags
-
-
-def _match(wanted: _Wanted, judged: _Judged, valid: _Valid) -> _Match:
-    """Look the wanted keys up. Keys are compared by 64 bits of them, then as a whole."""
-    digest, order = wanted.digest, wanted.order
-    at = np.empty(len(digest), dtype=np.int64)
-    at[order] = np.searchsorted(valid.digest, digest[order])  # in order, memory is read once
-    there = at < len(valid.digest)
-    there[there] = valid.digest[at[there]] == digest[there]
-    place = valid.place[at[there]]
-    is_same = _equal_keys(judged.key, place, wanted.keys.key, np.flatnonzero(there))
-    there[there], place = is_same, place[is_same]
-    count = judged.count[place]
-    steps = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    lacking = ~there
-    lacking[there] = ~judged.is_whole[place]
-    row, position = np.repeat(judged.first[place], count) + steps, np.repeat(wanted.keys.position[there], count)
-    return _Match(row, np.repeat(place, count), position, lacking)
-
-
-def _equal_keys(first: Keys, places: Numbers, second: Keys, others: Numbers) -> Flags:
-    """Whether the keys at these places of one array are those at the places of another one."""
-    found = np.empty(len(places), dtype=bool)
-    for start in range(0, len(places), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        found[part] = first[places[part]] == second[others[part]]
-    return found
-
-
-def _digests(keys: Keys) -> Digests:
-    """64 bits of each key, whatever the width of the array."""
-    found = np.empty(len(keys), dtype=np.uint64)
-    width = -(-keys.dtype.itemsize // 8)
-    for start in range(0, len(keys), _AT_ONCE):
-        some = np.ascontiguousarray(keys[start : start + _AT_ONCE])
-        words = np.zeros((len(some), width * 8), dtype=np.uint8)
-        words[:, : keys.dtype.itemsize] = some.view(np.uint8).reshape(len(some), keys.dtype.itemsize)
-        mixed = np.zeros(len(some), dtype=np.uint64)
-        for word in words.view(np.uint64).T:
-            further = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
-            mixed = np.where(word == 0, mixed, further ^ (further >> np.uint64(29)))  # keys of any width of the array alike
-        found[start : start + len(some)] = mixed
-    return found
+def _without(verdicts: Verdicts, judgments: Numbers) -> Verdicts:
+    kept = np.flatnonzero(~np.isin(verdicts.judgment, judgments))
+    numbers = tuple(taken(column, kept) for column in verdicts.numbers)
+    return Verdicts(judgment=verdicts.judgment[kept], kind=verdicts.kind[kept], numbers=numbers)

@@ -28,7 +28,7 @@ def with_history(view: RunView, ledger: Ledger) -> RunView:
     Raises:
         StorageError: the ledger cannot be read.
     """
-    parts = panel_parts(view.spec, load_run_cases(ledger, view.run.id))
+    parts = panel_parts(view.spec, view.items)
     candidates = list(_candidates(view, ledger))
     before = (one for one in candidates if one[1].mode == view.spec.mode and one[0].created_at < view.run.created_at)
     earlier = next((_compared(view, parts, *one, ledger) for one in before), None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import fsum
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -99,8 +100,8 @@ def run_columns(
         (criteria.get(kind.criterion, -1), judges.get(kind.judge, -1), kind.pass_index, kind.turn, CODES[kind.outcome])
         for kind in verdicts.kinds
     ]
-    of_kind = np.array(kinds, dtype=np.int64).reshape(-1, 5)[verdicts.kind]
-    criterion, judge, number, turn, code = of_kind.T
+    table = np.array(kinds, dtype=np.int32).reshape(-1, 5).T
+    criterion, judge, number, turn, code = (column[verdicts.kind] for column in table)
     rows = _row_of(passes, verdicts.position, criterion, turn)
     kept = (rows >= 0) & (criterion >= 0) & (judge >= 0) & (number >= 1)
     kept[kept] = number[kept] <= passes.planned[rows[kept], judge[kept]]
@@ -174,22 +175,24 @@ def _plan_items(
         counts[row, judge] = planned.of(cases[case].case.id, ids[criterion], spec.judges[judge], turn)
 
 
-def _row_of(passes: PassColumns, position: Numbers, criterion: Numbers, turn: Numbers) -> Numbers:
+def _row_of(passes: PassColumns, position: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32]) -> NDArray[np.intp]:
     """The row of each place; −1 where none is planned."""
     turns = int(max(passes.turn.max(initial=0), turn.max(initial=0))) + 1
 
-    def numbered(case: Numbers, of: Numbers, at: Numbers) -> Numbers:
-        return (case * len(passes.criteria) + of) * turns + at
+    def numbered(case: NDArray[Any], of: NDArray[Any], at: NDArray[Any]) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = (case.astype(np.int64) * len(passes.criteria) + of) * turns + at
+        return found
 
     judged = np.flatnonzero(~passes.by_rule)
-    own = numbered(*(some[judged].astype(np.int64) for some in (passes.case, passes.criterion, passes.turn)))
+    own = numbered(passes.case[judged], passes.criterion[judged], passes.turn[judged])
     order = np.argsort(own)
+    own, judged = own[order], judged[order]
     wanted = numbered(position, criterion, turn)
-    at = np.searchsorted(own[order], wanted)
+    at = np.searchsorted(own, wanted)
     there = at < len(own)
-    there[there] = own[order][at[there]] == wanted[there]
-    found = np.full(len(wanted), -1, dtype=np.int64)
-    found[there] = judged[order][at[there]]
+    there[there] = own[at[there]] == wanted[there]
+    found = np.full(len(wanted), -1, dtype=np.intp)
+    found[there] = judged[at[there]]
     return found
 
 

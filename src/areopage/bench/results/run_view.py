@@ -29,7 +29,7 @@ from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
 from areopage.ledger.answers import Answers, CallTotals
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
-from areopage.ledger.column_reading import key_column
+from areopage.ledger.number_columns import key_column
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.run_people import People, people_of
@@ -213,7 +213,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         scores, states = self.scores.criteria, self.stored.states
         return tuple(missing_verdicts(self.columns, self.judgments, scores, unanswered, states, self._first))
 
-    @property
+    @cached_property
     def unscored(self) -> tuple[str, ...]:
         """The ids of the cases that are judged and lack a criterion's score."""
         judged = {one.case_id for one in self.missing if one.judge}
@@ -221,7 +221,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         lacking = np.unique(scores.case[scores.is_missing]).tolist()
         return tuple(scores.cases[case] for case in lacking if scores.cases[case] in judged)
 
-    @property
+    @cached_property
     def refused_first(self) -> tuple[str, ...]:
         """The ids of the cases with a criterion whose failures count first that a judge refused to judge."""
         refused = (one.case_id for one in self.missing if one.judge and one.state == "refused" and one.counts_first)
@@ -242,7 +242,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         found = ((item.case.id, item.case.response) for item in self.items)
         return tuple(id for id, response in found if response is None or id in self.stored.states)
 
-    @property
+    @cached_property
     def without_response(self) -> tuple[str, ...]:
         """The ids of the cases without a response; an erased one has none."""
         missing = {*self.stored.unanswered, *self.erased}
@@ -303,7 +303,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
             if cut:
                 yield Note("cut_documents", {"n": len(cut), "judge": judge.name, "cases": tuple(cut)})
 
-    @property
+    @cached_property
     def addressing(self) -> tuple[str, ...]:
         """The ids of the cases that address the judge, by the signs in their judgments."""
         marked = self.columns.addressing()
