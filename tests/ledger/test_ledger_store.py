@@ -1,5 +1,6 @@
 """The ledger keeps what it is given, and tells which attempt counts."""
 
+import gc
 import random
 import secrets
 from collections.abc import Callable
@@ -280,3 +281,17 @@ def test_the_monitors_run_is_put_once(location: str, open_ledger: Opener) -> Non
     ledger.put_panel(panel(spec='{"later": true}'))
     assert ledger.panel("m") == panel()
     assert ledger.panel("n") is None
+
+
+def test_looking_judgments_up_leaves_nothing_in_reference_cycles(ledger: Ledger, judgment: Make) -> None:
+    keys = [f"{n:064}" for n in range(20)]
+    ledger.append([judgment(key) for key in keys])
+    for _ in range(2):  # the first time, statements are compiled
+        gc.collect()
+        gc.disable()
+        try:
+            assert set(ledger.judgments(keys)) == ledger.judged_after(keys, 0) == set(keys)
+            left = gc.collect()
+        finally:
+            gc.enable()
+    assert left == 0

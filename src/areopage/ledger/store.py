@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -43,6 +43,12 @@ _BEGIN_LOCK = 0x0A5E0B
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 _OUTCOME = msgspec.json.Decoder(StoredOutcome)
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
+# made once: a condition on many keys that is made for one query keeps them in a reference cycle
+_ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
+_KEYS_AFTER = select(judgments.c.key).where(
+    judgments.c.key.in_(bindparam("keys", expanding=True)), judgments.c.id > bindparam("number")
+)
+_VERDICTS = select(verdicts).where(verdicts.c.judgment_id.in_(bindparam("numbers", expanding=True)))
 
 
 class Ledger:
@@ -287,8 +293,7 @@ class Ledger:
         found: set[str] = set()
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(keys):
-                query = select(judgments.c.key).where(judgments.c.key.in_(part), judgments.c.id > number)
-                found.update(connection.execute(query).scalars())
+                found.update(connection.execute(_KEYS_AFTER, {"keys": part, "number": number}).scalars())
         return found
 
     def judgment_counts(self) -> dict[str, int]:
@@ -321,7 +326,7 @@ class Ledger:
     def _attempts(self, keys: Sequence[str]) -> Iterator[Judgment]:
         for part in chunks(keys):
             with self.engine.connect() as connection:
-                rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()
+                rows = connection.execute(_ATTEMPTS, {"keys": part}).all()
                 found = judgments_of(connection, rows)
             yield from found
 
@@ -330,7 +335,7 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
     """Read judgments with their verdicts from rows, in order."""
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
-        for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_(part))):
+        for row in connection.execute(_VERDICTS, {"numbers": part}):
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     return [judgment_of(row, tuple(said.get(row.id, ()))) for row in rows]
 
@@ -388,6 +393,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_([one["id"] for one in rows]))):
+    for row in connection.execute(_VERDICTS, {"numbers": [one["id"] for one in rows]}):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]
