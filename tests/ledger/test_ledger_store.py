@@ -200,8 +200,8 @@ def three(location: str, open_ledger: Opener) -> Ledger:
 
 def test_runs_come_back_newest_first_with_their_cases_in_order(three: Ledger) -> None:
     assert three.runs() == [run("child-2", 2), run("child-1", 1, finished=True), run("adult-1", 0)]
-    assert three.run_cases("child-1") == ["child-1", '"\\ud83d"', "\ufffd"]
-    assert three.run_cases("none") == []
+    assert list(three.run_cases("child-1")) == ["child-1", '"\\ud83d"', "\ufffd"]
+    assert list(three.run_cases("none")) == []
 
 
 def test_the_newest_unfinished_run_of_a_fingerprint_is_found(three: Ledger) -> None:
