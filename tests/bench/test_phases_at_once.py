@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from areopage.bench.execution.context import Silent
+from areopage.bench.execution.courses import AT_ONCE
 from areopage.bench.execution.phases import TARGET_PHASE, places, servers
 from areopage.bench.execution.run import RunPart
 from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark
@@ -240,6 +241,21 @@ def test_the_next_judge_of_a_hosted_server_begins_while_the_last_calls_of_the_on
     server.faults.hold = False
     end = ended(process)
     assert end.code == 0, end.err
+
+
+def test_the_next_judge_of_a_hosted_server_waits_for_the_last_blocks_of_the_one_before(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    write_config(suite, endpoints={"one": endpoint(server, "openai")})
+    server.latency = 0.01
+    judges = ("--judge", "alpha=openai@one:fake-a", "--judge", "beta=openai@one:fake-b")
+    cases = 96  # twelve blocks of eight calls
+    options = (*dataset(command, cases), *judges, "--criteria", CRITERIA[0], "--passes", "1")
+    end = ended(begin(command, suite, *options))
+    assert end.code == 0, end.err
+    asked = [call.model for call in server.calls]
+    assert asked.count("fake-a") == asked.count("fake-b") == cases
+    assert asked.index("fake-b") >= cases - (AT_ONCE + 1) * 8
 
 
 # --- the rule

@@ -11,6 +11,7 @@ from areopage.bench.conversations.children import is_protected
 from areopage.bench.spec import RunCase, RunSpec, Target
 from areopage.bench.target_prompts import build_prompt
 from areopage.cases.records import Case
+from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.plan import JudgedCase
@@ -79,7 +80,8 @@ def judged_cases(
 
 def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str, Answer]) -> list[JudgedCase]:
     """The cases with a response, like `judged_cases`; the answers are by case."""
-    criteria = spec.criteria_by_id()
+    by_id = spec.criteria_by_id()
+    criteria: dict[tuple[str, ...], tuple[Criterion, ...]] = {}  # cases with equal criteria share them
     judged: list[JudgedCase] = []
     for item in cases:
         if item.case.response is None and item.answer_id:
@@ -87,7 +89,9 @@ def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str
         case = item.case if item.case.response is not None else _as_read(item.case, answers.get(item.case.id))
         if case is None:
             continue
-        judged.append(JudgedCase(case=case, criteria=tuple(criteria[key] for key in item.criteria), given=given_in(item)))
+        if item.criteria not in criteria:
+            criteria[item.criteria] = tuple(by_id[key] for key in item.criteria)
+        judged.append(JudgedCase(case=case, criteria=criteria[item.criteria], given=given_in(item)))
     return judged
 
 

@@ -3,7 +3,7 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.bench.target_prompts import Mode
 from areopage.cases.records import Case
-from areopage.digest import digest_of
+from areopage.digest import digest_of_list
 from areopage.jury.judges import Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.records import Run
@@ -66,6 +66,21 @@ class RunCase(Struct, frozen=True, kw_only=True):
     criteria: tuple[str, ...]
     ruled_out: tuple[str, ...] = ()
     answer_id: str = ""
+
+
+def shared_parts(cases: Iterable[RunCase]) -> Iterator[RunCase]:
+    """Cases that have just been read, with what many have alike held once: their criteria, categories, readers and source."""
+    known: dict[Any, Any] = {}
+    for item in cases:
+        for one, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
+            for name in names:
+                value = getattr(one, name)
+                msgspec.structs.force_setattr(one, name, known.setdefault(value, value))
+        yield item
+
+
+_ALIKE_IN_RUN = ("criteria", "ruled_out")
+_ALIKE = ("category", "subcategory", "maturity", "source", "criteria_selection", "system", "tags")
 
 
 class Reassessed(Struct, frozen=True, kw_only=True):
@@ -139,7 +154,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         return ModelReference.parse(self.answered_by).title if ":" in self.answered_by else self.answered_by
 
 
-def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
+def fingerprint_of(spec: RunSpec, cases: Sequence[RunCase]) -> str:
     """Hash the options that determine results; speed options are excluded."""
     determining: list[Any] = [
         spec.suite,
@@ -160,11 +175,11 @@ def fingerprint_of(spec: RunSpec, cases: tuple[RunCase, ...]) -> str:
         spec.twin_tag,
         spec.salt,
         spec.joint,
-        cases,
+        iter(cases),
     ]
     if spec.adaptive is not None:
         determining.append(spec.adaptive)
-    return digest_of(determining)
+    return digest_of_list(determining)
 
 
 def encode_spec(spec: RunSpec) -> str:

@@ -199,7 +199,8 @@ class _Intake:
 
     def __init__(self, rules: BuildRules, max_cases: int) -> None:
         self._rules, self._max_cases = rules, max_cases
-        self._first_seen: dict[str, tuple[Path, int]] = {}
+        self.places: dict[str, tuple[str, int]] = {}
+        """The file and row of each case, by its id."""
         self.lines: dict[str, int] = {}
         self.cases: list[Case] = []
         self.rejected: list[RejectedRow] = []
@@ -231,21 +232,17 @@ class _Intake:
         if case.response is not None:
             self.response_columns[row.names[plan.fields["response"]]] = None
 
-    def places(self) -> dict[str, tuple[str, int]]:
-        """The file and row of each case, by its id."""
-        return {case_id: (str(path), row) for case_id, (path, row) in self._first_seen.items()}
-
     def _accept(self, case: Case, path: Path, number: int) -> None:
         if len(self.cases) >= self._max_cases:
             raise DatasetError(f"{path}: row {number}: more than {self._max_cases:,} usable cases: split the file")
         self.cases.append(case)
-        self._first_seen[case.id] = (path, number)
+        self.places[case.id] = (str(path), number)
 
     def _with_free_id(self, built: Built) -> Case:
         case = built.case
-        if case.id in self._first_seen and built.spare_id:
+        if case.id in self.places and built.spare_id:
             case = msgspec.structs.replace(case, id=built.spare_id)
-        if first := self._first_seen.get(case.id):
+        if first := self.places.get(case.id):
             what = "the same row stands at" if built.spare_id else f"the id {clip(case.id, 80)!r} is taken by"
             raise ValueError(f"{what} {first[0]} row {first[1]}")
         return case
@@ -304,7 +301,7 @@ def load_dataset(
         maturity_defaulted=intake.maturity_defaulted,
         unread_columns=tuple(intake.unread),
         response_columns=tuple(intake.response_columns),
-        places=intake.places(),
+        places=intake.places,
         lines=intake.lines,
     )
 

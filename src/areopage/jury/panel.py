@@ -20,6 +20,7 @@ from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
 from areopage.jury.plan import CallPlan, JudgedCase, PassesOf, all_passes, no_passes
+from areopage.jury.shown import ShownCases
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference
@@ -184,6 +185,7 @@ def call_plan(
     judge: Judge,
     passes_of: PassesOf = all_passes,
     passes_before: PassesOf = no_passes,
+    shown: ShownCases | None = None,
 ) -> CallPlan:
     """The calls of a judge of the panel.
 
@@ -191,13 +193,22 @@ def call_plan(
 
     Args:
         passes_of, passes_before: which passes are planned; see `CallPlan`.
+        shown: the digests of the cases, used where the judge is shown all of each case.
     """
-    shown = cases
+    fitted = cases
     if judge.is_model and panel.context is not None:
-        shown = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
-    shown = _fitted_to(judge, panel, shown)
-    joint = panel.joint and judge.is_model
-    return CallPlan(judge, shown, panel.personas, panel.salt, joint=joint, passes_of=passes_of, passes_before=passes_before)
+        fitted = [msgspec.structs.replace(one, case=_fitted(one.case, panel.context)) for one in cases]
+    fitted = _fitted_to(judge, panel, fitted)
+    return CallPlan(
+        judge,
+        fitted,
+        panel.personas,
+        panel.salt,
+        joint=panel.joint and judge.is_model,
+        passes_of=passes_of,
+        passes_before=passes_before,
+        shown=shown if fitted is cases else None,
+    )
 
 
 def _fitted_to(judge: Judge, panel: Panel, cases: Sequence[JudgedCase]) -> Sequence[JudgedCase]:

@@ -16,12 +16,12 @@ from msgspec import Struct
 from areopage.cases.personas import Persona
 from areopage.cases.records import Case
 from areopage.criteria.fence import HARDENED, Hardening
-from areopage.criteria.prompts import TEMPLATE_VERSION, case_content, criterion_content
-from areopage.criteria.reader import reader_content
+from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SCOPES, WHOLE, Scope, case_at, concerns, turns_to_judge
+from areopage.criteria.scopes import SCOPES, WHOLE, case_at, concerns, is_conversation
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
+from areopage.jury.shown import Shown, ShownCases
 
 METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
 """How a judge's answer becomes a score; part of a judgment's key."""
@@ -70,13 +70,6 @@ class Shared(Struct, frozen=True):
     cases: tuple[str, ...]
 
 
-class _Shown(Struct, frozen=True, gc=False):
-    """The number of a reply (or `WHOLE`), and the digest of what a judge is shown with it."""
-
-    turn: int
-    digest: bytes
-
-
 class CallPlan:
     """The calls of one judge. They are made anew whenever they are asked for; only digests of what is shown are held."""
 
@@ -91,6 +84,7 @@ class CallPlan:
         passes_of: PassesOf = all_passes,
         passes_before: PassesOf = no_passes,
         hardening: Hardening = HARDENED,
+        shown: ShownCases | None = None,
     ) -> None:
         """Group the calls by criteria, which lets a server cache the constant part of the prompt.
 
@@ -101,16 +95,21 @@ class CallPlan:
             passes_of: how many passes are planned; of a joint call by its first criterion.
             passes_before: how many of these are left out, the first ones.
             hardening: what an audit asks without; its judgments are under keys of their own.
+            shown: the digests of these cases, where plans of other judges use them too.
         """
         self._judge, self._cases, self._personas, self._hardening = judge, cases, personas, hardening
         self._passes_of, self._passes_before = passes_of, passes_before
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
+        of_kind: dict[tuple[int, bool], list[array[int]]] = {}  # where cases share a tuple of criteria, it is looked at once
         for place, judged in enumerate(cases):
-            for group in groups_of(judge, judged.criteria, judged.case, joint=joint):
-                self._places.setdefault(group, array("I")).append(place)
+            kind = (id(judged.criteria), is_conversation(judged.case))
+            if kind not in of_kind:
+                groups = groups_of(judge, judged.criteria, judged.case, joint=joint)
+                of_kind[kind] = [self._places.setdefault(group, array("I")) for group in groups]
+            for places in of_kind[kind]:
+                places.append(place)
         self._prefixes = {group: _pass_digests(judge, group, salt, hardening) for group in self._places}
-        self._shown: dict[Scope, dict[int, tuple[_Shown, ...]]] = {}
-        self._alike: dict[Scope, dict[bytes, list[int]]] = {}
+        self._shown = shown or ShownCases(cases, personas)
 
     @property
     def groups(self) -> Sequence[tuple[Criterion, ...]]:
@@ -121,7 +120,7 @@ class CallPlan:
         """All calls, grouped by criteria and reader; cases that are alike have a call each, with the same key."""
         for group, places in self._places.items():
             for place in self._by_reader(places):
-                for one in self._shown_of(place, group[0].scope):
+                for one in self._shown.of(place, group[0].scope):
                     case = self._case(place, one.turn)
                     for number in self._passes(place, group, one.turn):
                         yield self._call(case, group, one, number)
@@ -134,9 +133,9 @@ class CallPlan:
             start, stop: places in the sequence of cases; `stop` is the first that is left out.
         """
         places, scope = self._places[group], group[0].scope
-        alike = self._alike_in(scope)
+        alike = self._shown.alike(scope)
         for place in self._by_reader(places[bisect_left(places, start) : bisect_left(places, stop)]):
-            for one in self._shown_of(place, scope):
+            for one in self._shown.of(place, scope):
                 case = self._case(place, one.turn)
                 others = [other for other in alike.get(one.digest, ()) if other != place and self._has(group, other)]
                 for number in self._passes(place, group, one.turn):
@@ -153,7 +152,7 @@ class CallPlan:
         case = self._cases[place].case
         return case if turn == WHOLE else case_at(case, turn)
 
-    def _call(self, case: Case, group: tuple[Criterion, ...], one: _Shown, number: int) -> PlannedCall:
+    def _call(self, case: Case, group: tuple[Criterion, ...], one: Shown, number: int) -> PlannedCall:
         return PlannedCall(
             key=hashlib.sha256(f"{self._prefixes[group][number - 1]}{one.digest.hex()}".encode()).hexdigest(),
             case=case,
@@ -173,27 +172,6 @@ class CallPlan:
         at = bisect_left(places, place)
         return at < len(places) and places[at] == place
 
-    def _shown_of(self, place: int, scope: Scope) -> tuple[_Shown, ...]:
-        known = self._shown.setdefault(scope, {})
-        if place not in known:
-            known[place] = tuple(_shown_in(self._cases[place], scope, self._personas))
-        return known[place]
-
-    def _alike_in(self, scope: Scope) -> Mapping[bytes, list[int]]:
-        """The places of cases with the same digest, by digest; a digest of one case is left out."""
-        if scope not in self._alike:
-            first: dict[bytes, int] = {}
-            found: dict[bytes, list[int]] = {}
-            places = {place for group, some in self._places.items() if group[0].scope == scope for place in some}
-            for place in sorted(places):
-                for one in self._shown_of(place, scope):
-                    if one.digest in first:
-                        found.setdefault(one.digest, [first[one.digest]]).append(place)
-                    else:
-                        first[one.digest] = place
-            self._alike[scope] = found
-        return self._alike[scope]
-
 
 def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:
     """The criteria that each call of a judge about a case asks about.
@@ -209,13 +187,6 @@ def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
     """The criteria of each scope, in their order; scopes without criteria are left out."""
     groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
     return [group for group in groups if group]
-
-
-def _shown_in(judged: JudgedCase, scope: Scope, personas: Mapping[str, Persona]) -> Iterator[_Shown]:
-    reader = {"reader": reader_content(judged.case, personas.get(judged.case.maturity))}
-    for turn in turns_to_judge(scope, judged.case, judged.given):
-        case = judged.case if turn == WHOLE else case_at(judged.case, turn)
-        yield _Shown(turn, bytes.fromhex(digest_of(case_content(case, scope) | reader)))
 
 
 def _pass_digests(judge: Judge, criteria: tuple[Criterion, ...], salt: str, hardening: Hardening) -> list[str]:

@@ -128,11 +128,12 @@ class Answers:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id)).all()
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
-    def noted_in(self, run_id: str) -> set[int]:
-        """Return the positions of a run's cases whose answer is noted, whether erased since or not."""
-        query = select(run_cases.c.position).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
+    def noted_in(self, run_id: str) -> dict[int, int]:
+        """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
+        query = select(run_cases.c.position, run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return set(connection.execute(query).scalars())
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def longer_than(self, run_id: str, characters: int) -> set[int]:
         """Return the positions of a run's cases whose answers have more characters."""

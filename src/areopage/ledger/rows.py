@@ -37,7 +37,9 @@ def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
 
 
 def among(column: Column[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-    """A condition on a column with numbers written into the query: PostgreSQL's driver is slow to bind hundreds of values."""
+    """A condition on a column, of distinct numbers that the query names: PostgreSQL's driver is slow to bind hundreds."""
+    if numbers and max(numbers) - min(numbers) + 1 == len(numbers):
+        return column.between(min(numbers), max(numbers))
     return column.in_(bindparam(None, list(numbers), expanding=True, unique=True, literal_execute=True))
 
 

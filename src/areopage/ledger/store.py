@@ -2,14 +2,15 @@
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -37,13 +38,26 @@ from areopage.ledger.rows import (
     verdict_row,
 )
 from areopage.ledger.schema import ledger_meta
+from areopage.scoring.outcome import GIVEN_NAMES
 
 _BEGIN_LOCK = 0x0A5E0B
 """PostgreSQL's advisory lock that processes take in turn to begin a run."""
 
 SECRET = "secret"  # noqa: S105 - the row's name, not its value
 _OUTCOME = msgspec.json.Decoder(StoredOutcome)
+_CASES_AT_ONCE = 1_000
+"""Cases of a run that are written or read together: texts of many are never in memory at once."""
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
+# made once: a condition on many keys that is made for one query keeps them in a reference cycle
+_ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
+_KEYS_AFTER = select(judgments.c.key).where(
+    judgments.c.key.in_(bindparam("keys", expanding=True)), judgments.c.id > bindparam("number")
+)
+_GIVEN = verdicts.c.outcome.in_(GIVEN_NAMES)
+_SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
+_WHOLE = select(judgments.c.key).where(
+    judgments.c.key.in_(bindparam("keys", expanding=True)), _SAID.exists(), ~_SAID.where(~_GIVEN).exists()
+)
 
 
 class Ledger:
@@ -98,12 +112,12 @@ class Ledger:
 
     # --- runs
 
-    def create_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> None:
+    def create_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = ()) -> None:
         """Append a run with its cases and rejected rows (as JSON), in order."""
         with storage_errors(self.place), self.engine.begin() as connection:
             _insert_run(connection, run, cases, rejected)
 
-    def begin_run(self, run: Run, cases: Sequence[str], rejected: Sequence[str] = ()) -> Run:
+    def begin_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = ()) -> Run:
         """Append a run unless an unfinished benchmark run has its fingerprint.
 
         Of several processes that begin equal runs at the same time, one appends its run and all get that one.
@@ -181,15 +195,20 @@ class Ledger:
         with storage_errors(self.place), self.engine.connect() as connection:
             return [_run_of(row) for row in connection.execute(_newest(query))]
 
-    def run_cases(self, run_id: str) -> list[str]:
-        """Return the cases of a run in order."""
-        return self._texts(select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position))
+    def run_cases(self, run_id: str) -> Iterator[str]:
+        """Return the cases of a run in order, read as they are asked for."""
+        query = select(run_cases.c.case).where(run_cases.c.run_id == run_id).order_by(run_cases.c.position)
+        first, found = 0, [""]
+        while found:
+            portion = run_cases.c.position.between(first, first + _CASES_AT_ONCE - 1)
+            with storage_errors(self.place), self.engine.connect() as connection:
+                found = list(connection.execute(query.where(portion)).scalars())
+            yield from found
+            first += _CASES_AT_ONCE
 
     def run_rejected(self, run_id: str) -> list[str]:
         """Return the rejected rows of a run in order."""
-        return self._texts(select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position))
-
-    def _texts(self, query: Select[Any]) -> list[str]:
+        query = select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position)
         with storage_errors(self.place), self.engine.connect() as connection:
             return list(connection.execute(query).scalars().all())
 
@@ -288,8 +307,7 @@ class Ledger:
         found: set[str] = set()
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(keys):
-                query = select(judgments.c.key).where(judgments.c.key.in_(part), judgments.c.id > number)
-                found.update(connection.execute(query).scalars())
+                found.update(connection.execute(_KEYS_AFTER, {"keys": part, "number": number}).scalars())
         return found
 
     def judgment_counts(self) -> dict[str, int]:
@@ -319,10 +337,18 @@ class Ledger:
         with storage_errors(self.place):
             return list(self._attempts(sorted(keys)))
 
+    def judged_wholly(self, keys: Sequence[str]) -> set[str]:
+        """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
+        found: set[str] = set()
+        with storage_errors(self.place), self.engine.connect() as connection:
+            for part in chunks(keys):
+                found.update(connection.execute(_WHOLE, {"keys": part}).scalars())
+        return found
+
     def _attempts(self, keys: Sequence[str]) -> Iterator[Judgment]:
         for part in chunks(keys):
             with self.engine.connect() as connection:
-                rows = connection.execute(select(judgments).where(judgments.c.key.in_(part)).order_by(judgments.c.id)).all()
+                rows = connection.execute(_ATTEMPTS, {"keys": part}).all()
                 found = judgments_of(connection, rows)
             yield from found
 
@@ -359,16 +385,16 @@ def _run_row(run: Run) -> dict[str, Any]:
     return row_of(run) | {"created_at": naive(run.created_at), "finished_at": finished, "outcome": outcome}
 
 
-def _insert_run(connection: Connection, run: Run, cases: Sequence[str], rejected: Sequence[str]) -> None:
+def _insert_run(connection: Connection, run: Run, cases: Iterable[str], rejected: Iterable[str]) -> None:
     added = _run_row(run)
     connection.execute(insert(runs), [added])
     seal(connection, "added", "runs", [added])
     for table, column, texts in ((run_cases, "case", cases), (run_rejected, "row", rejected)):
-        rows = [{"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts)]
-        if rows:
-            connection.execute(insert(table), rows)
-        if table is run_cases:
-            seal(connection, "added", "run_cases", [placed(row) for row in rows])
+        rows = ({"run_id": run.id, "position": at, column: storable(text)} for at, text in enumerate(texts))
+        while portion := list(islice(rows, _CASES_AT_ONCE)):
+            insert_rows(connection, table, portion)
+            if table is run_cases:
+                seal(connection, "added", "run_cases", [placed(row) for row in portion])
 
 
 def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None:
@@ -392,6 +418,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in connection.execute(select(verdicts).where(verdicts.c.judgment_id.in_([one["id"] for one in rows]))):
+    for row in connection.execute(select(verdicts).where(among(verdicts.c.judgment_id, [one["id"] for one in rows]))):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]

@@ -1,21 +1,26 @@
 """The cases of a run that have an answer: read from the ledger once, as the blocks of the target end."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from areopage.bench.conversations.turns import replies
 from areopage.bench.execution.blocks import blocks_of
-from areopage.bench.keys import AnswerCall, answer_ids, judged_cases
+from areopage.bench.keys import AnswerCall, judged_cases
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import ShownCases
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import SETTLED
+
+_READ_AT_ONCE = 1_000
 
 
 class AnsweredCases:
     """The cases to judge, by their position in the run.
 
-    Identical cases share one call to the target: they are answered with the block that makes it.
+    Identical cases share one call to the target: they are answered with the block that makes it. What is held of each case beside
+    its texts are places in lists: a run may have a hundred thousand.
     """
 
     def __init__(
@@ -27,16 +32,21 @@ class AnsweredCases:
         calls: Sequence[AnswerCall],
         positions: Mapping[str, int],
         block_calls: int,
+        *,
+        erased: Collection[int] = (),
+        noted: Mapping[int, int],
     ) -> None:
         """Prepare; nothing is read.
 
         Args:
-            cases: those whose answers are not erased, in order.
+            cases: all of the run, in order.
             calls: to the target, for the cases without a response.
-            positions: of all cases in the run, by their ids.
+            positions: of the cases in the run, by their ids.
+            erased: the positions of those whose answers are erased.
+            noted: the numbers of the answers that came with the dataset or are judged again, by position.
         """
         self._spec, self._run_id, self._stored, self.positions = spec, run_id, stored, positions
-        self._cases = {positions[item.case.id]: item for item in cases}
+        self._cases, self._erased = cases, erased
         self._calls = {positions[call.case.id]: call for call in calls}
         self.firsts: dict[int, int] = {}
         """The position of the first case with the same call to the target, by position."""
@@ -44,15 +54,18 @@ class AnsweredCases:
         for place, call in self._calls.items():
             self.firsts[place] = by_key.setdefault(call.key, place)
         self._blocks = blocks_of(len(positions), block_calls)
-        self._unread = set(self._cases)
-        self._in_block: dict[int | None, list[int]] = {}
-        for place in self._cases:
-            self._in_block.setdefault(self.needs(place), []).append(place)
+        self._unread = bytearray(place not in erased for place in range(len(cases)))
+        self._in_block: dict[int | None, array[int]] = {}
+        for place, unread in enumerate(self._unread):
+            if unread:
+                self._in_block.setdefault(self.needs(place), array("I")).append(place)
         self.closed = False
         """Whether no answer comes any more: what is not read has none."""
-        self.judged: dict[int, JudgedCase] = {}
-        self.numbers: dict[str, int] = {}
-        """The numbers of the cases' answers, by the case's id."""
+        self._judged: list[JudgedCase | None] = [None] * len(cases)
+        self._numbers = array("q", [0]) * len(cases)
+        for place, number in noted.items():
+            self._numbers[place] = number
+        self._shown: tuple[array[int], ShownCases] | None = None
         self.unanswered = 0
         """How many cases have no answer, so that another try could bring one."""
         self._reading = asyncio.Lock()
@@ -64,11 +77,36 @@ class AnsweredCases:
 
     def case_at(self, position: int) -> RunCase | None:
         """The case at a position; None if its answer is erased."""
-        return self._cases.get(position)
+        return None if position in self._erased else self._cases[position]
 
     def is_known(self, position: int) -> bool:
         """Whether it is known if the case at a position has an answer."""
-        return self.closed or position not in self._unread
+        return self.closed or not self._unread[position]
+
+    def judged_at(self, position: int) -> JudgedCase | None:
+        """The case at a position with its answer; None where it has none, or none is known yet."""
+        return self._judged[position]
+
+    @property
+    def judged(self) -> list[JudgedCase]:
+        """The cases that have an answer, in order."""
+        return [one for one in self._judged if one is not None]
+
+    def number_of(self, case_id: str) -> int:
+        """The number of a judged case's answer."""
+        return self._numbers[self.positions[case_id]]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the judged cases' answers, by the case's id."""
+        return {one.case.id: self._numbers[place] for place, one in enumerate(self._judged) if one is not None}
+
+    def shown(self, positions: "array[int]") -> ShownCases:
+        """What judges are shown of judged cases; phases that plan the same cases share it."""
+        if self._shown is None or self._shown[0] != positions:
+            cases = [one for place in positions if (one := self._judged[place]) is not None]
+            self._shown = (positions, ShownCases(cases, self._spec.personas))
+        return self._shown[1]
 
     async def read_given(self) -> None:
         """Read the cases whose answers came with the dataset."""
@@ -80,23 +118,24 @@ class AnsweredCases:
 
     async def read_all(self) -> None:
         """Read all cases: no answer comes any more."""
-        await self._read(list(self._cases))
+        await self._read(range(len(self._cases)))
         self.closed = True
 
     async def _read(self, wanted: Iterable[int]) -> None:
         async with self._reading:
-            places = sorted(self._unread.intersection(wanted))
-            if places:
-                await asyncio.to_thread(self._take, places)
+            places = sorted({place for place in wanted if self._unread[place]})
+            for start in range(0, len(places), _READ_AT_ONCE):
+                await asyncio.to_thread(self._take, places[start : start + _READ_AT_ONCE])
 
     def _take(self, places: Sequence[int]) -> None:
         cases = [self._cases[place] for place in places]
         calls = [self._calls[place] for place in places if place in self._calls]
         answers = replies(self._stored, self._run_id, calls, self.positions)
-        ids = answer_ids(cases, calls, answers)
-        by_id = self._stored.numbers(list(ids.values()))
-        self.numbers |= {case: by_id[id] for case, id in ids.items()}
+        for call in calls:
+            if call.key in answers:
+                self._numbers[self.positions[call.case.id]] = answers[call.key].number
         for one in judged_cases(self._spec, cases, calls, answers):
-            self.judged[self.positions[one.case.id]] = one
+            self._judged[self.positions[one.case.id]] = one
         self.unanswered += sum(call.key not in answers or answers[call.key].state not in SETTLED for call in calls)
-        self._unread.difference_update(places)
+        for place in places:
+            self._unread[place] = False

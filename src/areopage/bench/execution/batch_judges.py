@@ -40,11 +40,11 @@ async def carry_out_batches(
     Raises:
         ServerDown, ModelError, StorageError: the run stops; batches that are out stay out.
     """
-    cases = [case for _, case in sorted(answered.judged.items())]
+    cases, numbers = answered.judged, answered.numbers
     async with batch_turn(context.ledger, context.run_id):
         phases: list[BatchPhase] = []
         for judge in judges:
-            calls = BatchCalls(context, judge, writer, cases, answered.numbers, planned)
+            calls = BatchCalls(context, judge, writer, cases, numbers, planned)
             kept = await calls.look_up()
             context.observer.phase(judge.name, calls.total, kept)
             phases.append(BatchPhase(context, judge, calls, sends=judge.name in context.spec.batch))

@@ -173,7 +173,10 @@ class RunBlocks:
             self._add(course, found)
             if phase.complete and not course.open and not course.unseen:
                 return
-            if not found:
+            if course.all_given != (not found):
+                course.all_given = not found
+                self._tell()
+            elif not found:
                 await changed.wait()
 
     def _add(self, course: Course, numbers: Sequence[int]) -> None:

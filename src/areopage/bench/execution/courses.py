@@ -22,11 +22,13 @@ class Course:
         self.unseen: set[int] = set()
         """Blocks that have ended, and of which the phase was not told yet."""
         self.begun = self.over = self.stopped = False
+        self.all_given = False
+        """Whether the phase has given all blocks that can be done for now."""
 
     @property
     def near_its_end(self) -> bool:
         """Whether there are only few blocks left to do for now."""
-        return self.over or self.stopped or (self.begun and len(self.open) <= _LAST_BLOCKS)
+        return self.past or (self.all_given and len(self.open) <= _LAST_BLOCKS)
 
     @property
     def past(self) -> bool:

@@ -1,11 +1,12 @@
 """The calls to one judge that have no final judgment in the ledger."""
 
 import asyncio
+from array import array
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import msgspec
 from msgspec import Struct
@@ -53,7 +54,7 @@ class PhasePasses(Struct, frozen=True, kw_only=True):
 class _Portion(Struct, frozen=True):
     """Cases that were answered at the same time, by their positions in the run, and the calls about them."""
 
-    positions: Sequence[int]
+    positions: "array[int]"
     plan: CallPlan
 
 
@@ -99,7 +100,7 @@ class JudgePhase:
         self._open: dict[int, int] = {}
         self._counts = (-1, -1)
         self._found: list[int] = []
-        self._before = self._total = self._looked_up = 0
+        self._before = self._total = self._looked_up = self._given = 0
 
     @property
     def open_calls(self) -> int:
@@ -125,6 +126,7 @@ class JudgePhase:
     async def more(self) -> list[int]:
         """Look up blocks whose cases are answered; return some that have open calls."""
         found, self._found = self._found or await self._next_blocks(), []
+        self._given += len(found)
         counts = (self._total + sum(self._expected.values()), self._looked_up)
         if counts != self._counts and (counts[0] or self._planned.after is None):
             self._counts = counts
@@ -143,13 +145,15 @@ class JudgePhase:
 
     def _plan_answered(self) -> None:
         """Plan the calls about the blocks of cases that were answered since the last time."""
-        ready = [number for number, needed in self._unanswered.items() if all(map(self._answered.is_known, needed))]
+        answered, context, planned = self._answered, self._context, self._planned
+        ready = [number for number, needed in self._unanswered.items() if all(map(answered.is_known, chain(*needed)))]
         if not ready:
             return
-        judged, context, planned = self._answered.judged, self._context, self._planned
-        positions = [place for number in ready for place in self._places[number] if place in judged]
+        there = [place for number in ready for place in self._places[number]]
+        judged = [one for one in map(answered.judged_at, there) if one is not None]
+        positions = array("I", [place for place in there if answered.judged_at(place) is not None])
         before = planned.after.of if planned.after is not None else no_passes
-        plan = call_plan(context.spec, [judged[place] for place in positions], self.judge, planned.passes.of, before)
+        plan = call_plan(context.spec, judged, self.judge, planned.passes.of, before, answered.shown(positions))
         portion = _Portion(positions, plan)
         for number in ready:
             self._portion_of[number] = portion
@@ -181,7 +185,7 @@ class JudgePhase:
         Judgments of replies that are withheld are made here; no judge is asked.
         """
         calls = await asyncio.to_thread(self._calls, number)
-        held = set(await self._session.known((one.call for one in calls.values()), self._store))
+        held = await asyncio.to_thread(self._store.final, calls)
         held |= await asyncio.to_thread(self._withhold, [one for key, one in calls.items() if key not in held])
         self._expected.pop(number, None)
         self._total, self._looked_up = self._total + len(calls), self._looked_up + len(held)
@@ -210,8 +214,8 @@ class JudgePhase:
 
     def _fails_first(self, call: PlannedCall) -> bool:
         """Whether a case has a criterion whose failures count first."""
-        judged = self._answered.judged[self._answered.positions[call.case.id]]
-        return any(own.category in self._first for own in judged.criteria)
+        judged = self._answered.judged_at(self._answered.positions[call.case.id])
+        return judged is not None and any(own.category in self._first for own in judged.criteria)
 
     def _count_expected(self) -> Counter[int]:
         """About how many calls there are in each block, were all cases answered."""
@@ -269,17 +273,21 @@ class JudgePhase:
         """Count the open calls of blocks that other processes have done."""
         for number in [number for number in numbers if number not in self._open]:
             calls = await asyncio.to_thread(self._calls, number)
-            self._open[number] = len(calls) - len(await self._session.known((one.call for one in calls.values()), self._store))
+            self._open[number] = len(calls) - len(await asyncio.to_thread(self._store.final, calls))
 
     async def close(self) -> None:
-        """Close the judge, unless another phase asks it."""
+        """Close the judge, unless another phase asks it; plans of which no block is left are let go of."""
+        if self.complete and len(self._open) == self._given:
+            self._portion_of.clear()
+            self._made_before.clear()
+            self._twin_keys.clear()
         await self._release(self.judge)
 
     def _links(self, calls: Sequence[Shared]) -> dict[str, list[Link]]:
         """The links of judgments to the answers that they are about, by the judgments' keys."""
-        run_id, numbers = self._context.run_id, self._answered.numbers
+        run_id, number_of = self._context.run_id, self._answered.number_of
         return {
-            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(numbers[case] for case in one.cases)]
+            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(map(number_of, one.cases))]
             for one in calls
         }
 
@@ -287,7 +295,7 @@ class JudgePhase:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
         calls = self._calls(number)
         if self._kept.get(number, 1):
-            known = final_of([one.call for one in calls.values()], self._context.ledger.judgments(list(calls)))
+            known = self._store.final(calls)
             calls = {key: one for key, one in calls.items() if key not in known}
         tried = self._context.ledger.judged_after(list(calls), self._before)
         return [one for key, one in calls.items() if key not in tried], [calls[key] for key in tried]
@@ -300,17 +308,17 @@ def _case_blocks(answered: AnsweredCases, blocks: int) -> list[range]:
     return [range(first, end) for first, end in pairwise(firsts)]
 
 
-def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[int]]:
+def _needed(places: Sequence[range], answered: AnsweredCases) -> list[list[range]]:
     """The positions of the cases whose answers must be known before a block of cases is planned.
 
     They are its own, and those of an earlier block that has identical cases: that block is planned first, so that the calls that
     both share belong to the same block in every process.
     """
-    found: list[list[int]] = []
+    found: list[list[range]] = []
     for number, own in enumerate(places):
-        first_of = {answered.firsts.get(place, place) for place in own}
+        first_of = {answered.firsts.get(place, place) for place in own} if answered.firsts else ()
         earlier = sorted({place * len(places) // len(answered.positions) for place in first_of} - {number})
-        found.append([*own, *dict.fromkeys(place for block in earlier for place in found[block])])
+        found.append([own, *dict.fromkeys(some for block in earlier for some in found[block])])
     return found
 
 
@@ -372,6 +380,12 @@ class RunJudgments:
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Return the judgments that the ledger has."""
         return await asyncio.to_thread(self._ledger.judgments, keys)
+
+    def final(self, calls: Mapping[str, Shared]) -> set[str]:
+        """Return the keys of the calls that have a final judgment; of most of them only that is read."""
+        whole = self._ledger.judged_wholly(list(calls))
+        left = [one.call for key, one in calls.items() if key not in whole]
+        return whole | final_of(left, self._ledger.judgments([call.key for call in left])).keys()
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:
         """Queue a judgment and its links to be written soon."""

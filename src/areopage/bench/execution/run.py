@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,6 +33,8 @@ from areopage.work.worker import Opening, Pace, WorkerPool, opening
 
 PACE = Pace(dispatch=1.0, heartbeat=2.0)
 """Blocks are enqueued as they come: the regular look is for what was lost."""
+_STORED_AT_ONCE = 1_000
+"""Answers that come with the cases and are stored in one transaction."""
 DEAD_AFTER = 30.0
 """Seconds without a heartbeat after which other processes take over the blocks of a process."""
 
@@ -83,10 +86,12 @@ async def carry_out(context: RunContext, cases: Sequence[RunCase], folder: Path,
 async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks, worker: Opening) -> int:
     """As `carry_out`, by a worker that is being opened."""
     stored, positions = Answers(context.ledger), {item.case.id: position for position, item in enumerate(cases)}
-    await asyncio.to_thread(_note_recorded, context.run_id, cases, positions, stored)
-    left = open_cases(cases, stored.erased_in(context.run_id))
-    calls = answer_calls(context.spec, left)
-    answered = AnsweredCases(context.spec, context.run_id, stored, left, calls, positions, context.block_calls)
+    noted = await asyncio.to_thread(_noted, context.run_id, cases, positions, stored)
+    erased = stored.erased_in(context.run_id).keys()
+    calls = answer_calls(context.spec, open_cases(cases, erased))
+    answered = AnsweredCases(
+        context.spec, context.run_id, stored, cases, calls, positions, context.block_calls, erased=erased, noted=noted
+    )
     if not part.answers or context.spec.target is None:
         await answered.read_all()
     async with RunWriter(context.ledger, "judgments") as writer:
@@ -109,12 +114,17 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     return open_ends + open_calls
 
 
-def _note_recorded(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], stored: Answers) -> None:
-    """Store the answers that come with the cases, unless an earlier process of the run has."""
+def _noted(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], stored: Answers) -> Mapping[int, int]:
+    """Store the answers that come with the cases, unless an earlier process of the run has; return their numbers by position."""
     noted = stored.noted_in(run_id)
-    new = [item for item in cases if positions[item.case.id] not in noted]
-    links = [CaseAnswer(run_id, positions[case], id) for case, id in answer_ids(new, [], {}).items()]
-    stored.append_judged([*recorded_answers(new, datetime.now(UTC)), *links])
+    given = (item for item in cases if item.answer_id or item.case.response is not None)
+    missing = (item for item in given if positions[item.case.id] not in noted)
+    added = False
+    while new := list(islice(missing, _STORED_AT_ONCE)):
+        links = [CaseAnswer(run_id, positions[case], id) for case, id in answer_ids(new, [], {}).items()]
+        stored.append_judged([*recorded_answers(new, datetime.now(UTC)), *links])
+        added = True
+    return stored.noted_in(run_id) if added else noted
 
 
 class _RunWork:
@@ -147,9 +157,11 @@ class _RunWork:
 
     async def passes(self) -> RunPasses:
         """The passes that are planned by what the ledger holds."""
-        context, judged = self._context, [one for _, one in sorted(self._answered.judged.items())]
-        numbers = self._answered.numbers
-        return await asyncio.to_thread(passes_so_far, context.ledger, context.run_id, context.spec, self._cases, judged, numbers)
+        context, answered = self._context, self._answered
+        if context.spec.adaptive is None:
+            return RunPasses()
+        found = (context.ledger, context.run_id, context.spec, self._cases, answered.judged, answered.numbers)
+        return await asyncio.to_thread(passes_so_far, *found)
 
     async def judge(self, planned: PhasePasses, others: Sequence[tuple[Place, Phase]], blocks: RunBlocks, worker: Opening) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""

@@ -32,6 +32,7 @@ from areopage.jury.panel import checked_panel, judge_statuses
 from areopage.ledger.connection import make_folder
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
+from areopage.ledger.rows import json_text
 from areopage.ledger.store import Ledger
 from areopage.locales import Note
 from areopage.models.contacts import Agree, agreed_variables, contact_lines
@@ -125,8 +126,7 @@ def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bo
         finished_at=None,
         spec=encode_spec(spec),
     )
-    cases, rejected = ([msgspec.json.encode(one).decode() for one in part] for part in (prepared.cases, prepared.rejected))
-    begun = ledger.begin_run(run, cases, rejected)
+    begun = ledger.begin_run(run, map(json_text, prepared.cases), map(json_text, prepared.rejected))
     return begun, begun.id == run.id
 
 

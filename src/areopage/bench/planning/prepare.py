@@ -22,7 +22,7 @@ from areopage.cases.maturity import normalise_maturity
 from areopage.cases.personas import Persona
 from areopage.cases.records import Dataset, RejectedRow
 from areopage.criteria.records import Criterion
-from areopage.digest import digest_of
+from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import answers_no_prompts
@@ -155,7 +155,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks=tuple(remarks),
         idle=idle,
         lost=lost,
-        dataset_digest=digest_of(cases),
+        dataset_digest=digest_of_list(cases),
         reassessed=given.source if given is not None else None,
     )
     return PreparedRun(spec=_with_prices(spec, suite), cases=cases, rejected=all_rejected)

@@ -82,9 +82,11 @@ def cases_with_criteria(
     cases: list[RunCase] = []
     lost: Counter[str] = Counter()
     rejected: list[RejectedRow] = []
+    kept: dict[tuple[str, ...], tuple[str, ...]] = {}  # cases with equal criteria share them
     for case, ids in chosen:
-        usable = tuple(key for key in ids if key in criteria)
-        if usable:
+        if ids not in kept:
+            kept[ids] = tuple(key for key in ids if key in criteria)
+        if usable := kept[ids]:
             cases.append(RunCase(case=case, criteria=usable))
             lost.update(key for key in ids if key not in criteria)
         else:

@@ -20,7 +20,7 @@ from areopage.bench.results.missing import MissingVerdict, missing_verdicts
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.results.worth import run_worth
-from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
+from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, shared_parts, spec_of
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.jury.fitting import Fitting
@@ -55,6 +55,7 @@ from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
 
 _CALLS_AT_ONCE = 50_000
+_CASE = msgspec.json.Decoder(RunCase)
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -312,7 +313,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run."""
-    return tuple(msgspec.json.decode(text, type=RunCase) for text in ledger.run_cases(run_id))
+    return tuple(shared_parts(map(_CASE.decode, ledger.run_cases(run_id))))
 
 
 def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None) -> RunView:

@@ -42,7 +42,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             spec = spec_of(run)
         except StorageError:
             spec = None
-        texts = ledger.run_cases(run.id)
+        texts = list(ledger.run_cases(run.id))
         cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):

@@ -1,0 +1,75 @@
+"""What judges are shown of cases, as digests: they decide the keys of judgments, and tell which cases are alike."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from areopage.cases.personas import Persona
+from areopage.criteria.prompts import case_content
+from areopage.criteria.reader import reader_content
+from areopage.criteria.scopes import WHOLE, Scope, case_at, concerns, turns_to_judge
+from areopage.digest import digest_of
+
+if TYPE_CHECKING:
+    from areopage.jury.plan import JudgedCase
+
+_BYTES = 32
+"""Of a digest."""
+
+
+class Shown(Struct, frozen=True, gc=False):
+    """The number of a reply (or `WHOLE`), and the digest of what a judge is shown with it."""
+
+    turn: int
+    digest: bytes
+
+
+class ShownCases:
+    """The digests of cases by scope, each computed once, at its first use; one text of bytes is held for a case."""
+
+    def __init__(self, cases: "Sequence[JudgedCase]", personas: Mapping[str, Persona]) -> None:
+        """Args:
+        personas: the readers by maturity.
+        """
+        self._cases, self._personas = cases, personas
+        self._digests: dict[Scope, list[bytes]] = {}
+        self._alike: dict[Scope, dict[bytes, list[int]]] = {}
+
+    def of(self, place: int, scope: Scope) -> Iterator[Shown]:
+        """What is shown of a case: of each reply that is judged in this scope."""
+        judged, digests = self._cases[place], self._digests_of(place, scope)
+        for number, turn in enumerate(turns_to_judge(scope, judged.case, judged.given)):
+            yield Shown(turn, digests[number * _BYTES : (number + 1) * _BYTES])
+
+    def alike(self, scope: Scope) -> Mapping[bytes, list[int]]:
+        """The places of cases with the same digest, by digest; a digest of one case is left out."""
+        if scope not in self._alike:
+            first: dict[bytes, int] = {}
+            found: dict[bytes, list[int]] = {}
+            for place, judged in enumerate(self._cases):
+                if concerns(scope, judged.case):
+                    digests = self._digests_of(place, scope)
+                    for at in range(0, len(digests), _BYTES):
+                        digest = digests[at : at + _BYTES]  # the same object where there is one
+                        if digest in first:
+                            found.setdefault(digest, [first[digest]]).append(place)
+                        else:
+                            first[digest] = place
+            self._alike[scope] = found
+        return self._alike[scope]
+
+    def _digests_of(self, place: int, scope: Scope) -> bytes:
+        """The digests of a case, one after the other."""
+        if scope not in self._digests:
+            self._digests[scope] = [b""] * len(self._cases)
+        known = self._digests[scope]
+        if not known[place]:
+            known[place] = b"".join(self._computed(self._cases[place], scope))
+        return known[place]
+
+    def _computed(self, judged: "JudgedCase", scope: Scope) -> Iterator[bytes]:
+        reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}
+        for turn in turns_to_judge(scope, judged.case, judged.given):
+            case = judged.case if turn == WHOLE else case_at(judged.case, turn)
+            yield bytes.fromhex(digest_of(case_content(case, scope) | reader))
