@@ -223,7 +223,7 @@ class _Connection(asyncio.BufferedProtocol):
         self._answer = answer = self._loop.create_future()
         self._complete = False
         self._silence, self._ends, self._most, self._heard = silence, ends, most, self._loop.time()
-        self._timer = self._loop.call_at(min(ends, self._heard + silence), self._look)
+        self._look_at(min(ends, self._heard + silence))
         if self._transport is None or not self.usable:
             self._fail(ConnectionBroke("closed before the request"))
         else:
@@ -232,8 +232,6 @@ class _Connection(asyncio.BufferedProtocol):
 
     def release(self) -> bool:
         """End the exchange; returns whether the connection can carry another one. It is closed if it cannot."""
-        if self._timer is not None:
-            self._timer.cancel()
         if not self._complete:
             self.usable = False
         self._answer, self.idle_since = None, self._loop.time()
@@ -244,16 +242,30 @@ class _Connection(asyncio.BufferedProtocol):
     def close(self) -> None:
         """Close the connection at once."""
         self.usable = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._transport is not None:
             self._transport.abort()
 
+    def _look_at(self, moment: float) -> None:
+        """Look at a moment whether a limit has passed; the look for an exchange before serves where it comes first."""
+        if self._timer is not None:
+            if self._timer.when() <= moment:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(moment, self._look)
+
     def _look(self) -> None:
         """End the exchange where a limit has passed."""
+        self._timer = None
+        if self._answer is None:
+            return
         due = min(self._ends, self._heard + self._silence)
         if self._loop.time() >= due:
             self._fail(TimeoutError())
         else:
-            self._timer = self._loop.call_at(due, self._look)
+            self._look_at(due)
 
     def _fail(self, error: Exception) -> None:
         self.usable = False

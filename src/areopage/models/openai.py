@@ -185,7 +185,7 @@ class OpenAIModel(HostedModel[SchemaMode]):
         unknown = self._context_length is None and self._connection.may_cut
         cut = unknown and self._meter.fills_a_usual_window(messages, counted)
         cut = cut or self._meter.was_cut(messages, counted, window)
-        return msgspec.structs.replace(completion, prompt_cut=cut)
+        return msgspec.structs.replace(completion, prompt_cut=True) if cut else completion
 
     async def _answer(self, messages: Sequence[Message], options: Options, schema: Schema | None) -> Completion:
         plain = self._plain_body(messages, options)

@@ -115,7 +115,10 @@ class PromptMeter:
 
     def fewest_tokens(self, messages: Sequence[Message]) -> int:
         """A number of tokens that these messages hardly stay under."""
-        return int(_words(messages) * max(_FEWEST_PER_WORD, self.per_word * _TOLERANCE))
+        return self._fewest_tokens(_words(messages))
+
+    def _fewest_tokens(self, words: int) -> int:
+        return int(words * max(_FEWEST_PER_WORD, self.per_word * _TOLERANCE))
 
     def refusal(self, messages: Sequence[Message], window: int | None, option: str) -> str:
         """Why a prompt cannot be sent, or "".
@@ -137,9 +140,9 @@ class PromptMeter:
         """
         if counted is None:
             return False
-        if counted < self.fewest_tokens(messages) or (window is not None and fills(counted, window)):
-            return True
         words = _words(messages)
+        if counted < self._fewest_tokens(words) or (window is not None and fills(counted, window)):
+            return True
         if words >= _MIN_WORDS:
             self.per_word = min(self.per_word or counted / words, counted / words)
             self.words, self.tokens = self.words + words, self.tokens + counted
