@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from areopage.models import connections
-from areopage.models.connections import ConnectionBroke, Connections, NoConnection, NoConnectionInTime, Reply
+from areopage.models.connections import ConnectionBroke, Connections, IdleConnections, NoConnection, NoConnectionInTime, Reply
 from areopage.models.settings import Timeouts
 
 MOST = 1 << 20
@@ -51,12 +51,17 @@ async def connected(server: Server, **more: object) -> AsyncIterator[Connections
     port = listening.sockets[0].getsockname()[1]
     timeouts = more.pop("timeouts", Timeouts())
     scheme = "https" if context else "http"
-    opened = Connections(f"{scheme}://127.0.0.1:{port}/v1", {"x-key": "k"}, timeouts, more.pop("most", 4))  # type: ignore[arg-type]
+    address, most, idle = f"{scheme}://127.0.0.1:{port}/v1", more.pop("most", 4), more.pop("idle", None)
+    opened = Connections(address, {"x-key": "k"}, timeouts, most, idle)  # type: ignore[arg-type]
     try:
         yield opened
     finally:
         await opened.aclose()
         listening.close()
+
+
+def one_address(of: Connections) -> str:
+    return f"http://127.0.0.1:{of._port}/v1"
 
 
 def replies(server: Server, count: int = 1, together: bool = False, **more: object) -> list[Reply]:
@@ -228,6 +233,33 @@ def test_no_more_connections_are_open_than_allowed_and_those_that_wait_come_in_t
     found = replies(server, 12, together=True, most=3)
     assert sorted(int(reply.content or b"") for reply in found) == list(range(12))
     assert server.opened == 3
+
+
+def test_a_connection_that_one_user_has_left_open_carries_the_request_of_another_until_the_last_user_ends() -> None:
+    async def run() -> None:
+        server, idle = Server([plain(b"a"), plain(b"b"), plain(b"c"), plain(b"d")]), IdleConnections()
+        async with connected(server, idle=idle) as one:
+            other = Connections(one_address(one), {"x-key": "of the other"}, Timeouts(), 4, idle)
+            for user in (one, other, one):
+                await user.exchange("POST", "/x", b"{}", 5.0, MOST)
+            assert server.opened == 1
+            assert ["of the other" in head for head in server.heads] == [False, True, False]
+            await other.aclose()
+            await one.exchange("POST", "/x", b"{}", 5.0, MOST)
+            assert server.opened == 1
+
+    asyncio.run(run())
+
+
+def test_connections_to_another_host_or_port_are_not_taken_for_those_of_a_server() -> None:
+    async def run() -> None:
+        first, second, idle = Server([plain(b"a")]), Server([plain(b"b")]), IdleConnections()
+        async with connected(first, idle=idle) as one, connected(second, idle=idle) as other:
+            assert (await one.exchange("POST", "/x", b"{}", 5.0, MOST)).content == b"a"
+            assert (await other.exchange("POST", "/x", b"{}", 5.0, MOST)).content == b"b"
+        assert (first.opened, second.opened) == (1, 1)
+
+    asyncio.run(run())
 
 
 def test_a_cancelled_exchange_frees_its_place_and_closes_its_connection() -> None:

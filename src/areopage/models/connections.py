@@ -76,21 +76,59 @@ def with_usual(headers: Mapping[str, str]) -> dict[str, str]:
     return {**{name: value for name, value in HEADERS.items() if name.lower() not in own}, **headers}
 
 
+class IdleConnections:
+    """Open connections that carry nothing, in one event loop; several users of the same servers may share them."""
+
+    def __init__(self) -> None:
+        self._idle: dict[tuple[bool, str, int], deque[_Connection]] = {}
+        self._users = 0
+
+    def join(self) -> None:
+        """Count a user."""
+        self._users += 1
+
+    def leave(self) -> None:
+        """Count one user less; the last one closes the connections."""
+        self._users -= 1
+        while self._idle and not self._users:
+            _, connections = self._idle.popitem()
+            while connections:
+                connections.pop().close()
+
+    def put(self, place: tuple[bool, str, int], connection: "_Connection") -> None:
+        """Keep a connection to a place: whether it is encrypted, its host and port."""
+        self._idle.setdefault(place, deque()).append(connection)
+
+    def take(self, place: tuple[bool, str, int], now: float) -> "_Connection | None":
+        """The connection to a place that was used last, if one can still be used."""
+        idle = self._idle.get(place)
+        while idle:
+            found = idle.pop()
+            if found.usable and now - found.idle_since < KEPT_IDLE:
+                return found
+            found.close()
+        return None
+
+
 class Connections:
     """The connections to one server, in one event loop."""
 
-    def __init__(self, address: str, headers: Mapping[str, str], timeouts: Timeouts, most: int) -> None:
+    def __init__(
+        self, address: str, headers: Mapping[str, str], timeouts: Timeouts, most: int, idle: IdleConnections | None = None
+    ) -> None:
         """Prepare; nothing is opened yet.
 
         Args:
             address: `http(s)://host[:port][/path]`.
             headers: sent with every request.
             timeouts: the limits of a call.
-            most: how many connections may be open at once.
+            most: how many connections may carry requests at once.
+            idle: those that others have opened may be used, and those of this instance by others.
         """
         parts = urlsplit(address)
         self._tls = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port or (443 if self._tls else 80)
+        self._place = (self._tls, self._host, self._port)
         self._path = parts.path
         self._beginnings: dict[tuple[str, str], bytes] = {}
         host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
@@ -100,7 +138,8 @@ class Connections:
         self._head = "".join(f"{name}: {value}\r\n" for name, value in said.items()).encode()
         self._timeouts = timeouts
         self._places = asyncio.Semaphore(most)
-        self._idle: deque[_Connection] = deque()
+        self._idle = idle or IdleConnections()
+        self._idle.join()
         self._context: ssl.SSLContext | None = None
 
     async def exchange(
@@ -124,13 +163,12 @@ class Connections:
             return await connection.send(self._request(method, path, body, query), self._timeouts.read, ends, most)
         finally:
             if connection.release():
-                self._idle.append(connection)
+                self._idle.put(self._place, connection)
             self._places.release()
 
     async def aclose(self) -> None:
-        """Close the idle connections; none may be in use."""
-        while self._idle:
-            self._idle.pop().close()
+        """Close the idle connections, unless others use them; none may be in use."""
+        self._idle.leave()
         await asyncio.sleep(0)  # the transports close in the loop's next turn
 
     def _request(self, method: str, path: str, body: bytes | None, query: Query | None) -> bytes:
@@ -158,19 +196,10 @@ class Connections:
         else:
             await self._places.acquire()  # without a wait
         try:
-            return self._kept(loop.time()) or await self._opened(loop, limit, ends)
+            return self._idle.take(self._place, loop.time()) or await self._opened(loop, limit, ends)
         except BaseException:
             self._places.release()
             raise
-
-    def _kept(self, now: float) -> "_Connection | None":
-        """The idle connection that was used last, if one can still be used."""
-        while self._idle:
-            found = self._idle.pop()
-            if found.usable and now - found.idle_since < KEPT_IDLE:
-                return found
-            found.close()
-        return None
 
     async def _opened(self, loop: asyncio.AbstractEventLoop, limit: float, ends: float) -> "_Connection":
         limit = min(limit, loop.time() + self._timeouts.connect)

@@ -25,6 +25,7 @@ from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachab
 from areopage.models.connections import (
     ConnectionBroke,
     Connections,
+    IdleConnections,
     NoConnection,
     NoConnectionInTime,
     ProxyRefused,
@@ -92,6 +93,7 @@ class JsonServer:
         self._most_connections = connections
         self._proxy = proxy
         self._connections: Connections | None = None
+        self._idle: IdleConnections | None = None
         self._transfers: Transfers | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._allowances: tuple[Allowance, ...] = ()
@@ -166,6 +168,10 @@ class JsonServer:
         """What the last answer said is left of the server's limits; told once."""
         found, self._allowances = self._allowances, ()
         return found
+
+    def share(self, idle: IdleConnections) -> None:
+        """Share idle connections of this event loop with others, from the first call on."""
+        self._idle = idle
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -266,7 +272,7 @@ class JsonServer:
     async def _opened_connections(self) -> Connections:
         await self._enter_loop()
         if self._connections is None:
-            self._connections = Connections(self.address, self._headers, self._timeouts, self._most_connections)
+            self._connections = Connections(self.address, self._headers, self._timeouts, self._most_connections, self._idle)
         return self._connections
 
     async def _opened_transfers(self) -> "Transfers":
@@ -282,6 +288,8 @@ class JsonServer:
         loop = asyncio.get_running_loop()
         if self._loop is loop:
             return
+        if self._loop is not None:
+            self._idle = None
         stale, self._transfers, self._connections, self._loop = self._transfers, None, None, loop
         if stale is not None:
             await stale.aclose()

@@ -4,10 +4,12 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from areopage.models.breaker import Breaker, OutageObserver
+from areopage.models.connections import IdleConnections
 from areopage.models.contacts import contacts_of
 from areopage.models.flow import Flow
 from areopage.models.guard import CallBudget, Guarded
@@ -27,6 +29,15 @@ class Limited(Struct, frozen=True, kw_only=True):
     stated: Endpoint
     flow: Flow
     pacer: Pacer
+
+
+@runtime_checkable
+class SharesConnections(Protocol):
+    """A model whose connections other models of its server may use."""
+
+    def share_connections(self, idle: IdleConnections) -> None:
+        """Share them."""
+        ...
 
 
 class Traffic:
@@ -55,6 +66,7 @@ class Traffic:
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
+        self._idle: dict[tuple[asyncio.AbstractEventLoop, str], IdleConnections] = {}
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
@@ -98,6 +110,8 @@ class Traffic:
         """
         breaker, flow, pacer = self._of(reference, settings)
         model = open_model(reference, settings)
+        if isinstance(model, SharesConnections):
+            model.share_connections(self._idle_of(_address_of(reference, settings)))
         budget = self._budget if self._budget is not None and self._budget.is_paid(reference) else None
         gauge = self._gauges.get(str(reference))
         if budget is not None or gauge is not None:
@@ -110,9 +124,15 @@ class Traffic:
         return Calls(breaker=breaker, flow=flow, pacer=pacer)
 
     def _of(self, reference: ModelReference, settings: ModelSettings) -> tuple[Breaker, Flow, Pacer]:
-        contact = contacts_of([reference], settings).get(reference)
-        address = str(reference) if contact is None else contact.address
-        return self._shared(address, reference.endpoint, settings.endpoints.get(reference.endpoint))
+        endpoint = settings.endpoints.get(reference.endpoint)
+        return self._shared(_address_of(reference, settings), reference.endpoint, endpoint)
+
+    def _idle_of(self, address: str) -> IdleConnections:
+        """The idle connections to a server, which its models share in this event loop."""
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            self._idle = {key: found for key, found in self._idle.items() if not key[0].is_closed()}
+            return self._idle.setdefault((loop, address), IdleConnections())
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
         """What the models of a server share: in this event loop, but for the pacer, which all loops share."""
@@ -133,6 +153,12 @@ class Traffic:
                 if limited or self._held:
                     flow.limit_to(0)
         return *found, pacer
+
+
+def _address_of(reference: ModelReference, settings: ModelSettings) -> str:
+    """What the models of one server have in common."""
+    contact = contacts_of([reference], settings).get(reference)
+    return str(reference) if contact is None else contact.address
 
 
 def _has_limits(endpoint: Endpoint) -> bool:
