@@ -108,7 +108,10 @@ class RunBlocks:
         return False
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Let go of the phases: what calls this object back keeps it until Python looks for reference cycles."""
+        self._courses.clear()
+        for line in self._lines.values():
+            line.blocks.clear()
 
     async def carry_out(self, phases: Sequence[tuple[Place, Phase]], worker: Opening) -> None:
         """Process the blocks of phases together with all processes of the run.
