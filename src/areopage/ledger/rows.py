@@ -74,11 +74,12 @@ def values_of(row: Row[Any]) -> RowValues:
     return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
 
 
-def judgment_of(row: Row[Any], said: tuple[Verdict, ...]) -> Judgment:
-    """Read a judgment from a row and its verdicts."""
-    fields = values_of(row)
+def judgment_of(values: RowValues, said: tuple[Verdict, ...]) -> Judgment:
+    """Read a judgment from the values of a row and its verdicts."""
+    given = {"steps": TEXTS.decode(values["steps"]), "created_at": aware(values["created_at"]), "verdicts": said}
+    fields = values | given
     del fields["id"]
-    return Judgment(**fields | {"steps": TEXTS.decode(row.steps), "created_at": aware(row.created_at), "verdicts": said})
+    return Judgment(**fields)
 
 
 def label_of(row: Row[Any]) -> Label:
