@@ -100,19 +100,17 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 
 
-def made_judgments(chance: random.Random, keys: Sequence[str], count: int) -> list[Judgment]:
-    """Judgments of two runs, with all that differs between judgments."""
+def made_judgments(chance: random.Random, keys: Sequence[str], count: int, runs: Sequence[str]) -> list[Judgment]:
+    """Judgments of some runs, with all that differs between judgments."""
     return [
         structs.replace(
-            judgment(
-                chance.choice(keys), chance.choice(("own", "own", "other")), *chance.choices(OUTCOMES, k=chance.randint(1, 3))
-            ),
+            judgment(chance.choice(keys), chance.choice(runs), *chance.choices(OUTCOMES, k=chance.randint(1, 3))),
             judge=chance.choice(("a judge", "juge n° 2, « prudent »", "?%s'")),
             pass_index=chance.randint(1, 4),
             turn=chance.choice((0, 0, 7)),
             repair=chance.choice(("none", "heuristic", "model")),
             steps=chance.choice(((), ("json",), ("json", "cut_100%?"))),
-            seconds=chance.random(),
+            seconds=chance.choice((chance.random(), 9.25, 10 ** chance.uniform(-9, 5))),
             prompt_tokens=chance.choice((None, 12, 3_000_000_000 // 2)),
             cost=chance.choice((None, chance.random())),
         )
@@ -129,11 +127,15 @@ def valid(stored: Sequence[Judgment], key: str) -> Judgment | None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("block", [3, 50_000])
-def test_columns_hold_what_records_hold(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, block: int) -> None:
+@pytest.mark.parametrize("others", [0, 1, 4])
+def test_columns_hold_what_records_hold(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, seed: int, block: int, others: int
+) -> None:
+    """Among none, some or many judgments of other runs."""
     monkeypatch.setattr(column_reading, "BLOCK", block)
     chance = random.Random(seed)
     keys = [*(digest_of(n) for n in range(12)), f"erased-{'0' * 32}", f"erased-{'1' * 32}"]
-    stored = made_judgments(chance, keys, 60)
+    stored = made_judgments(chance, keys, 60, ("own", "own", *["other"] * others))
     ledger.append(stored)
     places = sorted((chance.randint(0, 9), key) for key in [*keys, *keys[:3]])
     found = read_verdicts(ledger, "own", wanted(*places))

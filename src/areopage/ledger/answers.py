@@ -16,7 +16,6 @@ from areopage.ledger.chain import Change, linked, placed, seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import REPLIED, Answer, Judgment
 from areopage.ledger.rows import (
-    among,
     aware,
     chunks,
     insert_into,
@@ -106,7 +105,7 @@ class Answers:
         found: dict[int, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks(positions):
-                for row in connection.execute(query.where(among(run_cases.c.position, part))).all():
+                for row in connection.execute(query.where(run_cases.c.position.in_(part))):
                     found[row.position] = answer_of(row)
         return found
 
@@ -116,7 +115,7 @@ class Answers:
         query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state == "answered")
         query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return {row[0]: row[1] for row in connection.execute(query).all()}
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def states_in(self, run_id: str) -> dict[int, AnswerState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
@@ -125,7 +124,7 @@ class Answers:
         joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
         query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            rows = connection.execute(query.where(run_cases.c.run_id == run_id)).all()
+            rows = connection.execute(query.where(run_cases.c.run_id == run_id))
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:

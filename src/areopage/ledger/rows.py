@@ -97,11 +97,12 @@ def values_of(row: Row[Any]) -> RowValues:
     return dict(zip(row._fields, row, strict=True))  # in a fifth of the time of `_asdict`
 
 
-def judgment_of(row: RowValues, said: tuple[Verdict, ...]) -> Judgment:
-    """Read a judgment from a row and its verdicts."""
-    steps, created_at = TEXTS.decode(row.pop("steps")), aware(row.pop("created_at"))
-    del row["id"]
-    return Judgment(**row, steps=steps, created_at=created_at, verdicts=said)
+def judgment_of(values: RowValues, said: tuple[Verdict, ...]) -> Judgment:
+    """Read a judgment from the values of a row and its verdicts."""
+    given = {"steps": TEXTS.decode(values["steps"]), "created_at": aware(values["created_at"]), "verdicts": said}
+    fields = values | given
+    del fields["id"]
+    return Judgment(**fields)
 
 
 def label_of(row: Row[Any]) -> Label:

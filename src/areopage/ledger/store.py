@@ -355,14 +355,13 @@ class Ledger:
 
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
     """Read judgments with their verdicts from rows, in order."""
-    if not rows:
-        return []
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
         for row in connection.execute(select(verdicts).where(among(verdicts.c.judgment_id, part))).all():
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
-    names = rows[0]._fields
-    return [judgment_of(dict(zip(names, row, strict=True)), tuple(said.get(row.id, ()))) for row in rows]
+    names = rows[0]._fields if rows else ()
+    found = (dict(zip(names, row, strict=True)) for row in rows)
+    return [judgment_of(values, tuple(said.get(values["id"], ()))) for values in found]
 
 
 def _unfinished(fingerprint: str) -> Select[Any]:

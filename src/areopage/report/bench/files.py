@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +182,10 @@ def write_results_csv(view: RunView, path: Path) -> None:
 
 def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
     cases = {case.id: case for case in view.cases}
-    for record in view.scores.records:
-        case = cases[record.case_id]
-        state = view.response_state(case)
-        for score in record.criteria:
+    for case_id, scores in groupby(view.scores.criteria, key=attrgetter("case_id")):
+        case = cases[case_id]
+        state, prompt = view.response_state(case), case.prompt_text
+        for score in scores:
             by_judge = {judge.judge: judge.score for judge in score.judges}
             yield [
                 case.id,
@@ -201,7 +203,7 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
                 "true" if score.by_rule else "false",
                 state,
                 *(by_judge.get(name) for name in judges),
-                case.prompt_text,
+                prompt,
                 case.response,
             ]
 
