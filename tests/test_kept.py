@@ -99,6 +99,11 @@ def test_a_page_is_compiled_once_for_each_language(folder: Path, monkeypatch: py
         return made
 
     environment("en").get_template("blocks.html.j2")
+    (place,) = folder.glob("*.jinja")
+    broken = place.read_bytes()[:-100] + bytes(100)
+    place.write_bytes(broken)
+    environment("en").get_template("blocks.html.j2")
+    assert place.read_bytes() != broken
     monkeypatch.setattr(Environment, "compile", lambda *given, **named: pytest.fail("compiled again"))
     assert environment("en").get_template("blocks.html.j2").module is not None
     with pytest.raises(pytest.fail.Exception, match="compiled again"):

@@ -3,7 +3,7 @@
 Nothing is kept where Python keeps no compiled modules: where it is told so, or may not write beside the package.
 """
 
-import os
+import secrets
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,8 +19,6 @@ T = TypeVar("T")
 PACKAGE = Path(__file__).parent
 KEPT = Path(cache_from_source(__file__)).parent
 """The folder of what is kept."""
-
-_PRIVATE = 0o600
 
 
 def kept_file(path: Path, text: bytes, form: type[T], read: Callable[[], T]) -> T:
@@ -46,21 +44,22 @@ def kept(name: str, text: bytes, form: type[T], read: Callable[[], T]) -> T:
         if content.startswith(digest):
             return msgspec.msgpack.decode(content[len(digest) :], type=form)
     value = read()
-    if not sys.dont_write_bytecode:
-        with suppress(OSError, TypeError, OverflowError, msgspec.MsgspecError):
-            encoded = msgspec.msgpack.encode(value)
-            if msgspec.msgpack.decode(encoded, type=form) == value:
-                _write(place, digest + encoded)
+    with suppress(TypeError, OverflowError, msgspec.MsgspecError):
+        encoded = msgspec.msgpack.encode(value)
+        if msgspec.msgpack.decode(encoded, type=form) == value:
+            keep(place, digest + encoded)
     return value
 
 
-def _write(place: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all, since other processes may read it at any moment."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    begun = place.with_name(f"{place.name}.{os.getpid()}")
-    try:
-        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
-            file.write(content)
-        begun.replace(place)
-    finally:
-        begun.unlink(missing_ok=True)
+def keep(place: Path, content: bytes) -> None:
+    """Write a file where it may be written: as a whole, since other processes may read it at any moment."""
+    if sys.dont_write_bytecode:
+        return
+    begun = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            begun.write_bytes(content)
+            begun.replace(place)
+        finally:
+            begun.unlink(missing_ok=True)
