@@ -1,8 +1,10 @@
 """A judge's calls through a batch service: each is paid once, whatever happens, and judgments are those of direct calls."""
 
+import csv
 import re
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
@@ -10,6 +12,10 @@ import pytest
 
 from areopage.bench.execution import batch_creation, batch_phase
 from areopage.bench.execution.batch_creation import BatchPace
+from areopage.bench.fleet.progress import progress_of
+from areopage.bench.planning.budget import spent_by
+from areopage.bench.spec import spec_of
+from areopage.ledger.fleet import Fleet
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from servers.batch_kills import KILLS
@@ -70,6 +76,29 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     shown = command("bench", "show", one.name)
     assert "batch_1 completed, 48 of 48" in shown.out
     assert not prompts_at(server)
+
+
+def test_what_a_batch_cost_is_the_same_on_the_console_in_reports_and_in_the_league(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
+    assert done.code == 0, done.err
+    shown = [float(amount) for amount in re.findall(r"alpha: 48/48, .* tokens, ([0-9.]+) USD", done.err)]
+    (league,) = command.outputs.glob("*/league.csv")
+    with league.open(encoding="utf-8", newline="") as file:
+        tables = {row["run"]: float(row["judge_cost"]) for row in csv.DictReader(file)}
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        for run, paid in zip(ledger.runs(), costs(command), strict=True):
+            Fleet(ledger).ask(run.id, {"alpha": CALLS}, datetime.now(UTC))
+            progress = progress_of(ledger, run.id, spec_of(run), datetime.now(UTC))
+            assert progress is not None
+            spent = spent_by(run, spec_of(run), ledger)["USD"]
+            (judge,) = [
+                one for one in command.results(command.outputs / run.id)["run"]["metadata"]["costs"] if one["role"] == "judge"
+            ]
+            assert [spent, judge["cost"], tables[run.id], progress.costs["USD"]] == pytest.approx([paid] * 4)
+    assert sorted(shown) == pytest.approx(sorted(costs(command)), abs=1e-4)
 
 
 def test_direct_calls_and_batches_share_what_the_ledger_holds(command: Command, server: BatchServer, suite: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
 
 from areopage.ledger.answer_tables import answers, judgments, run_cases
 from areopage.ledger.connection import storage_errors
@@ -50,17 +50,22 @@ class FleetNote(Struct, frozen=True, kw_only=True):
 
 
 class CallSum(Struct, frozen=True, kw_only=True):
-    """Stored calls to one model, with their tokens; calls that were made again count again."""
+    """Stored calls to one model, with their tokens; calls that were made again count again.
+
+    `cost` is that of calls to judges, as far as prices were known when they were made.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float = 0.0
 
     def __add__(self, other: "CallSum") -> "CallSum":
         return CallSum(
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=self.cost + other.cost,
         )
 
 
@@ -206,11 +211,16 @@ def _summed(
     connection: Connection, table: Table, name: str, number: str, run_id: str, since: int
 ) -> tuple[dict[str, CallSum], int]:
     """The calls of a run after a number, by a column, and the newest number."""
-    columns, sums = table.c, [func.coalesce(func.sum(table.c[f"{kind}_tokens"]), 0) for kind in ("prompt", "completion")]
+    columns = table.c
+    summed = [columns.prompt_tokens, columns.completion_tokens, columns.cost if "cost" in columns else literal(0.0)]
+    sums = [func.coalesce(func.sum(one), 0) for one in summed]
     query = select(columns[name], func.count(), *sums, func.max(columns[number])).group_by(columns[name])
     rows = connection.execute(query.where(columns.run_id == run_id, columns[number] > since)).all()
-    found = {row[0]: CallSum(calls=row[1], prompt_tokens=int(row[2]), completion_tokens=int(row[3])) for row in rows}
-    return found, max((row[4] for row in rows), default=0)
+    found = {
+        asked: CallSum(calls=calls, prompt_tokens=int(prompt), completion_tokens=int(given), cost=float(cost))
+        for asked, calls, prompt, given, cost, _ in rows
+    }
+    return found, max((row[-1] for row in rows), default=0)
 
 
 def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[str, CallSum]:
