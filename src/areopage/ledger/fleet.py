@@ -13,16 +13,21 @@ from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive
 from areopage.ledger.schema import fleet_notes, fleet_phases, fleet_runs
 from areopage.ledger.store import Ledger
 
-FleetState = Literal["open", "stopped", "ended"]
+FleetState = Literal["open", "stopped", "spent", "ended"]
 
 
 class FleetRun(Struct, frozen=True, kw_only=True):
-    """A run that workers carry out. "ended": they have done what they can; calls may be left that another try could bring."""
+    """A run that workers carry out.
+
+    "ended": they have done what they can; calls may be left that another try could bring. "spent": the next call does not fit
+    into `budget`, which is in the currency of the run's prices; None: there is no limit.
+    """
 
     run_id: str
     state: FleetState
     asked_at: datetime
     ended_at: datetime | None = None
+    budget: float | None = None
 
 
 class FleetPhase(Struct, frozen=True, kw_only=True):
@@ -84,11 +89,12 @@ class Fleet:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def ask(self, run_id: str, calls: Mapping[str, int], now: datetime) -> None:
+    def ask(self, run_id: str, calls: Mapping[str, int], now: datetime, budget: float | None = None) -> None:
         """Let workers carry out a run; of one that they have ended, they try again what is left.
 
         Args:
             calls: about how many calls each phase has, in order.
+            budget: what the run may cost; None: no limit.
         """
         rows = [
             {"run_id": run_id, "position": at, "name": storable(name), "total": total, "kept": 0, "left_open": False}
@@ -96,7 +102,7 @@ class Fleet:
         ]
         again = update(fleet_phases).where(fleet_phases.c.run_id == run_id).values(began_at=None, ended_at=None, left_open=False)
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None}
+            row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None, "budget": budget}
             insert_or_replace(connection, fleet_runs, row)
             insert_missing(connection, fleet_phases, rows)
             connection.execute(again)
@@ -228,4 +234,6 @@ def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[
 
 
 def _run_of(row: Row[Any]) -> FleetRun:
-    return FleetRun(run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at))
+    return FleetRun(
+        run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at), budget=row.budget
+    )

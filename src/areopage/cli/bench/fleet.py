@@ -19,7 +19,7 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, tell
 from areopage.cli.run_options import RunArgument
-from areopage.errors import UserError, counted
+from areopage.errors import BudgetSpent, UserError, counted
 from areopage.ledger.fleet import CallCounts, Fleet, FleetNote
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -58,9 +58,9 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)}")
 
 
-def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger) -> None:
-    """Let workers carry out a run."""
-    Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC))
+def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:
+    """Let workers carry out a run, within a budget if there is one."""
+    Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
 
 
 def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
@@ -78,7 +78,11 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 
 
 def await_end(run: Run, ledger: Ledger) -> RunView | None:
-    """Show the progress until workers have ended the run; None where it was stopped."""
+    """Show the progress until workers have ended the run; None where it was stopped.
+
+    Raises:
+        BudgetSpent: workers stopped because the next call might cost more than is left of the budget.
+    """
     spec = spec_of(run)
     counts: CallCounts | None = None
     with ended_like_ctrl_c(), FleetDisplay() as display:
@@ -89,6 +93,8 @@ def await_end(run: Run, ledger: Ledger) -> RunView | None:
                 return None
             counts = found.counts
             display.show(found)
+            if found.state == "spent":
+                raise BudgetSpent("the budget of the run is spent")
             if found.state == "ended":
                 break
             time.sleep(max(LOOK_EVERY, LOOK_SHARE * (time.monotonic() - began)))
