@@ -64,6 +64,7 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     batched = command(*run_of(suite, "--batch"))
     assert batched.code == 0, batched.err
     assert "within 24 hours at 0.5 of the price" in batched.err
+    assert "the target" not in batched.err  # the responses come with the cases
     assert "alpha: batch batch_1 completed, 48 of 48 calls completed" in batched.err
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
     direct = command(*run_of(suite, "--fresh"))
@@ -244,6 +245,7 @@ def test_several_targets_are_judged_in_batches(command: Command, server: BatchSe
     write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
     done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
     assert done.code == 0, done.err
+    assert "calls to the targets, and those that repair a judge's answer, are direct, at the full price" in done.err
     assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
 
 
