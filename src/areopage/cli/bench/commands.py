@@ -58,7 +58,7 @@ def run(
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    wishes = new.wishes()
+    wishes = new.wishes
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if len(targets) > 1:
         if fleet:

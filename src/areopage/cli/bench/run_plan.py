@@ -126,9 +126,8 @@ def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
         direct = "calls that repair an answer"
         if targets:
             direct = f"calls to the {'target' if targets == 1 else 'targets'}, and those that repair a judge's answer,"
-        yield (
-            f"{names}: calls go through the provider's batch service, within 24 hours{cost}; {direct} are direct, at the full price"
-        )
+        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
+        yield f"{told}; {direct} are direct, at the full price"
 
 
 def _savings(plans: Sequence[RunPlan], *, joint: bool) -> Iterator[str]:
