@@ -1,7 +1,7 @@
 """The calls to one judge that go through its provider's batch service.
 
-What a batch brings is stored as the judgments of its calls, under the keys that direct calls have. A batch is created once, at
-whatever moment the process is killed: see `batch_creation`.
+What a batch brings is stored as the judgments of its calls, under the keys that direct calls have. A batch is created once,
+even if the process is killed at any moment: see `batch_creation`.
 """
 
 import asyncio
@@ -257,7 +257,7 @@ class BatchPhase:
             waited: whether this process has seen it before.
 
         Raises:
-            ModelError: the provider did not begin it, or somebody cancelled it.
+            ModelError: the provider did not begin it, or it was cancelled there.
         """
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}

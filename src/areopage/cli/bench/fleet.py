@@ -1,4 +1,4 @@
-"""Runs that workers carry out: hand them over, follow them, stop them."""
+"""Runs that workers carry out: submit them, follow them, stop them."""
 
 import sys
 import time
