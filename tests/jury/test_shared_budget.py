@@ -124,6 +124,17 @@ def test_a_call_waits_for_one_of_another_process_that_may_cost_less(ledger: Ledg
     assert asyncio.run(story()) == ["first ends", "second began"]
 
 
+def test_what_is_not_in_the_ledger_counts_in_all_parts_of_a_command(ledger: Ledger) -> None:
+    async def part(budget: SharedBudget) -> None:
+        async with budget.kept():
+            budget.end(MODEL, await budget.begin(MODEL, PROMPT, TEN), None)  # it timed out
+
+    budget = shared(ledger, spent=20.0)
+    for spent in (30, 40):
+        asyncio.run(part(budget))
+        assert budget.spent == spent
+
+
 def test_what_a_killed_process_has_spent_counts_and_its_part_returns(ledger: Ledger) -> None:
     def parts() -> BudgetParts:
         return BudgetParts(ledger, ["run"], lambda: 20.0)
