@@ -15,6 +15,7 @@ from areopage.bench.execution.batch_creation import BatchPace
 from areopage.bench.fleet.progress import progress_of
 from areopage.bench.planning.budget import spent_by
 from areopage.bench.spec import spec_of
+from areopage.ledger import budget_parts
 from areopage.ledger.fleet import Fleet
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
@@ -181,7 +182,10 @@ def test_what_a_batch_brings_beside_its_answers_is_ignored(command: Command, ser
         assert list(ledger.judgment_counts().values()) == [CALLS]
 
 
-def test_a_batch_holds_no_more_calls_than_a_budget_allows(command: Command, server: BatchServer, suite: Path) -> None:
+def test_a_batch_holds_no_more_calls_than_a_budget_allows(
+    command: Command, server: BatchServer, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget_parts, "SILENCE", 2.0)  # the part of the killed process returns soon
     limited = {"alpha": {"model": "openai:fake-a", "price": PRICE, "options": {"max_tokens": 100}}}
     write_config(suite, judge_system={"judges": limited, "evaluation": {"n_passes": 2}}, models=[])
     stopped = command(*run_of(suite, "--batch", "--budget", "0.006"))
