@@ -224,6 +224,18 @@ def test_a_page_of_the_server_has_no_barrier_that_axe_finds(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("language", ["en"])
+def test_one_line_stands_under_the_whole_head_of_a_table(
+    demonstration: Callable[[str], dict[str, Path]], language: str, page: "Page"
+) -> None:
+    page.goto(demonstration(language)["demo"].as_uri())
+    lines = page.locator("thead tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => getComputedStyle(cell).borderBottom))"
+    )
+    assert len(lines) > 0
+    assert [len(set(row)) for row in lines] == [1] * len(lines)
+
+
 def test_a_barrier_is_found(browser: "Browser") -> None:
     page = browser.new_page()
     page.set_content("<html><body><img src=x><input><p style='color: #ccc; background: #fff'>pale</p></body></html>")

@@ -1,8 +1,10 @@
 """A judge's calls through a batch service: each is paid once, whatever happens, and judgments are those of direct calls."""
 
+import csv
 import re
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
@@ -10,6 +12,11 @@ import pytest
 
 from areopage.bench.execution import batch_creation, batch_phase
 from areopage.bench.execution.batch_creation import BatchPace
+from areopage.bench.fleet.progress import progress_of
+from areopage.bench.planning.budget import spent_by
+from areopage.bench.spec import spec_of
+from areopage.ledger import budget_parts
+from areopage.ledger.fleet import Fleet
 from areopage.ledger.sent_batches import SentBatches
 from areopage.ledger.store import Ledger
 from servers.batch_kills import KILLS
@@ -58,6 +65,7 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     batched = command(*run_of(suite, "--batch"))
     assert batched.code == 0, batched.err
     assert "within 24 hours at 0.5 of the price" in batched.err
+    assert "the target" not in batched.err  # the responses come with the cases
     assert "alpha: batch batch_1 completed, 48 of 48 calls completed" in batched.err
     assert (len(server.calls), len(server.paid), server.paid_twice, len(server.batches)) == (0, CALLS, 0, 1)
     direct = command(*run_of(suite, "--fresh"))
@@ -70,6 +78,29 @@ def test_a_batch_brings_the_same_scores_as_direct_calls_at_half_the_cost(
     shown = command("bench", "show", one.name)
     assert "batch_1 completed, 48 of 48" in shown.out
     assert not prompts_at(server)
+
+
+def test_what_a_batch_cost_is_the_same_on_the_console_in_reports_and_in_the_league(
+    command: Command, server: BatchServer, suite: Path
+) -> None:
+    write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
+    done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
+    assert done.code == 0, done.err
+    shown = [float(amount) for amount in re.findall(r"alpha: 48/48, .* tokens, ([0-9.]+) USD", done.err)]
+    (league,) = command.outputs.glob("*/league.csv")
+    with league.open(encoding="utf-8", newline="") as file:
+        tables = {row["run"]: float(row["judge_cost"]) for row in csv.DictReader(file)}
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        for run, paid in zip(ledger.runs(), costs(command), strict=True):
+            Fleet(ledger).ask(run.id, {"alpha": CALLS}, datetime.now(UTC))
+            progress = progress_of(ledger, run.id, spec_of(run), datetime.now(UTC))
+            assert progress is not None
+            spent = spent_by(run, spec_of(run), ledger)["USD"]
+            (judge,) = [
+                one for one in command.results(command.outputs / run.id)["run"]["metadata"]["costs"] if one["role"] == "judge"
+            ]
+            assert [spent, judge["cost"], tables[run.id], progress.costs["USD"]] == pytest.approx([paid] * 4)
+    assert sorted(shown) == pytest.approx(sorted(costs(command)), abs=1e-4)
 
 
 def test_direct_calls_and_batches_share_what_the_ledger_holds(command: Command, server: BatchServer, suite: Path) -> None:
@@ -151,7 +182,10 @@ def test_what_a_batch_brings_beside_its_answers_is_ignored(command: Command, ser
         assert list(ledger.judgment_counts().values()) == [CALLS]
 
 
-def test_a_batch_holds_no_more_calls_than_a_budget_allows(command: Command, server: BatchServer, suite: Path) -> None:
+def test_a_batch_holds_no_more_calls_than_a_budget_allows(
+    command: Command, server: BatchServer, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget_parts, "SILENCE", 2.0)  # the part of the killed process returns soon
     limited = {"alpha": {"model": "openai:fake-a", "price": PRICE, "options": {"max_tokens": 100}}}
     write_config(suite, judge_system={"judges": limited, "evaluation": {"n_passes": 2}}, models=[])
     stopped = command(*run_of(suite, "--batch", "--budget", "0.006"))
@@ -215,6 +249,7 @@ def test_several_targets_are_judged_in_batches(command: Command, server: BatchSe
     write_cases(suite / "data" / "cases.csv", [{"prompt": f"Why is number {number} odd?"} for number in range(CASES)])
     done = command(*run_of(suite, "--batch", "--target", "openai:fake-target", "--target", "openai:fake-b"))
     assert done.code == 0, done.err
+    assert "calls to the targets, and those that repair a judge's answer, are direct, at the full price" in done.err
     assert (len(server.calls), len(server.paid), server.paid_twice) == (2 * CASES, 2 * CALLS, 0)
 
 
@@ -357,11 +392,12 @@ def test_workers_send_each_call_of_a_run_in_one_batch_also_where_one_of_them_is_
     command: Command, server: BatchServer, suite: Path, postgres_ledger: str
 ) -> None:
     server.held = True
-    workers = [command.begin("worker", "--ledger", postgres_ledger, "--out", f"w{number}") for number in range(2)]
+    workers = [command.begin("worker", "--ledger", postgres_ledger, "--out", "w0")]
     try:
-        follower = begin(command, *run_of(suite, "--batch", "--fleet", "--ledger", postgres_ledger))
+        follower = begin(command, *run_of(suite, "--batch", "--fleet", "--budget", "1.00", "--ledger", postgres_ledger))
         wait_for("a look at the batch", lambda: "GET /batches/batch_1" in server.requests)
-        kill_with_children(workers[0])
+        workers.append(command.begin("worker", "--ledger", postgres_ledger, "--out", "w1"))
+        kill_with_children(workers[0])  # it alone has driven the batch
         server.held = False
         end = ended(follower)
     finally:

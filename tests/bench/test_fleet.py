@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from areopage.bench.planning.budget import spent_by
+from areopage.bench.spec import spec_of
 from areopage.ledger.fleet import Fleet
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended
 from servers.fake_llm import FakeServer
 from servers.forked import Forked, Process, children_of, kill_with_children
-from servers.small_suite import CONFIG
+from servers.small_suite import CONFIG, write_config
 
 CASES, CRITERIA, JUDGES, PASSES = 5, 4, 2, 2
 CALLS = CASES + CASES * CRITERIA * JUDGES * PASSES
@@ -108,6 +110,38 @@ def test_a_killed_worker_costs_what_was_in_flight_and_the_other_does_the_rest(
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= CONCURRENCY
     assert other.poll() is None
+
+
+def test_workers_keep_one_budget_together_and_a_higher_one_resumes_the_run(
+    command: Command, server: FakeServer, begin: Callable[..., Forked], suite: Path, postgres_ledger: str
+) -> None:
+    price = {"input_per_million": 0.0, "output_per_million": 1000.0, "currency": "EUR"}  # a token of an answer costs 0.001 EUR
+    own = CONFIG["judge_system"]["judges"]
+    judges = {name: {**own[name], "options": {"num_predict": 200}, "price": price} for name in ("alpha", "beta")}
+    models = [{"provider": "ollama", "model": "fake-target", "options": {"num_predict": 200}, "price": price}]
+    write_config(suite, judge_system={**CONFIG["judge_system"], "judges": judges}, models=models)
+    server.latency = 0.02
+    workers = [begin("worker", "--ledger", postgres_ledger, "--out", f"w{number}") for number in range(2)]
+    stopped = ended(start_run(command, begin, suite, postgres_ledger, "--budget", "1.00"))
+    assert stopped.code == 4, stopped.err
+    assert "the budget of 1 EUR is spent" in stopped.err and "--fleet --budget AMOUNT" in stopped.err
+    run_id, complete, state = only_run(postgres_ledger)
+    assert (complete, state) == (False, "spent")
+    assert 1.0 - 0.2 < spent_in(postgres_ledger) <= 1.0
+    assert len(server.calls) < CALLS
+    done = ended(begin("bench", "resume", run_id, "--fleet", "--yes", "--ledger", postgres_ledger, "--budget", "1000"))
+    assert done.code == 0, done.err
+    assert (len(server.calls), server.repeated()) == (CALLS, 0)
+    for worker in workers:
+        worker.terminate()
+    assert [ended(worker).code for worker in workers] == [0, 0]
+
+
+def spent_in(ledger: str) -> float:
+    """What the only run has cost by the ledger."""
+    with Ledger.open(ledger) as opened:
+        (run,) = opened.runs()
+        return spent_by(run, spec_of(run), opened)["EUR"]
 
 
 def test_ctrl_c_ends_the_follower_and_leaves_the_run_going(

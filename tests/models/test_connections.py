@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import ssl
 import subprocess
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -100,8 +101,15 @@ def test_a_request_says_what_it_sends_and_keeps_signs_of_the_path() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [plain(b"abcde"), CHUNKED, plain(gzip.compress(b"abcde"), more="Content-Encoding: gzip\r\n")],
-    ids=["length", "chunks", "gzip"],
+    [
+        plain(b"abcde"),
+        CHUNKED,
+        plain(gzip.compress(b"abcde"), more="Content-Encoding: gzip\r\n"),
+        plain(zlib.compress(b"abcde"), more="Content-Encoding: deflate\r\n"),
+        plain(zlib.compress(b"abcde", wbits=-15), more="Content-Encoding: deflate\r\n"),
+        plain(zlib.compress(b"abcde", level=0, wbits=-15), more="Content-Encoding: deflate\r\n"),
+    ],
+    ids=["length", "chunks", "gzip", "deflate", "deflate without header", "stored without header"],
 )
 def test_every_form_of_an_answer_is_read_and_the_connection_stays_open(answer: bytes) -> None:
     server = Server([answer, answer, plain(b"end", "503 Busy", "Retry-After: 7\r\n")])
@@ -151,10 +159,23 @@ def test_signs_of_life_before_an_answer_are_not_the_answer() -> None:
         CHUNKED[:-9],
         plain(gzip.compress(b"abcde")[:-9], more="Content-Encoding: gzip\r\n"),
         plain(b"not packed", more="Content-Encoding: gzip\r\n"),
+        plain(b"not packed", more="Content-Encoding: deflate\r\n"),
+        plain(zlib.compress(b"abcde", wbits=-15)[:-2], more="Content-Encoding: deflate\r\n"),
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n",
         b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 20_000,
     ],
-    ids=["nothing", "no HTTP", "cut", "cut chunk", "cut gzip", "no gzip", "upgrade", "headers without end"],
+    ids=[
+        "nothing",
+        "no HTTP",
+        "cut",
+        "cut chunk",
+        "cut gzip",
+        "no gzip",
+        "no deflate",
+        "cut deflate",
+        "upgrade",
+        "headers without end",
+    ],
 )
 def test_what_is_no_whole_answer_is_a_broken_connection(answer: bytes) -> None:
     with pytest.raises(ConnectionBroke):

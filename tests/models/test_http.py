@@ -535,6 +535,13 @@ def test_what_a_proxy_refuses_is_not_told_of_the_server(status: int, kind: type[
         ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "x, .lab.example"}, None),
         ("http://gpu.lab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "*"}, None),
         ("http://notlab.example", {"HTTP_PROXY": "http://p:3128", "NO_PROXY": "lab.example"}, "http://p:3128"),
+        ("http://gpu.example", {"ALL_PROXY": "http://p:3128"}, "http://p:3128"),
+        ("https://gpu.example", {"all_proxy": "p:3128"}, "http://p:3128"),
+        ("https://gpu.example", {"ALL_PROXY": "http://upper", "all_proxy": "http://lower"}, "http://lower"),
+        ("https://gpu.example", {"all_proxy": "socks5://all:1080", "HTTPS_PROXY": "http://p:3128"}, "http://p:3128"),
+        ("http://gpu.example", {"ALL_PROXY": "http://all:3128", "HTTPS_PROXY": "http://p:3128"}, "http://all:3128"),
+        ("http://gpu.example", {"ALL_PROXY": "socks5://p:1080", "NO_PROXY": "gpu.example"}, None),
+        ("http://127.0.0.1:8080", {"ALL_PROXY": "socks5://p:1080"}, None),
         ("http://gpu.example", {}, None),
         ("http://gpu.example:99999", {"HTTP_PROXY": "http://p:3128"}, None),
         ("http://[::1", {"HTTP_PROXY": "http://p:3128"}, None),
@@ -544,9 +551,11 @@ def test_the_proxy_of_the_environment_is_never_one_for_loopback(url: str, enviro
     assert environment_proxy(url, environment) == proxy
 
 
-def test_a_proxy_of_another_kind_is_a_users_mistake() -> None:
-    with pytest.raises(ModelError, match="NO_PROXY"):
-        environment_proxy("http://gpu.example", {"HTTP_PROXY": "socks5://p:1080"})
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "all_proxy"])
+def test_a_proxy_of_another_kind_is_a_users_mistake(variable: str) -> None:
+    with pytest.raises(ModelError, match=rf"^{variable} names a socks5h proxy, and only HTTP proxies .* NO_PROXY") as told:
+        environment_proxy("http://gpu.example", {variable: "socks5h://user:secret@p:1080"})
+    assert "secret" not in str(told.value)
 
 
 def test_loopback_is_told_from_its_namesakes() -> None:

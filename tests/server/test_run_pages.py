@@ -22,7 +22,7 @@ from areopage.jury.plan import plan
 from areopage.ledger.access import ApiKeys, Audit
 from areopage.ledger.answers import Answers, CaseAnswer, Link
 from areopage.ledger.caches import Difference
-from areopage.ledger.fleet import Fleet, FleetNote
+from areopage.ledger.fleet import Fleet, FleetNote, FleetState
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.operations import Role
 from areopage.ledger.records import ReviewItem, Run
@@ -338,14 +338,16 @@ def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
 
 
 @pytest.mark.parametrize(
-    ("language", "going", "done"),
+    ("language", "going", "end", "done"),
     [
-        ("en", "Workers carry out this run", "The workers are done"),
-        ("fr", "Des processus sont en train", "Les processus ont terminé"),
+        ("en", "Workers carry out this run", "ended", "The workers are done"),
+        ("fr", "Des processus sont en train", "ended", "Les processus ont terminé"),
+        ("en", "Workers carry out this run", "stopped", "The run was stopped"),
+        ("fr", "Des processus sont en train", "spent", "Le budget de cette évaluation est épuisé"),
     ],
 )
 def test_a_run_in_progress_shows_how_far_its_workers_are(
-    context: ServerContext, client: TestClient, language: str, going: str, done: str
+    context: ServerContext, client: TestClient, language: str, going: str, end: FleetState, done: str
 ) -> None:
     address, fleet = f"/runs/{RUN}/progress?lang={language}", Fleet(context.ledger)
     client.cookies.set("areopage_language", language)
@@ -363,7 +365,7 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     assert "&lt;b&gt;it&lt;/b&gt;" in page
     assert f"/runs/{RUN}/progress" in client.get("/runs").text
     assert 'hx-trigger="every 3s, seen"' in page
-    fleet.close(RUN, "ended", NOW)
+    fleet.close(RUN, end, NOW)
     page = client.get(address).text
     assert done in page
     assert "hx-trigger" not in page

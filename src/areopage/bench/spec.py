@@ -12,7 +12,7 @@ from msgspec import Struct
 from areopage.bench.target_prompts import Mode
 from areopage.cases.records import Case
 from areopage.digest import digest_of_list
-from areopage.jury.judges import Price
+from areopage.jury.judges import Judge, Price
 from areopage.jury.panel import Panel, decoded_spec, encoded_spec
 from areopage.ledger.records import Run
 from areopage.locales import Note
@@ -147,6 +147,10 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         if self.target is not None:
             return str(self.target.reference)
         return self.reassessed.target if self.reassessed is not None else ""
+
+    def price_of(self, judge: Judge) -> Price | None:
+        """The price of calls to a judge, lower where they go through a batch service; None where none is known."""
+        return judge.price.in_batch() if judge.price is not None and judge.name in self.batch else judge.price
 
     @property
     def title(self) -> str:

@@ -130,7 +130,11 @@ ClusterOption = Annotated[
 ]
 BatchOption = Annotated[
     bool,
-    typer.Option("--batch", help="Send judges' calls through their providers' batch services: within a day, at half the price."),
+    typer.Option(
+        "--batch",
+        help="Send judges' calls through their providers' batch services: within a day, at half the price. "
+        "Calls to the target stay direct.",
+    ),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
 FleetOption = Annotated[

@@ -23,7 +23,7 @@ _MOST_PLACES = 50  # of one signal of the grounding
 _WORD = re.compile(r"\w++")
 
 
-def place_of(span: Span | SentenceGrounding | SentenceCheck) -> Place:
+def place_of(span: Span | SentenceCheck) -> Place:
     """A span of the response as a decision has it."""
     return Place(start=span.start, end=span.end, text=span.text)
 

@@ -5,7 +5,8 @@ mostly cost less than was set aside. Where it does not fit with no call open, th
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 from areopage.errors import BudgetSpent, UserError, name_list
 from areopage.jury.judges import Price
@@ -33,18 +34,30 @@ class Budget:
             limit: in `currency`, as all prices are.
             prices: of the models that cost money.
         """
-        self.limit, self.currency, self.spent = limit, currency, spent
-        self._prices, self._set_aside, self._open = dict(prices), 0.0, 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self.limit, self.currency = limit, currency
+        self.prices, self._set_aside, self._open = dict(prices), 0.0, 0
+        self._others, self._own = spent, 0.0  # what is spent by others and before, and by this command
+        self._most = limit - spent  # what this command may spend and set aside
+        self._waiting: list[tuple[float, asyncio.Future[None]]] = []
+
+    @property
+    def spent(self) -> float:
+        """What is spent so far."""
+        return self._others + self._own
 
     @property
     def costs(self) -> dict[str, float]:
         """What is spent so far, by currency."""
         return {self.currency: self.spent}
 
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Keep the budget together with the other processes of its runs while the block runs, if it is shared."""
+        yield
+
     def is_paid(self, reference: ModelReference) -> bool:
         """Whether calls to a model cost money."""
-        return reference in self._prices
+        return reference in self.prices
 
     async def begin(self, reference: ModelReference, messages: Sequence[Message], options: Options) -> float:
         """Wait until a call may begin; return what is set aside for it.
@@ -52,50 +65,68 @@ class Budget:
         Raises:
             BudgetSpent: it does not fit into what is left, and no call is open.
         """
-        worst = worst_cost(self._prices[reference], messages, options)
-        while worst > self.left:
-            if not self._open:
-                raise self.exhausted(reference, worst, options)
-            done = asyncio.get_running_loop().create_future()
-            self._waiting.append(done)
-            await done
-        self._set_aside += worst
-        self._open += 1
+        worst = worst_cost(self.prices[reference], messages, options)
+        await self.wait_for(reference, worst, options)
+        self.take(worst)
         return worst
+
+    async def wait_for(self, reference: ModelReference, worst: float, options: Options) -> None:
+        """Wait until a call fits into what is left.
+
+        Args:
+            worst: what it costs at most.
+
+        Raises:
+            BudgetSpent: it does not, and no call is open.
+        """
+        while worst > self.left:
+            if self._is_over():
+                raise self._exhausted(reference, worst, options)
+            done = asyncio.get_running_loop().create_future()
+            self._waiting.append((worst, done))
+            await done
+
+    def _is_over(self) -> bool:
+        """Whether a call that does not fit into what is left will not do so later."""
+        return not self._open
 
     @property
     def left(self) -> float:
         """What is neither spent nor set aside."""
-        return self.limit - self.spent - self._set_aside + _ROUNDING
+        return self._most - self._own - self._set_aside + _ROUNDING
 
     def take(self, amount: float) -> None:
-        """Set something aside for calls that are sent together; `settle` ends it."""
+        """Set something aside for a call, or for calls that are sent together; `end`, `cancel` or `settle` ends it."""
         self._set_aside += amount
         self._open += 1
 
     def settle(self, set_aside: float, cost: float) -> None:
         """Count what calls cost that were sent together."""
-        self.spent += cost
+        self._own += cost
         self.cancel(set_aside)
 
     def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
         """Count what an ended call cost; all that was set aside where no tokens were counted, or `completion` is None."""
         cost = set_aside
         if completion is not None and completion.prompt_tokens is not None and completion.completion_tokens is not None:
-            cost = self._prices[reference].of_completion(completion)
-        self.spent += cost
+            cost = self.prices[reference].of_completion(completion)
+        self._own += cost
         self.cancel(set_aside)
 
     def cancel(self, set_aside: float) -> None:
         """Set nothing aside any more for a call, and let waiting calls look again."""
         self._open -= 1
         self._set_aside = self._set_aside - set_aside if self._open else 0.0
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Let waiting calls look whether they fit."""
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
+        for _, one in waiting:
             if not one.done():
                 one.set_result(None)
 
-    def exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
+    def _exhausted(self, reference: ModelReference, worst: float, options: Options) -> BudgetSpent:
         """The exception for a call that does not fit into what is left.
 
         Args:

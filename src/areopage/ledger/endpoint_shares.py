@@ -4,24 +4,20 @@ A process renews its part about once a second. It gives up what it must give up 
 that is silent returns after `SILENCE` seconds.
 """
 
-import time
-import zlib
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import delete, select
 
 from areopage.digest import digest_of
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import insert_or_replace, storable
 from areopage.ledger.schema import endpoint_shares
 from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import in_turn
 
 SILENCE = 15.0
 """Seconds without a renewal after which a process's part returns."""
-
-_LOCKS = 0x0A5E0C << 32
-"""The first of PostgreSQL's advisory locks that the processes of a server take in turn."""
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -51,7 +47,7 @@ class EndpointShares:
         """
         key = digest_of([server])[:64]
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            now = _locked(connection, key)
+            now = in_turn(connection, key)
             here = endpoint_shares.c.server == key
             connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - SILENCE))
             others = [
@@ -89,12 +85,3 @@ def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) ->
     slots = max(0, min(free, max(equal[holder], unclaimed)))
     rate = max(0.0, min(1.0 / len(wanting), 1.0 - sum(one.rate for one in others)))
     return Held(holder=holder, slots=slots, rate=rate, wanted=wanted)
-
-
-def _locked(connection: Connection, key: str) -> float:
-    """Take the turn of a server's processes until the transaction's end; the time by the clock that all of them read."""
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        return time.time()
-    connection.execute(select(func.pg_advisory_xact_lock(_LOCKS + zlib.crc32(key.encode()))))
-    return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())

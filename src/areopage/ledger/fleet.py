@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
 
 from areopage.ledger.answer_tables import answers, judgments, run_cases
 from areopage.ledger.connection import storage_errors
@@ -13,16 +13,21 @@ from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive
 from areopage.ledger.schema import fleet_notes, fleet_phases, fleet_runs
 from areopage.ledger.store import Ledger
 
-FleetState = Literal["open", "stopped", "ended"]
+FleetState = Literal["open", "stopped", "spent", "ended"]
 
 
 class FleetRun(Struct, frozen=True, kw_only=True):
-    """A run that workers carry out. "ended": they have done what they can; calls may be left that another try could bring."""
+    """A run that workers carry out.
+
+    "ended": they have done what they can; calls may be left that another try could bring. "spent": the next call does not fit
+    into `budget`, which is in the currency of the run's prices; None: there is no limit.
+    """
 
     run_id: str
     state: FleetState
     asked_at: datetime
     ended_at: datetime | None = None
+    budget: float | None = None
 
 
 class FleetPhase(Struct, frozen=True, kw_only=True):
@@ -50,17 +55,22 @@ class FleetNote(Struct, frozen=True, kw_only=True):
 
 
 class CallSum(Struct, frozen=True, kw_only=True):
-    """Stored calls to one model, with their tokens; calls that were made again count again."""
+    """Stored calls to one model, with their tokens; calls that were made again count again.
+
+    `cost` is that of calls to judges, as far as prices were known when they were made.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float = 0.0
 
     def __add__(self, other: "CallSum") -> "CallSum":
         return CallSum(
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=self.cost + other.cost,
         )
 
 
@@ -79,11 +89,12 @@ class Fleet:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def ask(self, run_id: str, calls: Mapping[str, int], now: datetime) -> None:
+    def ask(self, run_id: str, calls: Mapping[str, int], now: datetime, budget: float | None = None) -> None:
         """Let workers carry out a run; of one that they have ended, they try again what is left.
 
         Args:
             calls: about how many calls each phase has, in order.
+            budget: what the run may cost; None: no limit.
         """
         rows = [
             {"run_id": run_id, "position": at, "name": storable(name), "total": total, "kept": 0, "left_open": False}
@@ -91,7 +102,7 @@ class Fleet:
         ]
         again = update(fleet_phases).where(fleet_phases.c.run_id == run_id).values(began_at=None, ended_at=None, left_open=False)
         with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
-            row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None}
+            row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None, "budget": budget}
             insert_or_replace(connection, fleet_runs, row)
             insert_missing(connection, fleet_phases, rows)
             connection.execute(again)
@@ -206,11 +217,16 @@ def _summed(
     connection: Connection, table: Table, name: str, number: str, run_id: str, since: int
 ) -> tuple[dict[str, CallSum], int]:
     """The calls of a run after a number, by a column, and the newest number."""
-    columns, sums = table.c, [func.coalesce(func.sum(table.c[f"{kind}_tokens"]), 0) for kind in ("prompt", "completion")]
+    columns = table.c
+    summed = [columns.prompt_tokens, columns.completion_tokens, columns.cost if "cost" in columns else literal(0.0)]
+    sums = [func.coalesce(func.sum(one), 0) for one in summed]
     query = select(columns[name], func.count(), *sums, func.max(columns[number])).group_by(columns[name])
     rows = connection.execute(query.where(columns.run_id == run_id, columns[number] > since)).all()
-    found = {row[0]: CallSum(calls=row[1], prompt_tokens=int(row[2]), completion_tokens=int(row[3])) for row in rows}
-    return found, max((row[4] for row in rows), default=0)
+    found = {
+        asked: CallSum(calls=calls, prompt_tokens=int(prompt), completion_tokens=int(given), cost=float(cost))
+        for asked, calls, prompt, given, cost, _ in rows
+    }
+    return found, max((row[-1] for row in rows), default=0)
 
 
 def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[str, CallSum]:
@@ -218,4 +234,6 @@ def _added(before: Mapping[str, CallSum], newer: Mapping[str, CallSum]) -> dict[
 
 
 def _run_of(row: Row[Any]) -> FleetRun:
-    return FleetRun(run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at))
+    return FleetRun(
+        run_id=row.run_id, state=row.state, asked_at=aware(row.asked_at), ended_at=aware(row.ended_at), budget=row.budget
+    )

@@ -333,8 +333,8 @@ batches = Table(
     Column("ended_at", DateTime),
 )
 
-# Benchmark runs that workers carry out. `state` is "open" (workers take part), "stopped" (by the user) or "ended" (nothing is
-# left, or what is left needs another try).
+# Benchmark runs that workers carry out. `state` is "open" (workers take part), "stopped" (by the user), "spent" (the budget)
+# or "ended" (nothing is left, or what is left needs another try).
 fleet_runs = Table(
     "fleet_runs",
     metadata,
@@ -342,6 +342,8 @@ fleet_runs = Table(
     Column("state", String(16), nullable=False),
     Column("asked_at", DateTime, nullable=False),
     Column("ended_at", DateTime),
+    # what it may cost, in the currency of its prices; NULL: no limit
+    Column("budget", Float),
 )
 
 # The calls to the target or to one judge of such a run: how many there are (an estimate until a worker begins), how many the
@@ -382,6 +384,22 @@ endpoint_shares = Table(
     Column("slots", Integer, nullable=False),
     Column("rate", Float, nullable=False),
     Column("wanted", Integer, nullable=False),
+    Column("seen_at", Float, nullable=False),
+)
+
+# Which part of a budget each process has, so that all of them together stay within it. `scope` is a digest of the runs whose
+# budget it is, `spent_before` what they had spent when the first of the present processes began. `set_aside` is for open calls,
+# `free` what may be set aside beside that. Times are those of the database's clock, in seconds.
+budget_parts = Table(
+    "budget_parts",
+    metadata,
+    Column("scope", String(64), primary_key=True),
+    Column("holder", String(160), primary_key=True),
+    Column("spent_before", Float, nullable=False),
+    Column("spent", Float, nullable=False),
+    Column("set_aside", Float, nullable=False),
+    Column("free", Float, nullable=False),
+    Column("wants", Boolean, nullable=False),
     Column("seen_at", Float, nullable=False),
 )
 

@@ -4,17 +4,23 @@ SQLite's own waiting looks again after ever longer pauses, up to 100 ms: beside 
 be passed by again and again. A caller that waits in `_begin_soon` looks every millisecond.
 """
 
+import os
+import secrets
+import socket
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import OperationalError
 
 from areopage.ledger.connection import PATIENCE
 from areopage.ledger.store import Ledger
 
 PAUSE = 0.001
+_LOCKS = 0x0A5E0C << 32
+"""The first of PostgreSQL's advisory locks that processes take in turn."""
 
 
 @contextmanager
@@ -46,6 +52,24 @@ def exclusive(ledger: Ledger) -> Iterator[Connection]:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield connection
         connection.commit()
+
+
+def holder_name() -> str:
+    """A name for this process among those that share something."""
+    return f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def in_turn(connection: Connection, key: str) -> float:
+    """Take the turn of processes that share something until the transaction's end; the time by the clock that all of them read.
+
+    Args:
+        key: of what they share.
+    """
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return time.time()
+    connection.execute(select(func.pg_advisory_xact_lock(_LOCKS + zlib.crc32(key.encode()))))
+    return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
 
 @contextmanager

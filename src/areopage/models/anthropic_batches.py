@@ -7,23 +7,22 @@ others of the same size are waited for until their results tell.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import Struct
 
-from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
+from areopage.errors import CallError, CallRejected, CallUnreachable
 from areopage.models.anthropic import AnthropicModel, told_more
 from areopage.models.anthropic_messages import Reply
 from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
+from areopage.models.batch_server import BatchServer
 from areopage.models.error_bodies import ErrorBody, error_of
-from areopage.models.http import MAX_RESPONSE_BYTES, JsonServer
 from areopage.models.port import Completion, Message, Options, Schema
-from areopage.models.retry import Calls
 
 MOST_CALLS = 100_000
 MOST_BYTES = 64_000_000
@@ -45,8 +44,6 @@ _STATUSES = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
-
-T = TypeVar("T")
 
 
 class _Counts(Struct):
@@ -102,21 +99,12 @@ class _Deleted(Struct):
     id: str = ""
 
 
-class AnthropicBatches:
+class AnthropicBatches(BatchServer[AnthropicModel]):
     """The batch service of one model's server; see `BatchService`."""
 
     most_calls = MOST_CALLS
     most_bytes = MOST_BYTES
     fenced = False
-
-    def __init__(self, model: AnthropicModel, server: JsonServer, calls: Calls) -> None:
-        """Use a model's server.
-
-        Args:
-            model: writes the bodies of calls and reads the answers.
-            calls: makes requests again where that may help.
-        """
-        self._model, self._server, self._calls = model, server, calls
 
     # --- calls
 
@@ -138,20 +126,11 @@ class AnthropicBatches:
             raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
         return self._model.read(reply, options)
 
-    def learn(self, fault: CallRejected, options: Options) -> bool:
-        """Learn from a rejected call; whether it is worth another batch."""
-        return self._model.learn(fault, options)
-
     # --- batches
 
     async def check(self) -> None:
         """Make sure that the server has the service; see `BatchService.check`."""
-        try:
-            await self._make(lambda: self._server.ask(_PATH, [("limit", "1")], _Batches))
-        except CallRejected as fault:
-            if fault.status in (400, 404, 405, 501):
-                raise ModelError(f"{self._server.address} has no batch service ({fault}): leave out --batch") from fault
-            raise
+        await self._require(_PATH, _Batches)
 
     async def upload(self, token: str, file: BinaryIO) -> str:
         """There are no files: the request that creates the batch holds the calls."""
@@ -215,21 +194,13 @@ class AnthropicBatches:
         """Download what a batch brought; the id of its file is its own. The address that the server states is not followed."""
         path = f"{_PATH}/{path_part(file_id)}/results"
         await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
-        return self._lines(path, file)
+        return self._lines(path, file, _Line, self._read_line)
 
-    def _lines(self, path: str, file: BinaryIO) -> Iterator[BatchLine]:
-        file.seek(0)
-        while text := file.readline(MAX_RESPONSE_BYTES):
-            try:
-                line = msgspec.json.decode(text, type=_Line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield BatchLine(key="", fault=self._server.fault(path, 200, "a line is not the JSON expected"))
-                continue
-            key, _ = _parts_of(line.custom_id)
-            if line.result.type == "succeeded":
-                yield BatchLine(key=key, reply=bytes(line.result.message))
-            else:
-                yield BatchLine(key=key, fault=self._fault(path, line.result))
+    def _read_line(self, path: str, line: _Line) -> BatchLine:
+        key, _ = _parts_of(line.custom_id)
+        if line.result.type == "succeeded":
+            return BatchLine(key=key, reply=bytes(line.result.message))
+        return BatchLine(key=key, fault=self._fault(path, line.result))
 
     def _fault(self, path: str, result: _Result) -> CallError:
         """Why a call has no answer: the API rejected it, failed, or did not come to it."""
@@ -247,14 +218,6 @@ class AnthropicBatches:
         except CallRejected as fault:
             if fault.hopeless and fault.status != HTTPStatus.NOT_FOUND:
                 raise
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._server.aclose()
-        await self._model.aclose()
-
-    async def _make(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._calls.make(call)
 
 
 def _call_id(key: str, token: str) -> bytes:

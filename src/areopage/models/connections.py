@@ -27,7 +27,7 @@ _READ_BYTES = 16 * 1024
 _NEXT_ADDRESS_AFTER = 0.25
 """Seconds after which the next address of a name is tried as well (RFC 8305)."""
 _KEPT_PATHS = 16
-_ZLIB_OR_GZIP = 47
+_ZLIB_OR_GZIP, _BARE_DEFLATE = 47, -15
 _PATH_SIGNS = "/:@!$&'()*+,;=~-._%"
 HEADERS = {
     "Accept": "application/json",
@@ -390,10 +390,16 @@ def _unpacked(content: bytes, encoding: bytes, most: int) -> bytes | None:
     """Content as it was before it was packed; None where it is larger than `most`."""
     if encoding not in (b"gzip", b"x-gzip", b"deflate") or not content:
         return content
-    unpacking = zlib.decompressobj(_ZLIB_OR_GZIP)
+    bare = encoding == b"deflate" and not _has_zlib_header(content)
+    unpacking = zlib.decompressobj(_BARE_DEFLATE if bare else _ZLIB_OR_GZIP)
     found = unpacking.decompress(content, most + 1)
     if len(found) > most:
         return None
     if not unpacking.eof:
         raise EOFError
     return found
+
+
+def _has_zlib_header(content: bytes) -> bool:
+    """Whether deflated content begins as RFC 1950 says; some servers leave the header out."""
+    return content[0] & 0x0F == zlib.DEFLATED and int.from_bytes(content[:2]) % 31 == 0

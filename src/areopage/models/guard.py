@@ -5,10 +5,10 @@ from typing import Protocol
 
 from areopage.cases.records import Case
 from areopage.errors import CallTimedOut, PromptTooLong
-from areopage.models.port import Completion, LanguageModel, Message, ModelStatus, Options, Schema
+from areopage.models.port import Completion, LanguageModel, Message, Options, Schema
 from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
-from areopage.models.retry import TellsAllowances
+from areopage.models.retry import Wrapping
 from areopage.models.window import Gauge
 from areopage.text.sizes import byte_length
 
@@ -37,39 +37,22 @@ class CallBudget(Protocol):
         ...
 
 
-class Guarded:
+class Guarded(Wrapping):
     """A `LanguageModel` that is sent prompts that fit alone, as a budget allows it."""
 
     def __init__(self, model: LanguageModel, gauge: Gauge | None = None, budget: CallBudget | None = None) -> None:
-        """Wrap a model; it is closed with this one.
+        """Wrap a model.
 
         Args:
             gauge: tells what fits into the model's window.
             budget: says when a call may begin.
         """
-        self._model, self._gauge, self._budget = model, gauge, budget
-
-    @property
-    def reference(self) -> ModelReference:
-        """What the user called the model."""
-        return self._model.reference
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """How many calls the model can take at once."""
-        return self._model.max_concurrency
+        super().__init__(model)
+        self._gauge, self._budget = gauge, budget
 
     def allowances(self) -> tuple[Allowance, ...]:
         """What the server said is left of its limits."""
-        return self._model.allowances() if isinstance(self._model, TellsAllowances) else ()
-
-    async def check(self) -> ModelStatus:
-        """Check the model."""
-        return await self._model.check()
-
-    async def aclose(self) -> None:
-        """Close the model."""
-        await self._model.aclose()
+        return self._allowances()
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None

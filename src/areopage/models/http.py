@@ -189,7 +189,7 @@ class JsonServer:
 
         A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
         After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
-        try is worth its while, whatever the status.
+        try is worth its while, for any status.
 
         Args:
             body: what else the error says.

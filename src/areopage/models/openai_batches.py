@@ -4,20 +4,19 @@ Every request but the one that creates a batch may be made again. Creation is as
 is found in the provider's list by its token or its file.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import Struct
 
-from areopage.errors import CallRejected, ModelError
+from areopage.errors import CallRejected
 from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
+from areopage.models.batch_server import BatchServer
 from areopage.models.error_bodies import error_of, read_error
-from areopage.models.http import MAX_RESPONSE_BYTES, JsonServer
 from areopage.models.openai import OpenAIModel
 from areopage.models.port import Completion, Message, Options, Schema
-from areopage.models.retry import Calls
 
 MOST_CALLS = 50_000
 MOST_BYTES = 200_000_000
@@ -27,8 +26,6 @@ _PATH = "/v1/chat/completions"
 _TOKEN = "areopage"  # noqa: S105 - the name of a batch's token
 _PAGE = 100
 _DAY = 86_400
-
-T = TypeVar("T")
 
 
 class _Counts(Struct):
@@ -89,21 +86,12 @@ class _Line(Struct):
     error: Any = None
 
 
-class OpenAIBatches:
+class OpenAIBatches(BatchServer[OpenAIModel]):
     """The batch service of one model's server; see `BatchService`."""
 
     most_calls = MOST_CALLS
     most_bytes = MOST_BYTES
     fenced = True
-
-    def __init__(self, model: OpenAIModel, server: JsonServer, calls: Calls) -> None:
-        """Use a model's server.
-
-        Args:
-            model: writes the bodies of calls and reads the answers.
-            calls: makes requests again where that may help.
-        """
-        self._model, self._server, self._calls = model, server, calls
 
     # --- calls
 
@@ -128,10 +116,6 @@ class OpenAIBatches:
         if line.fault is not None:
             raise line.fault
         return self._model.read(line.reply, messages, options)
-
-    def learn(self, fault: CallRejected, options: Options) -> bool:
-        """Learn from a rejected call; whether it is worth another batch."""
-        return self._model.learn(fault, options)
 
     # --- files
 
@@ -162,17 +146,7 @@ class OpenAIBatches:
         """
         path = f"/files/{path_part(file_id)}/content"
         await self._make(lambda: self._server.download(path, file, MOST_RESULT_BYTES))
-        return self._lines(path, file)
-
-    def _lines(self, path: str, file: BinaryIO) -> Iterator[BatchLine]:
-        file.seek(0)
-        while text := file.readline(MAX_RESPONSE_BYTES):
-            try:
-                line = msgspec.json.decode(text, type=_Line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield BatchLine(key="", fault=self._server.fault(path, 200, "a line is not the JSON expected"))
-                continue
-            yield self._read_line(path, line)
+        return self._lines(path, file, _Line, self._read_line)
 
     def _read_line(self, path: str, line: _Line) -> BatchLine:
         response = line.response
@@ -193,12 +167,7 @@ class OpenAIBatches:
         Raises:
             ModelError: it has none.
         """
-        try:
-            await self._make(lambda: self._server.ask("/batches", [("limit", "1")], _Batches))
-        except CallRejected as fault:
-            if fault.status in (400, 404, 405, 501):
-                raise ModelError(f"{self._server.address} has no batch service ({fault}): leave out --batch") from fault
-            raise
+        await self._require("/batches", _Batches)
 
     async def create(self, token: str, file_id: str, file: BinaryIO) -> BatchState:
         """Ask once for the creation of a batch from its uploaded file; see `BatchService.create`."""
@@ -232,14 +201,6 @@ class OpenAIBatches:
     async def discard(self, token: str, batch_id: str) -> None:
         """Delete the files of a batch."""
         await self.withdraw(token)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._server.aclose()
-        await self._model.aclose()
-
-    async def _make(self, call: Callable[[], Awaitable[T]]) -> T:
-        return await self._calls.make(call)
 
     async def _listed(
         self,

@@ -43,7 +43,7 @@ class Supported(Struct, frozen=True, kw_only=True):
         untaken: options that were not sent, since the model or its provider does not take them.
         thinks: whether thoughts came beside the answer.
         limits: whether the server says what is left of its limits.
-        answered_by: who answered behind a gateway; "" where nobody says so.
+        answered_by: who answered behind a gateway; "" where no gateway says so.
     """
 
     schema_mode: str

@@ -221,24 +221,12 @@ class TellsAllowances(Protocol):
         ...
 
 
-class Retrying:
-    """A `LanguageModel` that asks another one, again where that may help; see `Calls`."""
+class Wrapping:
+    """What a `LanguageModel` that asks another one has of it; that one is closed with it."""
 
-    def __init__(self, model: LanguageModel, **limits: Unpack[Patience]) -> None:
-        """Wrap a model; it is closed with this one."""
+    def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self._calls = Calls(**limits)
         self._allowances = model.allowances if isinstance(model, TellsAllowances) else tuple[Allowance, ...]
-
-    @property
-    def retries(self) -> int:
-        """How many tries were made beyond the first ones, over all calls."""
-        return self._calls.retries
-
-    @property
-    def pacer(self) -> Pacer:
-        """What spaces the calls."""
-        return self._calls.pacer
 
     @property
     def reference(self) -> ModelReference:
@@ -257,6 +245,25 @@ class Retrying:
     async def aclose(self) -> None:
         """Close the model."""
         await self._model.aclose()
+
+
+class Retrying(Wrapping):
+    """A `LanguageModel` that asks another one, again where that may help; see `Calls`."""
+
+    def __init__(self, model: LanguageModel, **limits: Unpack[Patience]) -> None:
+        """Wrap a model."""
+        super().__init__(model)
+        self._calls = Calls(**limits)
+
+    @property
+    def retries(self) -> int:
+        """How many tries were made beyond the first ones, over all calls."""
+        return self._calls.retries
+
+    @property
+    def pacer(self) -> Pacer:
+        """What spaces the calls."""
+        return self._calls.pacer
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None

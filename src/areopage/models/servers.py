@@ -161,9 +161,9 @@ def open_server(
 
 
 def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name for an address; never one for loopback.
+    """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for an address; never one for loopback.
 
-    The names may be in lower case, which goes before the other.
+    The variable of the address's scheme goes before ALL_PROXY, and a name in lower case before the same in upper case.
 
     Raises:
         ModelError: the proxy is not an HTTP proxy.
@@ -173,15 +173,19 @@ def environment_proxy(base_url: str, environment: Mapping[str, str]) -> str | No
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:  # no address: the transport says so
         return None
-    proxies = {name.lower(): value for name, value in sorted(environment.items()) if value}
-    proxy = proxies.get(f"{parts.scheme}_proxy")
-    if not proxy or is_loopback(host):
+    variables = {name.lower(): name for name, value in sorted(environment.items()) if value}
+    variable = variables.get(f"{parts.scheme}_proxy") or variables.get("all_proxy")
+    if not variable or is_loopback(host):
         return None
-    if any(_covers(entry.strip().lower(), host, port) for entry in proxies.get("no_proxy", "").split(",")):
+    uncovered = environment[variables["no_proxy"]] if "no_proxy" in variables else ""
+    if any(_covers(entry.strip().lower(), host, port) for entry in uncovered.split(",")):
         return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if urlsplit(proxy).scheme not in ("http", "https"):
-        raise ModelError(f"{parts.scheme.upper()}_PROXY is not the address of an HTTP proxy: unset it, or add {host} to NO_PROXY")
+    proxy = environment[variable] if "://" in environment[variable] else f"http://{environment[variable]}"
+    if (kind := proxy.partition("://")[0].lower()) not in ("http", "https"):
+        own = f"{parts.scheme.upper()}_PROXY"
+        raise ModelError(
+            f"{variable} names a {kind} proxy, and only HTTP proxies are supported: name one in {own}, or add {host} to NO_PROXY"
+        )
     return proxy
 
 

@@ -21,7 +21,7 @@ from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, clashing
 from areopage.work.database import queue_url
-from areopage.work.handlers import Handler, Outcome, ScheduledJob
+from areopage.work.handlers import Handler, ItemQueue, ScheduledJob
 from areopage.work.shared_limits import SharedLimits
 from areopage.work.worker import USUAL_PACE, Pace, Worker, WorkerPool
 
@@ -86,25 +86,13 @@ def retry_answers(ledger: Ledger, ids: Sequence[str] | None = None, *, given_up:
 
     url, woken = queue_url(ledger.engine.url), 0
     if Evaluations(ledger).waiting(1, tried=True) and (url.drivername != "sqlite" or Path(url.database or "").exists()):
-        queue = Queue(ledger.engine.url, [_EVALUATIONS], None, POOL)
+        queue = Queue(ledger.engine.url, [ItemQueue(name=NAME)], None, POOL)
         queue.attach()
         try:
             woken = queue.wake(NAME, ids)
         finally:
             queue.detach()
     return woken + (Evaluations(ledger).reopen(ids) if given_up else 0)
-
-
-async def _run_elsewhere(_item: str, _attempt: int) -> Outcome:
-    raise NotImplementedError
-
-
-def _give_up_elsewhere(_item: str, _reason: str) -> None:
-    raise NotImplementedError
-
-
-_EVALUATIONS = Handler(name=NAME, run=_run_elsewhere, gave_up=_give_up_elsewhere, pending=lambda _after, _limit: ())
-"""The handler of evaluations for processes that look at its queue and run nothing."""
 
 
 class MonitorWork:

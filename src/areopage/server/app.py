@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 STATIC = Path(__file__).parent / "static"
-DESCRIPTION = "Ask, check answers, hand them over, read the figures. Each request shows `Authorization: Bearer areo_...`."
+DESCRIPTION = "Ask, check and submit answers, read the figures. Each request shows `Authorization: Bearer areo_...`."
 ROUTERS = (
     evaluations.router,
     figures.router,

@@ -111,5 +111,5 @@ def declines(response: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """The text in lower case, as long as before: letters that a pattern takes for others whatever the case are these others."""
+    """The text in lower case, as long as before: letters that a pattern takes for others in either case are these others."""
     return text.replace("İ", "i").replace("ı", "i").replace("ſ", "s").lower()

@@ -1,6 +1,6 @@
 """Calibrate a monitored period: labels of the random sample of its days correct the mean scores of its answers.
 
-The monitor draws the same number of answers each day, whatever the day's traffic: an answer of a busy day is labelled with a
+The monitor draws the same number of answers each day, at any traffic: an answer of a busy day is labelled with a
 smaller chance. Each label therefore stands for the answers of its day that were judged, over those that were labelled; means are
 weighed by it. Days without a label of the random sample speak for nothing: their answers are counted and left out.
 """

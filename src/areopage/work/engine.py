@@ -75,11 +75,11 @@ class Engine(Queue):
         if not logger.handlers:  # else dbos would write to the console
             logger.addHandler(logging.NullHandler())
         with self._errors():
-            self._launch()
+            self._launch(handlers)
 
     # --- open and close
 
-    def _launch(self) -> None:
+    def _launch(self, handlers: Sequence[Handler]) -> None:
         config: DBOSConfig = {
             "name": self.application,
             "application_version": self.application,
@@ -97,7 +97,7 @@ class Engine(Queue):
             raise UserError("this process has a worker already: one is enough, raise its concurrency")
         logging.getLogger("dbos").addFilter(self._log)
         try:
-            for handler in self._handlers.values():
+            for handler in handlers:
                 DBOS.workflow(name=handler.name)(self._workflow_of(handler))
             DBOS.workflow(name=JOBS)(self._job_workflow())
             self.connect()  # before the launch: a queue that comes later is looked at a second later

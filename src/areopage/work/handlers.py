@@ -63,37 +63,26 @@ class Backoff(Struct, frozen=True, kw_only=True):
         return seconds * (1 - SPREAD + 2 * SPREAD * self.draw())
 
 
-class Handler(Struct, frozen=True, kw_only=True):
-    """One kind of work. A run may be repeated, here or elsewhere at the same time: its effect must be that of one run.
+class ItemQueue(Struct, frozen=True, kw_only=True):
+    """How the items of one kind of work are queued.
 
     Args:
-        name: without a colon; the same in all processes.
-        run: runs an item in the event loop; is given the number of failed attempts before.
-        gave_up: records that no run follows, with the reason; called in a thread.
-        pending: the items to be done whose number is greater than the first argument, in order, at most that number; called in a
-            thread. An item that is being run counts as pending.
-        queue: the queue's name; "": the handler's. Processes share the work of a queue.
+        name: of the kind, without a colon; the same in all processes.
+        queue: the queue's name; "": that of the kind. Processes share the work of a queue.
         concurrency: how many items this process runs at once.
         ahead: how many more this process claims, so that no run waits for the next look at the queue.
         rate_limit: over all processes.
-        attempts: the failed attempts after which an item is given up.
-        backoff: the pauses between them.
+        backoff: the pauses between failed attempts.
         polling: how often this process looks at the queue, in seconds.
-        woken: whether items that pause after a failed run are to be run now; asked again and again.
     """
 
     name: str
-    run: Callable[[str, int], Awaitable[Outcome]]
-    gave_up: Callable[[str, str], None]
-    pending: Callable[[int, int], Sequence[Pending]]
     queue: str = ""
     concurrency: int = 1
     ahead: int = CLAIMED_AHEAD
     rate_limit: RateLimit | None = None
-    attempts: int = 20
     backoff: Backoff = Backoff()
     polling: float = 0.1
-    woken: Callable[[], bool] = bool
 
     @property
     def queue_name(self) -> str:
@@ -104,6 +93,25 @@ class Handler(Struct, frozen=True, kw_only=True):
     def suspects(self) -> str:
         """The queue of items at which workers died; it runs one item at a time over all processes."""
         return f"{self.queue_name}:suspects"
+
+
+class Handler(ItemQueue, frozen=True, kw_only=True):
+    """One kind of work. A run may be repeated, here or elsewhere at the same time: its effect must be that of one run.
+
+    Args:
+        run: runs an item in the event loop; is given the number of failed attempts before.
+        gave_up: records that no run follows, with the reason; called in a thread.
+        pending: the items to be done whose number is greater than the first argument, in order, at most that number; called in a
+            thread. An item that is being run counts as pending.
+        attempts: the failed attempts after which an item is given up.
+        woken: whether items that pause after a failed run are to be run now; asked again and again.
+    """
+
+    run: Callable[[str, int], Awaitable[Outcome]]
+    gave_up: Callable[[str, str], None]
+    pending: Callable[[int, int], Sequence[Pending]]
+    attempts: int = 20
+    woken: Callable[[], bool] = bool
 
 
 class ScheduledJob(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from areopage.ledger.connection import shown, storage_errors
 from areopage.ledger.rows import chunks
 from areopage.work import guard
 from areopage.work.database import queue_engine, queue_url
-from areopage.work.handlers import SPREAD, Handler, JobRun, RateLimit, Run, ScheduledJob
+from areopage.work.handlers import SPREAD, ItemQueue, JobRun, RateLimit, Run, ScheduledJob
 
 JOBS = "scheduled_jobs"
 JOB_RUNS = 3
@@ -55,12 +55,12 @@ class Begun(Struct, frozen=True, kw_only=True):
 class Queue:
     """The queue of a worker pool, open."""
 
-    def __init__(self, ledger: URL, handlers: Sequence[Handler], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
+    def __init__(self, ledger: URL, kinds: Sequence[ItemQueue], jobs: Sequence[ScheduledJob] | None, pool: str) -> None:
         """Prepare; `connect` opens the database.
 
         Args:
             ledger: the ledger's database.
-            handlers: by whom items are run.
+            kinds: of work, whose items are queued.
             jobs: the scheduled jobs; None where this pool has none.
             pool: the worker pool.
 
@@ -73,7 +73,7 @@ class Queue:
         # dbos wants a name of letters and digits, and a version that no other application has in the same database; it is fixed:
         # what was enqueued before an update is run after it
         self.application = f"areopage-{digest_of(pool)[:16]}"
-        self._handlers = {one.name: one for one in handlers}
+        self._kinds = {one.name: one for one in kinds}
         self._jobs = {one.name: one for one in jobs or ()}
         self._scheduled = jobs is not None
         self._serializer = DBOSPortableJSONSerializer()
@@ -88,7 +88,7 @@ class Queue:
     @property
     def queues(self) -> list[str]:
         """The names of the queues."""
-        names = [name for one in self._handlers.values() for name in (one.queue_name, one.suspects)]
+        names = [name for one in self._kinds.values() for name in (one.queue_name, one.suspects)]
         return [*names, *([JOBS] if self._scheduled else [])]
 
     def connect(self) -> None:
@@ -140,7 +140,7 @@ class Queue:
         return connect()
 
     def _register(self) -> None:
-        for handler in self._handlers.values():
+        for handler in self._kinds.values():
             limit = handler.rate_limit
             self._register_queue(
                 handler.queue_name,
@@ -219,7 +219,7 @@ class Queue:
         return found
 
     def _options(self, run: Run, pause: float) -> Any:
-        handler = self._handlers[run.handler]
+        handler = self._kinds[run.handler]
         options: dict[str, Any] = {
             "workflow_name": handler.name,
             "queue_name": handler.suspects if run.deaths >= SUSPECT_AFTER else handler.queue_name,
@@ -235,7 +235,7 @@ class Queue:
             StorageError: the queue cannot be used.
         """
         with self._errors():
-            found = self._list(queue_name=self._handlers[handler].queue_name, status="DELAYED")
+            found = self._list(queue_name=self._kinds[handler].queue_name, status="DELAYED")
         paused = [run for row in found if (run := Run.parse(row.workflow_id)) is not None and not run.deaths]
         chosen = [run for run in paused if items is None or run.item in items]
         self._run_now(chosen)
@@ -267,7 +267,7 @@ class Queue:
         Raises:
             StorageError: the queue cannot be read.
         """
-        one = self._handlers[handler]
+        one = self._kinds[handler]
         with self._errors():
             found = self._list(queue_name=[one.queue_name, one.suspects], status=OPEN)
         runs = [(Run.parse(row.workflow_id), row.status) for row in found]
@@ -280,7 +280,7 @@ class Queue:
             StorageError: the queue cannot be read.
         """
         with self._errors():
-            return len(self._list(queue_name=self._handlers[handler].queue_name, status="ENQUEUED", limit=limit))
+            return len(self._list(queue_name=self._kinds[handler].queue_name, status="ENQUEUED", limit=limit))
 
     def begun(self) -> list[Begun]:
         """What any executor has begun and not ended, of this engine's handlers and jobs.
@@ -294,7 +294,7 @@ class Queue:
 
     def _run_of(self, key: str) -> Run | JobRun | None:
         run = Run.parse(key)
-        return run if run is not None and run.handler in self._handlers else JobRun.parse(key, list(self._jobs))
+        return run if run is not None and run.handler in self._kinds else JobRun.parse(key, list(self._jobs))
 
     def forget(self, keys: Collection[str]) -> None:
         """Remove runs.
@@ -314,8 +314,8 @@ class Queue:
         Raises:
             StorageError: the queue cannot be written.
         """
-        kept = {name: ENDED_KEPT for one in self._handlers.values() for name in (one.queue_name, one.suspects)}
-        kept |= {one.queue_name: max(ENDED_KEPT, 2 * one.rate_limit.seconds) for one in self._handlers.values() if one.rate_limit}
+        kept = {name: ENDED_KEPT for one in self._kinds.values() for name in (one.queue_name, one.suspects)}
+        kept |= {one.queue_name: max(ENDED_KEPT, 2 * one.rate_limit.seconds) for one in self._kinds.values() if one.rate_limit}
         removed = 0
         with self._errors():
             for queue, seconds in [*kept.items(), *([(JOBS, JOBS_KEPT)] if self._scheduled else [])]:
@@ -326,11 +326,11 @@ class Queue:
                 if found:
                     self._client.delete_workflows([one.workflow_id for one in found])
                 removed += len(found)
-            for handler in self._handlers.values():
+            for handler in self._kinds.values():
                 self._end_overlong_pauses(handler, now)
         return removed
 
-    def _end_overlong_pauses(self, handler: Handler, now: datetime) -> None:
+    def _end_overlong_pauses(self, handler: ItemQueue, now: datetime) -> None:
         latest = (now.timestamp() + handler.backoff.longest * (1 + SPREAD) + CLOCKS_APART) * 1000
         paused = [row for row in self._list(queue_name=handler.queue_name, status="DELAYED") if row.delay_until_epoch_ms > latest]
         self._run_now([run for row in paused if (run := Run.parse(row.workflow_id)) is not None])
@@ -341,7 +341,7 @@ class Queue:
         Raises:
             StorageError: the queue cannot be written.
         """
-        one = self._handlers[handler]
+        one = self._kinds[handler]
         with self._errors():
             for queue in (one.queue_name, one.suspects):
                 while found := self._list(queue_name=queue, status=ENDED, limit=DELETED_AT_ONCE):

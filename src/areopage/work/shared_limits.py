@@ -7,8 +7,6 @@ cannot renew its part begins no call any more once the part may have returned to
 import asyncio
 import logging
 import math
-import os
-import secrets
 import socket
 import time
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from urllib.parse import urlsplit
 from areopage.errors import StorageError
 from areopage.ledger.endpoint_shares import SILENCE, EndpointShares
 from areopage.ledger.store import Ledger
+from areopage.ledger.transactions import holder_name
 from areopage.models.traffic import Limited, Traffic
 
 LOG = logging.getLogger(__name__)
@@ -34,7 +33,7 @@ class SharedLimits:
     def __init__(self, ledger: Ledger, traffic: Traffic) -> None:
         """Prepare; when the block begins, no model of `traffic` may be open in its event loop."""
         self._shares, self._traffic = EndpointShares(ledger), traffic
-        self._holder = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._holder = holder_name()
         self._parts: dict[str, _Part] = {}
         self._task: asyncio.Task[None] | None = None
 

@@ -225,7 +225,7 @@ class OpenWorker:
             await asyncio.sleep(0 if more else self._pace.dispatch)
 
     async def _beating(self) -> None:
-        """Send heartbeats; the leader looks after what others left."""
+        """Send heartbeats; the leader recovers what others left."""
         cleaned_at = time.monotonic()
         while True:
             await asyncio.sleep(self._pace.heartbeat)

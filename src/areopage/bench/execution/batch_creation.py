@@ -1,4 +1,4 @@
-"""Create each batch once, at whatever moment the process is killed.
+"""Create each batch once, even if the process is killed at any moment.
 
 1. A batch is noted in the ledger with a token of ours and the keys of its calls, before anything is sent.
 2. Its file is uploaded, which costs nothing.

@@ -1,7 +1,7 @@
 """The calls to one judge that go through its provider's batch service.
 
-What a batch brings is stored as the judgments of its calls, under the keys that direct calls have. A batch is created once, at
-whatever moment the process is killed: see `batch_creation`.
+What a batch brings is stored as the judgments of its calls, under the keys that direct calls have. A batch is created once,
+even if the process is killed at any moment: see `batch_creation`.
 """
 
 import asyncio
@@ -140,7 +140,7 @@ class BatchPhase:
         while len(out) + len(sent) < self._at_once:
             with TemporaryFile() as file:
                 written = await asyncio.to_thread(self._write, left, file)
-                fitting = self._within_budget(written, file, waits=bool(out or sent))
+                fitting = await self._within_budget(written, file, waits=bool(out or sent))
                 if not fitting:
                     break
                 sent += await self._created([line.call.key for line in fitting], file)
@@ -165,7 +165,7 @@ class BatchPhase:
         file.flush()
         return written
 
-    def _within_budget(self, written: list["_Written"], file: BinaryIO, *, waits: bool) -> list["_Written"]:
+    async def _within_budget(self, written: list["_Written"], file: BinaryIO, *, waits: bool) -> list["_Written"]:
         """The first calls of a batch, as far as the budget allows; the others are cut from its file.
 
         Args:
@@ -177,15 +177,15 @@ class BatchPhase:
         budget = self._context.budget
         if budget is None or not written:
             return written
+        if not waits:
+            first = written[0].call
+            await budget.wait_for(self._judge.reference, self._worst(first), first.options)
         left, count = budget.left, 0
         for line in written:
             left -= self._worst(line.call)
             if left < 0:
                 break
             count += 1
-        if not count and not waits:
-            first = written[0].call
-            raise budget.exhausted(self._judge.reference, self._worst(first), first.options)
         if count:
             file.truncate(written[count - 1].end)
         return written[:count]
@@ -257,7 +257,7 @@ class BatchPhase:
             waited: whether this process has seen it before.
 
         Raises:
-            ModelError: the provider did not begin it, or somebody cancelled it.
+            ModelError: the provider did not begin it, or it was cancelled there.
         """
         calls = {call.key: call for call in self._calls.missing()}
         outside = {key: calls[key] for key in batch.keys if key in calls}

@@ -6,6 +6,7 @@
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -193,12 +194,13 @@ def carry_on_part(
 
 
 async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
-    """Make a part of a run's open calls within the servers' limits, which all processes of the ledger keep together.
+    """Make a part of a run's open calls within the servers' limits and the budget, which all its processes keep together.
 
     Raises:
-        ServerDown, ModelError, StorageError: see `carry_on`.
+        ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
-    async with SharedLimits(context.ledger, context.traffic):
+    kept = nullcontext() if context.budget is None else context.budget.kept()
+    async with SharedLimits(context.ledger, context.traffic), kept:
         return await carry_out(context, cases, folder, part)
 
 

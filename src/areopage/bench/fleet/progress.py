@@ -1,6 +1,6 @@
 """How far workers are with a run, read from the ledger: calls done of those planned, workers alive, rate, time left, cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -127,14 +127,15 @@ def _calls_by_phase(counts: CallCounts) -> dict[str, CallSum]:
 
 
 def _costs(spec: RunSpec, made: Mapping[str, CallSum]) -> dict[str, float]:
+    spent: list[tuple[Price | None, float]] = [
+        (judge.price, made[judge.name].cost if judge.name in made else 0.0) for judge in spec.judges
+    ]
+    for name, asked in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)):
+        if asked is not None and asked.price is not None:
+            one = made.get(name, CallSum())
+            spent.append((asked.price, asked.price.of(one.prompt_tokens, one.completion_tokens)))
     found: dict[str, float] = {}
-    for name, price in _prices(spec):
-        one = made.get(name, CallSum())
-        found[price.currency] = found.get(price.currency, 0.0) + price.of(one.prompt_tokens, one.completion_tokens)
+    for price, cost in spent:
+        if price is not None:
+            found[price.currency] = found.get(price.currency, 0.0) + cost
     return found
-
-
-def _prices(spec: RunSpec) -> Sequence[tuple[str, Price]]:
-    named = [(judge.name, judge.price) for judge in spec.judges]
-    named += [(name, one.price) for name, one in ((TARGET_PHASE, spec.target), (CHILD_PHASE, spec.child)) if one is not None]
-    return [(name, price) for name, price in named if price is not None]

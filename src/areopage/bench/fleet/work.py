@@ -11,9 +11,10 @@ from areopage.bench.execution.context import Observer, RunContext, Silent
 from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
 from areopage.bench.fleet.shares import ServerShare, check_share
+from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.estimate import Estimate
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.errors import AreopageError, ServerDown, StorageError
+from areopage.errors import AreopageError, BudgetSpent, ServerDown, StorageError
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.sent_batches import SentBatch
@@ -104,10 +105,17 @@ async def work_on(
     fleet, observer = Fleet(ledger), PhaseNotes(ledger, run.id, worker, shown)
     try:
         await check_share(spec, share)
-        context = context_of_run(run, spec, ledger, observer)
+        asked = fleet.run(run.id)
+        limit = asked.budget if asked is not None else None
+        budget = None if limit is None else budget_of(limit, [spec], ledger, [run])
+        context = context_of_run(run, spec, ledger, observer, budget)
         open_calls = await _carried_out(context, cases, folder, share, stopping, fleet)
     except StorageError:
         raise
+    except BudgetSpent as fault:
+        fleet.note(run.id, FleetNote(worker=worker, server="", text=str(fault), at=datetime.now(UTC)))
+        fleet.close(run.id, "spent", datetime.now(UTC))
+        return "stopped"
     except AreopageError as fault:
         note = FleetNote(worker=worker, server=share.name, text=" ".join(str(fault).split()), at=datetime.now(UTC))
         fleet.note(run.id, note)
@@ -160,7 +168,7 @@ async def _carried_out(
 
 def _is_closed(fleet: Fleet, run_id: str) -> bool:
     found = fleet.run(run_id)
-    return found is None or found.state == "stopped"
+    return found is None or found.state in ("stopped", "spent")
 
 
 async def _drain(context: RunContext, work: "asyncio.Task[int]", stopping: Callable[[], float | None]) -> None:

@@ -8,12 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.panels import PanelParts, case_clusters, case_column, panel_parts
+from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.columns import field_named
 from areopage.cases.records import MATURITIES, Case
-from areopage.jury.judges import Price
+from areopage.jury.call_sizes import costs_of
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
@@ -262,29 +263,19 @@ def _target_use(view: RunView) -> Use:
         seconds=sum(answer.seconds or 0.0 for answer in answers),
         prompt_tokens=sum(prompt for prompt, _ in tokens),
         completion_tokens=sum(completion for _, completion in tokens),
-        costs=_costs([(price, *pair) for pair in tokens]),
+        costs=costs_of((price, *pair) for pair in tokens),
     )
 
 
 def _judges_use(view: RunView) -> Use:
-    prices = {judge.name: judge.price for judge in view.spec.judges}
     judgments = {one.key: one for _, _, one in view.judgments.numbered()}.values()
-    spent = [(prices.get(one.judge), one.prompt_tokens or 0, one.completion_tokens or 0) for one in judgments]
     return Use(
         calls=len(judgments),
         seconds=sum(one.seconds or 0.0 for one in judgments),
-        prompt_tokens=sum(prompt for _, prompt, _ in spent),
-        completion_tokens=sum(completion for *_, completion in spent),
-        costs=_costs(spent),
+        prompt_tokens=sum(one.prompt_tokens or 0 for one in judgments),
+        completion_tokens=sum(one.completion_tokens or 0 for one in judgments),
+        costs=totals([one for one in run_costs(view) if one.role == "judge"]),
     )
-
-
-def _costs(spent: Sequence[tuple[Price | None, int, int]]) -> dict[str, float]:
-    costs: dict[str, float] = {}
-    for price, prompt, completion in spent:
-        if price is not None:
-            costs[price.currency] = costs.get(price.currency, 0.0) + price.of(prompt, completion)
-    return costs
 
 
 def _rank(entry: Entry) -> tuple[bool, int, float, float, float, str]:

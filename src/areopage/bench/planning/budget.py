@@ -14,7 +14,7 @@ from areopage.ledger.store import Ledger
 
 
 def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, runs: Sequence[Run] = ()) -> Budget:
-    """The budget of some runs together; what they have spent before is part of it.
+    """The budget of some runs together; what they have spent before is part of it, and what other processes spend on them.
 
     Args:
         ledger: of the runs; None where they have not begun.
@@ -23,13 +23,21 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     Raises:
         UserError: a model that costs money has no price, or prices are in several currencies.
     """
-    spent: dict[str, float] = {}
-    for spec, run in zip(specs, runs, strict=False):
-        if ledger is None:
-            break
-        for currency, amount in spent_by(run, spec, ledger).items():
-            spent[currency] = spent.get(currency, 0.0) + amount
-    return open_budget(limit, [paid for spec in specs for paid in _models(spec)], spent)
+    models = [paid for spec in specs for paid in _models(spec)]
+    if ledger is None or not runs:
+        return open_budget(limit, models, {})
+    from areopage.jury.shared_budget import SharedBudget  # most runs have no budget
+    from areopage.ledger.budget_parts import BudgetParts
+
+    def spent() -> dict[str, float]:
+        found: dict[str, float] = {}
+        for spec, run in zip(specs, runs, strict=True):
+            for currency, amount in spent_by(run, spec, ledger).items():
+                found[currency] = found.get(currency, 0.0) + amount
+        return found
+
+    whole = open_budget(limit, models, spent())
+    return SharedBudget(whole, BudgetParts(ledger, [run.id for run in runs], lambda: spent().get(whole.currency, 0.0)))
 
 
 def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:

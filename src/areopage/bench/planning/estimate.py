@@ -183,8 +183,7 @@ def _costs(
     spent = [(one.price, *tokens) for one, tokens in ((spec.target, of_target), (spec.child, of_child)) if one is not None]
     for judge in spec.judges:
         calls = judge_calls[judge.name]
-        price = judge.price.in_batch() if judge.price is not None and judge.name in spec.batch else judge.price
-        spent.append((price, calls * prompt_tokens, verdicts[judge.name] * float(VERDICT_TOKENS)))
+        spent.append((spec.price_of(judge), calls * prompt_tokens, verdicts[judge.name] * float(VERDICT_TOKENS)))
     return costs_of(spent)
 
 

@@ -154,8 +154,7 @@ class _Planner:
         tokens = found.gauge.tokens(round(found.total / max(1, found.prompts) * calls))
         verdicts = found.verdicts / max(1, found.prompts)
         planned = self._planned(judge, calls, tokens, VERDICT_TOKENS * verdicts)
-        price = judge.price.in_batch() if judge.price is not None and judge.name in self._spec.batch else judge.price
-        return structs.replace(planned, name=judge.name, prefixes=len(found.prefixes), price=price)
+        return structs.replace(planned, name=judge.name, prefixes=len(found.prefixes), price=self._spec.price_of(judge))
 
     def _planned(self, one: Target | Judge, calls: int, prompt_tokens: int, answer_tokens: float) -> ModelPlan:
         model = str(one.reference)

@@ -1,7 +1,7 @@
 """Open an `.eval` archive of Inspect: a zip of JSON, compressed with Deflate or Zstandard, read entry by entry in memory.
 
 Nothing is extracted to the disk. An archive may be hostile: its directory, each entry and all entries together have limits, which
-hold for the bytes that come out, whatever the archive states.
+hold for the bytes that come out, not for those that the archive states.
 """
 
 import io

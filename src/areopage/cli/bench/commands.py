@@ -58,10 +58,8 @@ def run(
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    wishes = new.wishes()
+    wishes = new.wishes
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
-    if fleet and budget is not None:
-        raise UserError("--budget is for runs in this process: leave out --fleet")
     if len(targets) > 1:
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
@@ -177,8 +175,6 @@ def resume(
     from areopage.cli.bench.places import Places
     from areopage.cli.bench.run import resume_run
 
-    if fleet and budget is not None:
-        raise UserError("--budget is for runs in this process: leave out --fleet")
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
 

@@ -1,4 +1,4 @@
-"""Runs that workers carry out: hand them over, follow them, stop them."""
+"""Runs that workers carry out: submit them, follow them, stop them."""
 
 import time
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import RunArgument
-from areopage.errors import UserError
+from areopage.errors import BudgetSpent, UserError
 from areopage.ledger.fleet import CallCounts, Fleet
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -50,12 +50,12 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)}")
 
 
-def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger) -> None:
-    """Let workers carry out a run."""
+def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:
+    """Let workers carry out a run, within a budget if there is one."""
     from areopage.bench.fleet.work import planned_phases
     from areopage.bench.planning.estimate import estimate
 
-    Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC))
+    Fleet(ledger).ask(run.id, planned_phases(spec, estimate(spec, cases)), datetime.now(UTC), budget)
 
 
 def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
@@ -73,7 +73,11 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 
 
 def await_end(run: Run, ledger: Ledger) -> "RunView | None":
-    """Show the progress until workers have ended the run; None where it was stopped."""
+    """Show the progress until workers have ended the run; None where it was stopped.
+
+    Raises:
+        BudgetSpent: workers stopped because the next call might cost more than is left of the budget.
+    """
     from areopage.bench.fleet.progress import progress_of
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
@@ -89,6 +93,8 @@ def await_end(run: Run, ledger: Ledger) -> "RunView | None":
                 return None
             counts = found.counts
             display.show(found)
+            if found.state == "spent":
+                raise BudgetSpent("the budget of the run is spent")
             if found.state == "ended":
                 break
             time.sleep(max(LOOK_EVERY, LOOK_SHARE * (time.monotonic() - began)))

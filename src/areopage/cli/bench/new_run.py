@@ -1,10 +1,10 @@
 """The options that describe a new run, declared once for the commands that take them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from areopage.cli.options import ProfileOption, one_of
 from areopage.cli.run_options import (
@@ -37,83 +37,82 @@ if TYPE_CHECKING:
     from areopage.bench.planning.prepare import RunWishes
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewRun:
-    """What the user says of a new run; each field is an option of the command line, in this order."""
+_OPTIONS: Mapping[str, tuple[Any, object]] = MappingProxyType(
+    {
+        "suite": (SuiteOption, "child_safety"),
+        "dataset": (DatasetOption, None),
+        "target": (TargetsOption, None),
+        "answers": (AnswersOption, None),
+        "judge": (JudgeOption, None),
+        "criteria": (CriteriaOption, None),
+        "mode": (ModeOption, None),
+        "passes": (PassesOrAutoOption, None),
+        "max_calls": (MostCallsOption, None),
+        "budget": (BudgetOption, None),
+        "joint": (JointOption, None),
+        "repeat_identical": (RepeatIdenticalOption, None),
+        "limit": (LimitOption, None),
+        "min_coverage": (MinCoverageOption, None),
+        "lang": (PromptLanguageOption, None),
+        "profile": (ProfileOption, None),
+        "concurrency": (ConcurrencyOption, None),
+        "timeout": (TimeoutOption, None),
+        "child": (ChildOption, None),
+        "turns": (TurnsOption, None),
+        "allow_variable": (AllowVariableOption, None),
+        "batch": (BatchOption, False),
+    }
+)
+"""The options in their order, each with its value where the user gives none."""
 
-    suite: SuiteOption = "child_safety"
-    dataset: DatasetOption = None
-    target: TargetsOption = None
-    answers: AnswersOption = None
-    judge: JudgeOption = None
-    criteria: CriteriaOption = None
-    mode: ModeOption = None
-    passes: PassesOrAutoOption = None
-    max_calls: MostCallsOption = None
-    budget: BudgetOption = None
-    joint: JointOption = None
-    repeat_identical: RepeatIdenticalOption = None
-    limit: LimitOption = None
-    min_coverage: MinCoverageOption = None
-    lang: PromptLanguageOption = None
-    profile: ProfileOption = None
-    concurrency: ConcurrencyOption = None
-    timeout: TimeoutOption = None
-    child: ChildOption = None
-    turns: TurnsOption = None
-    allow_variable: AllowVariableOption = None
-    batch: BatchOption = False
 
-    @property
-    def targets(self) -> list[str]:
-        """The models under test."""
-        return self.target or []
+class NewRun(NamedTuple):
+    """What the user says of a new run: `wishes` is what a run of the first of `targets` is prepared from."""
 
-    def wishes(self) -> "RunWishes":
-        """What a run of the first target is prepared from.
+    suite: str
+    targets: list[str]
+    budget: float | None
+    wishes: "RunWishes"
 
-        Raises:
-            UserError: an option has no such value.
-        """
-        from areopage.bench.planning.prepare import AnswersFrom, RunWishes
-        from areopage.bench.target_prompts import Mode
 
-        return RunWishes(
-            datasets=tuple(self.dataset or ()),
-            target=self.targets[0] if self.targets else None,
-            answers=one_of("--answers", self.answers, get_args(AnswersFrom)),
-            judges=tuple(self.judge or ()),
-            criteria=self.criteria,
-            mode=one_of("--mode", self.mode, get_args(Mode)),
-            passes=passes_wanted(self.passes),
-            adaptive=self.passes == AUTO,
-            most_calls=self.max_calls,
-            joint=self.joint,
-            repeat_identical=self.repeat_identical,
-            limit=self.limit,
-            min_coverage=self.min_coverage,
-            language=self.lang,
-            profile=self.profile,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            child=self.child,
-            turns=self.turns,
-            allowed_variables=tuple(self.allow_variable or ()),
-            batch=self.batch,
-        )
+def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **options: Any) -> NewRun:
+    """What the options say.
+
+    Raises:
+        UserError: one has no such value.
+    """
+    from areopage.bench.planning.prepare import AnswersFrom, RunWishes
+    from areopage.bench.target_prompts import Mode
+
+    passes = options.pop("passes")
+    wishes = RunWishes(
+        datasets=tuple(options.pop("dataset") or ()),
+        target=target[0] if target else None,
+        answers=one_of("--answers", options.pop("answers"), get_args(AnswersFrom)),
+        judges=tuple(options.pop("judge") or ()),
+        mode=one_of("--mode", options.pop("mode"), get_args(Mode)),
+        passes=passes_wanted(passes),
+        adaptive=passes == AUTO,
+        most_calls=options.pop("max_calls"),
+        language=options.pop("lang"),
+        allowed_variables=tuple(options.pop("allow_variable") or ()),
+        **options,  # the others are wishes as they are
+    )
+    return NewRun(suite, target or [], budget, wishes)
 
 
 def describes_a_run(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `NewRun` in place of its parameter of this type."""
-    hints, own = get_type_hints(NewRun, include_extras=True), signature(command, eval_str=True)
+    """Give a command the options of a new run in place of its parameter of the type `NewRun`."""
+    own = signature(command, eval_str=True)
     options = [
-        Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]) for one in fields(NewRun)
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=option)
+        for name, (option, default) in _OPTIONS.items()
     ]
     taken = next(name for name, parameter in own.parameters.items() if parameter.annotation is NewRun)
 
     @wraps(command)
     def taking(**given: Any) -> None:
-        run = NewRun(**{one.name: given.pop(one.name) for one in options})
+        run = _new_run(**{one.name: given.pop(one.name) for one in options})
         command(**{taken: run}, **given)
 
     del taking.__wrapped__  # its signature is another one

@@ -56,7 +56,7 @@ def plan(
     """
     from areopage.cli.bench.places import Places
 
-    targets, wishes = new.targets, new.wishes()
+    targets, wishes = new.targets, new.wishes
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=wishes.allowed_variables)
     if precision is not None:
         if len(targets) > 1:

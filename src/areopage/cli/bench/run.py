@@ -87,7 +87,7 @@ def run_new(
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
         if fleet:
-            ask_workers(run, prepared.spec, prepared.cases, ledger)
+            ask_workers(run, prepared.spec, prepared.cases, ledger, budget)
             return follow_run(run, ledger, places)
         _refuse_if_open(run, ledger, places)
         return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
@@ -140,9 +140,11 @@ def resume_run(
             from areopage.bench.results.run_view import load_run_cases
 
             spec, cases = spec_of(run), load_run_cases(ledger, run.id)
-            print_plan([(spec, cases)])
+            if budget is not None:
+                budget_of(budget, [spec], ledger, [run])  # one that cannot be kept is refused
+            print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            ask_workers(run, spec, cases, ledger)
+            ask_workers(run, spec, cases, ledger, budget)
             return follow_run(run, ledger, places, named)
         _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
@@ -177,6 +179,9 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
             err=True,
         )
         return INTERRUPTED
+    except BudgetSpent as fault:
+        typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --fleet --budget AMOUNT", err=True)
+        return BUDGET_SPENT
     if view is None:
         typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
         return INTERRUPTED

@@ -49,7 +49,7 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     yield from _remarks(runs, verbose=verbose)
     yield from _heads(runs, plans)
     yield from (_judge_line(judge, spec, plans) for judge in spec.judges)
-    yield from _batch_lines(spec)
+    yield from _batch_lines(spec, sum(one.target is not None for one, _ in runs))
     yield from calls_of([one for one, _ in runs])
     yield from (*_savings(plans, joint=spec.joint), *_known_lines(plans), *_long_lines(plans))
     if spec.adaptive is None:
@@ -113,17 +113,22 @@ def _sizes_text(own: Sequence[ModelPlan]) -> str:
     return f"; {'; '.join(parts)}"
 
 
-def _batch_lines(spec: RunSpec) -> Iterator[str]:
-    """Which judges' calls go through a batch service, and at what part of the price."""
+def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
+    """Which judges' calls go through a batch service, at what part of the price, and which calls do not.
+
+    Args:
+        targets: how many targets are asked.
+    """
     batched = [judge for judge in spec.judges if judge.name in spec.batch]
     if batched:
         factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
         cost = f" at {factors} of the price" if factors else ""
         names = name_list(judge.name for judge in batched)
-        yield (
-            f"{names}: calls go through the provider's batch service, within 24 hours{cost}; "
-            "calls that repair an answer are direct, at the full price"
-        )
+        direct = "calls that repair an answer"
+        if targets:
+            direct = f"calls to the {'target' if targets == 1 else 'targets'}, and those that repair a judge's answer,"
+        told = f"{names}: calls go through the provider's batch service, within 24 hours{cost}"
+        yield f"{told}; {direct} are direct, at the full price"
 
 
 def _savings(plans: Sequence[RunPlan], *, joint: bool) -> Iterator[str]:

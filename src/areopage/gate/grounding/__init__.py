@@ -1,1 +1,1 @@
-"""How far the documents bear out each sentence of an answer: features, model, fitting."""
+"""How far the documents support each sentence of an answer: features, model, fitting."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim
 from areopage.gate.grounding.examine import ExaminedSentence, Source, examine
-from areopage.gate.records import Place
+from areopage.gate.records import Place, SentenceCheck
 
 _STEEPEST = 30.0  # a logit beyond this is as good as certain, and exp() stays finite
 
@@ -88,29 +88,18 @@ class GroundingModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     answer: Linear
 
 
-class SentenceGrounding(Struct, frozen=True, kw_only=True):
-    """What was found about one sentence of the answer.
+class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
+    """What was found about one sentence of the answer, beside what a decision tells of it; features are as the model reads them.
 
     Args:
-        claim: false for a greeting, a question, a refusal, a closing.
-        p_unsupported: None where it claims nothing.
-        features: by name, as the model reads them.
         unsupported: the words, names, figures and references of the sentence that no document holds.
         claims: its figures and references, each with whether a document holds it.
-        document: id of the document that supports it best, "" where none does at all.
         supporting: the place in that document which comes nearest; None where there is none.
         shares: of each document, the share of the sentence's words that it has, in [0, 1].
     """
 
-    start: int
-    end: int
-    text: str
-    claim: bool
-    p_unsupported: float | None
-    features: dict[str, float]
     unsupported: tuple[Place, ...] = ()
     claims: tuple[Claim, ...] = ()
-    document: str = ""
     supporting: Place | None = None
     shares: tuple[float, ...] = ()
 

@@ -2,7 +2,7 @@
 
 A result is a case that fails a criterion; the rule is the criterion. Its fingerprint is made of the suite, the criterion without
 its version, and what is asked: the prompt, the audience and the system prompt. A case that fails again is the same alert in later
-runs, whatever the answer, the id or the line; another prompt is another alert.
+runs, for any answer, id or line; another prompt is another alert.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Means corrected by labels that were drawn by day: the same number of answers of each day, whatever the day's traffic.
+"""Means corrected by labels that were drawn by day: the same number of answers of each day, at any traffic.
 
 The estimate is that of `weighted_mean`: each label stands for the answers of its day over its labels. As each day has labels of
 its own, differences between days add nothing to the variance: it is that of the errors within days. With few labels in a day
