@@ -115,7 +115,7 @@ def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: s
     if monitor is not None:
         left = Evaluations(ledger).backlog().waiting
         tell(f"stopped: {answers_text(left)} left" + ("; the next start goes on with them" if left else ""))
-    elif run and benches is not None and benches.is_over(run):
+    elif run and benches is not None and benches.is_over:
         tell(f"run {run} has ended")
     else:
         tell("stopped; what has arrived is kept, and other workers go on")
@@ -138,7 +138,7 @@ def _work_until_stopped(
             while not (monitor is not None and not monitor.alive):
                 if benches is not None:
                     benches.step()
-                if run and benches is not None and benches.is_over(run):
+                if run and benches is not None and benches.is_over:
                     return
                 if stop.wait(LOOK_EVERY):
                     return

@@ -19,8 +19,9 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, tell
 from areopage.cli.run_options import RunArgument
-from areopage.errors import UserError, counted
+from areopage.errors import StorageError, UserError, counted
 from areopage.ledger.fleet import CallCounts, Fleet, FleetNote
+from areopage.ledger.outage import LedgerOutage
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.report.elements import report_locale
@@ -55,7 +56,7 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         found = opened.run(run)
         if not Fleet(opened).close(found.id, "stopped", datetime.now(UTC)):
             raise UserError(f"workers do not carry out {found.id}")
-        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)}")
+        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
 
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger) -> None:
@@ -78,13 +79,23 @@ def refuse_if_open(run: Run, ledger: Ledger, follow: str, stop: str) -> None:
 
 
 def await_end(run: Run, ledger: Ledger) -> RunView | None:
-    """Show the progress until workers have ended the run; None where it was stopped."""
+    """Show the progress until workers have ended the run; None where it was stopped.
+
+    Raises:
+        StorageError: the ledger cannot be read for as long as an outage of a server may last.
+    """
     spec = spec_of(run)
     counts: CallCounts | None = None
+    outage = LedgerOutage(tell, patience=spec.outage_seconds)
     with ended_like_ctrl_c(), FleetDisplay() as display:
         while True:
             began = time.monotonic()
-            found = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            try:
+                found = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            except StorageError as fault:
+                time.sleep(outage.met(fault))
+                continue
+            outage.over()
             if found is None or found.state == "stopped":
                 return None
             counts = found.counts
@@ -167,6 +178,8 @@ def _phase_text(phase: PhaseProgress) -> str:
 
 def _run_text(progress: RunProgress) -> str:
     parts = [counted(progress.workers, "worker process", "worker processes") if progress.workers else "no worker works on it"]
+    if progress.state != "open":
+        parts = ["done" if progress.state == "ended" else "stopped"]
     if progress.rate:
         parts.append(f"{progress.rate:.1f}/s")
     if progress.seconds_left and progress.done < progress.total:

@@ -161,17 +161,19 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
     Returns:
         As `run_new`; 130 where the run, or following it, was stopped.
     """
-    hint = places.resume_command(run.id, ledger)
+    hint, follow = places.resume_command(run.id, ledger), places.follow_command(run.id, ledger)
     typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
     try:
         view = await_end(run, ledger)
     except KeyboardInterrupt:
-        follow, stop = places.follow_command(run.id, ledger), places.stop_command(run.id, ledger)
+        stop = places.stop_command(run.id, ledger)
         typer.echo(
             f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
             err=True,
         )
         return INTERRUPTED
+    except StorageError as fault:
+        raise StorageError(f"{fault}; workers may go on with the run, follow it with: {follow}") from fault
     if view is None:
         typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
         return INTERRUPTED
