@@ -3,17 +3,17 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import yaml
-from sqlalchemy import Engine, make_url, text
+from sqlalchemy import Engine
 
 from areopage.ledger.fleet import Fleet
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended
+from servers.databases import gone
 from servers.fake_llm import FakeServer
 from servers.forked import Forked, Process, children_of, kill_with_children
 from servers.small_suite import CONFIG, write_config
@@ -162,17 +162,6 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     assert end.code == 0, end.err
     assert ended(worker).code == 0
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
-
-
-@contextmanager
-def gone(postgres: Engine, ledger: str) -> Iterator[None]:
-    """Break all connections to a database, and let none come about."""
-    name = make_url(ledger).database
-    with postgres.connect() as connection:
-        connection.execute(text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
-        connection.execute(text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"), {"name": name})
-        yield
-        connection.execute(text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
 
 
 def test_worker_and_follower_outlast_a_database_that_is_gone_for_a_while(
