@@ -277,6 +277,9 @@ def doubt_text(view: RunView, doubt: Doubt, hint: str) -> str:
     if doubt == "none_applies":
         return "no criterion applies to any case: nothing is scored"
     if doubt == "no_score":
+        if all(state == "answered" for state in view.states_of_asked.values()):
+            again = "what the judges said is stored and not asked again: the same `areopage bench run` with --fresh does"
+            return f"nothing could be scored: run.log says why; {again}"
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
         return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"

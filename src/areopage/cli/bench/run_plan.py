@@ -39,10 +39,12 @@ def print_plan(
         verbose: list all idle keys of the configuration.
         err: show it on the error stream, before a run; else it is the command's output.
     """
-    for line in _plan_lines(runs, [plan_run(*one, ledger) for one in runs], verbose=verbose):
+    plans = [plan_run(*one, ledger) for one in runs]
+    for line in _plan_lines(runs, plans, verbose=verbose):
         typer.echo(line, err=err)
     if budget is not None:
-        typer.echo(f"budget: {budget:g}; no call begins that might cost more than is left", err=err)
+        currency = next((f" {one.price.currency}" for one in plans[0].models if one.price is not None), "")
+        typer.echo(f"budget: {budget:g}{currency}; no call begins that might cost more than is left", err=err)
 
 
 def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool) -> Iterator[str]:

@@ -296,9 +296,10 @@ def _failed_calls(view: RunView) -> Iterator[str]:
         yield "why answers and verdicts are missing:"
     for (who, state, reason), cases in by_count[:SHOWN_REASONS]:
         shown = visible(" ".join(reason.split()))[:REASON_LENGTH]
-        named = name_list(visible(case) for case in dict.fromkeys(cases))
+        distinct = dict.fromkeys(cases)
+        named = f"{'case' if len(distinct) == 1 else 'cases'} {name_list(visible(case) for case in distinct)}"
         told = f"{who}, {state.replace('_', ' ')}: {shown or 'no reason is known'}"
-        yield f"  {told} ({len(cases)} times: cases {named})"
+        yield f"  {told} ({counted(len(cases), 'time')}: {named})"
     if len(by_count) > SHOWN_REASONS:
         yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
 
