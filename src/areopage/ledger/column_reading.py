@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from areopage.errors import StorageError
 from areopage.ledger.rows import TEXTS
@@ -226,11 +227,14 @@ def _together(connection: Connection, column: str) -> str:
 
 def _fetched(connection: Connection, query: str, values: Sequence[Any]) -> list[Any]:
     driver: Any = connection.connection  # SQLAlchemy's rows take twice the time
-    with closing(driver.cursor()) as cursor:
-        if not _is_file(connection):
-            cursor.execute("SET LOCAL extra_float_digits = 1")  # the default: numbers in texts are exact
-        cursor.execute(query if _is_file(connection) else query.replace("?", "%s"), tuple(values))
-        return list(cursor.fetchall())
+    try:
+        with closing(driver.cursor()) as cursor:
+            if not _is_file(connection):
+                cursor.execute("SET LOCAL extra_float_digits = 1")  # the default: numbers in texts are exact
+            cursor.execute(query if _is_file(connection) else query.replace("?", "%s"), tuple(values))
+            return list(cursor.fetchall())
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise DBAPIError(query, None, error) from error
 
 
 def _of(table: str, names: Sequence[str]) -> list[str]:
