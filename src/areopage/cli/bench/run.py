@@ -1,5 +1,6 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +35,7 @@ from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
-from areopage.ledger.sent_batches import SentBatches
+from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import load_suite
 
@@ -230,8 +231,11 @@ def _go_on(
 
 
 def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
-    """Say which batches of a run go on at their providers."""
-    if out := SentBatches(ledger).open_in(run_id):
+    """Say which batches of a run go on at their providers; nothing where the ledger cannot be read."""
+    out: Sequence[SentBatch] = ()
+    with suppress(StorageError):
+        out = SentBatches(ledger).open_in(run_id)
+    if out:
         calls = counted(sum(batch.calls for batch in out), "call")
         told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
         typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
