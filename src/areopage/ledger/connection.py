@@ -300,7 +300,8 @@ def storage_errors(place: str) -> Iterator[None]:
 
 
 def shown(url: URL) -> str:
-    """A database URL without its password; a SQLite file's path."""
+    """A database URL as users write it, without its password; a SQLite file's path."""
     if url.drivername == "sqlite" and url.database:
         return url.database
+    url = url.set(drivername=url.get_backend_name())
     return url.difference_update_query(["password"]).render_as_string(hide_password=True)
