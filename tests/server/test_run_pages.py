@@ -338,14 +338,14 @@ def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
 
 
 @pytest.mark.parametrize(
-    ("language", "going", "done"),
+    ("language", "going", "used", "done"),
     [
-        ("en", "Workers carry out this run", "The workers are done"),
-        ("fr", "Des processus sont en train", "Les processus ont terminé"),
+        ("en", "Workers carry out this run", "Tokens so far, read and written: ", "The workers are done"),
+        ("fr", "Des processus sont en train", "Tokens lus et écrits jusqu’ici : ", "Les processus ont terminé"),
     ],
 )
 def test_a_run_in_progress_shows_how_far_its_workers_are(
-    context: ServerContext, client: TestClient, language: str, going: str, done: str
+    context: ServerContext, client: TestClient, language: str, going: str, used: str, done: str
 ) -> None:
     address, fleet = f"/runs/{RUN}/progress?lang={language}", Fleet(context.ledger)
     client.cookies.set("areopage_language", language)
@@ -358,6 +358,7 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     fleet.note(RUN, FleetNote(worker="w-1", server="openai@two", text=note, at=NOW))
     page = client.get(address).text
     assert going in page
+    assert used in plain(page)
     assert '<td class="n" data-label="' in page
     assert re.search(r">38</td>\s*<td[^>]*>40<", page)
     assert "&lt;b&gt;it&lt;/b&gt;" in page

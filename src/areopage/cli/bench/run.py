@@ -237,7 +237,8 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
         out = SentBatches(ledger).open_in(run_id)
     if out:
         calls = counted(sum(batch.calls for batch in out), "call")
-        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        go = "goes" if len(out) == 1 else "go"
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
         typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
