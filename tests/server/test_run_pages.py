@@ -368,3 +368,4 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     page = client.get(address).text
     assert done in page
     assert "hx-trigger" not in page
+    assert 'class="note"' in page and page.count('class="note"') == 1, "nothing is said of a rate and of workers that are no more"
