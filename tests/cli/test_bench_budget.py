@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from areopage.bench.planning.budget import spent_by
@@ -61,6 +62,20 @@ def test_a_budget_under_the_price_of_a_call_is_not_called_spent(command: Command
     message = command("bench", "run", "--suite", suite, "--yes", "--budget", "0").refused(4)
     assert "the budget of 0 EUR is less than a call may cost: the next call to " in message
     assert not server.calls
+
+
+@pytest.mark.parametrize("price", ["{}", "{input_per_million: 1}", "{input: 1, output: 2}"])
+def test_a_price_of_which_a_part_is_missing_is_refused_and_not_taken_for_free(
+    command: Command, server: FakeServer, suite: Path, price: str
+) -> None:
+    (command.folder / "areopage.yml").write_text(f'prices:\n  "ollama:fake-a": {price}\n', encoding="utf-8")
+    message = command("bench", "run", "--suite", suite, "--yes").refused()
+    assert "areopage.yml:2: prices.ollama:fake-a" in message
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "price": yaml.safe_load(price)}}})
+    (command.folder / "areopage.yml").unlink()
+    message = command("bench", "run", "--suite", suite, "--yes").refused()
+    assert "judge_system.judges.alpha.price." in message and "_per_million: this key is missing" in message
+    assert not server.calls and not command.run_folders()
 
 
 def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_written(
