@@ -347,7 +347,7 @@ def test_ctrl_c_leaves_the_batch_with_the_provider_and_the_same_command_stores_i
     process.send_signal(signal.SIGINT)
     stopped = ended(process)
     assert stopped.code == 130, stopped.err
-    assert "1 batch of 48 calls go on at the provider" in stopped.err
+    assert "1 batch of 48 calls goes on at the provider" in stopped.err
     assert "areopage bench batches" in stopped.err
     server.held = False
     done = command(*run_of(suite))  # without --batch: what is out is waited for all the same

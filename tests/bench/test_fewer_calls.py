@@ -10,6 +10,7 @@ from areopage.bench.planning.estimate import estimate
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import fingerprint_of
+from areopage.cli.bench.run_tables import print_view
 from areopage.errors import ConfigError
 from areopage.jury.rescore import Variant
 from areopage.ledger.store import Ledger
@@ -183,13 +184,19 @@ def test_expected_scores_come_from_the_server_s_log_probabilities(
     assert ("One call asked a model about all criteria" in page) == joint
 
 
-def test_a_server_without_log_probabilities_leaves_the_scores_as_written(
-    tmp_path: Path, server: FakeServer, answered: Path
+def test_a_server_without_log_probabilities_leaves_the_scores_as_written_and_the_console_says_so(
+    tmp_path: Path, server: FakeServer, answered: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suite = evaluation(answered, [{"logprobs": False}], scoring_method="expected")
     view = run_in(tmp_path / "out", suite)
     assert [(health.expected, health.written, health.mass) for health in view.health] == [(0, CASES * CRITERIA, None)] * 2
     assert all("written:no_logprobs" in judgment.steps for judgment in view.judgments.values())
+    print_view(view, tmp_path)
+    every = CASES * CRITERIA
+    assert (
+        f"{view.health[0].judge}: 0 of {every} scores are expected scores; {every} are as the judge wrote them"
+        in capsys.readouterr().out
+    )
 
 
 # --- cases that are alike

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sqlalchemy import Engine
 
 from areopage.bench.planning.budget import spent_by
 from areopage.bench.spec import spec_of
@@ -14,6 +15,7 @@ from areopage.ledger.fleet import Fleet
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command, Ended
+from servers.databases import gone
 from servers.fake_llm import FakeServer
 from servers.forked import Forked, Process, children_of, kill_with_children
 from servers.small_suite import CONFIG, write_config
@@ -89,6 +91,7 @@ def test_two_workers_make_each_call_of_a_run_once_and_the_follower_shows_its_res
     assert follower.code == 0, follower.err
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
     assert "coverage 100.0%" in follower.out
+    assert " | done, " in follower.err
     assert only_run(any_ledger)[1:] == (True, "ended")
     assert list((command.folder / "outputs").glob("*/results.json"))
     for worker in workers:
@@ -181,7 +184,9 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     assert asked < CALLS
     assert server.answered == asked
     run_id, *_ = only_run(ledger)
-    assert command("bench", "stop", run_id, "--ledger", ledger).code == 0
+    stopped = command("bench", "stop", run_id, "--ledger", ledger)
+    assert stopped.code == 0
+    assert stopped.err.rstrip().endswith("--fleet")
     assert ended(follower).code == 130
     assert "do not carry out" in command("bench", "stop", run_id, "--ledger", ledger).refused()
     again = begin("bench", "resume", run_id, "--fleet", "--yes", "--ledger", ledger)
@@ -191,6 +196,30 @@ def test_a_stopped_worker_finishes_its_calls_in_flight_and_a_stopped_run_is_resu
     assert end.code == 0, end.err
     assert ended(worker).code == 0
     assert (len(server.calls), server.repeated()) == (CALLS, 0)
+
+
+def test_worker_and_follower_outlast_a_database_that_is_gone_for_a_while(
+    command: Command, server: FakeServer, begin: Callable[..., Forked], suite: Path, postgres: Engine, postgres_ledger: str
+) -> None:
+    server.latency = 0.1
+    # the patience of a follower is that of the run, which is short in the tests' suite
+    write_config(suite, execution={"outage_seconds": PATIENCE})
+    worker = begin("worker", "--ledger", postgres_ledger)
+    follower = start_run(command, begin, suite, postgres_ledger)
+    server.wait_for_calls(CASES + 10)
+    with gone(postgres, postgres_ledger):
+        wait_for(lambda: not children_of(worker.pid))
+    end = ended(follower)
+    assert end.code == 0, end.err
+    assert "coverage 100.0%" in end.out
+    assert end.err.count("trying again until the ledger can be used") == end.err.count("the ledger can be used again") == 1
+    assert len(server.calls) - server.repeated() == CALLS
+    assert server.repeated() <= 2 * CONCURRENCY
+    assert worker.poll() is None
+    worker.terminate()
+    end = ended(worker)
+    assert end.code == 0, end.err
+    assert end.err.count("trying again until the ledger can be used") == end.err.count("the ledger can be used again") == 1
 
 
 def configure(folder: Path, server: FakeServer, *names: str, concurrency: int | None = None) -> Path:

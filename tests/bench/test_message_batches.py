@@ -159,7 +159,7 @@ def test_ctrl_c_leaves_the_batch_with_the_provider_and_it_can_be_cancelled(
     process.send_signal(signal.SIGINT)
     stopped = ended(process)
     assert stopped.code == 130, stopped.err
-    assert "1 batch of 48 calls go on at the provider" in stopped.err
+    assert "1 batch of 48 calls goes on at the provider" in stopped.err
     shown = command("bench", "batches", command.run_folders()[0].name, "--cancel")
     assert "msgbatch_1 cancelling" in shown.out, shown.out + shown.err
     server.held = False

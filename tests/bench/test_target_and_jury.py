@@ -37,7 +37,7 @@ def test_a_reference_is_a_judge_named_after_it(suite: Path) -> None:
 
 
 def test_a_named_reference_keeps_what_the_suite_says_of_the_judge_but_not_its_price(suite: Path) -> None:
-    price = {"input_per_million": 1.0}
+    price = {"input_per_million": 1.0, "output_per_million": 2.0}
     judges = {"alpha": {"model": "fake-a", "options": {"seed": 1}, "criteria": ["safety"], "price": price}}
     write_config(suite, judge_system={"judges": judges})
     loaded = load_suite(str(suite))

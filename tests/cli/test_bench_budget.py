@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from areopage.bench.planning.budget import spent_by
@@ -41,6 +42,7 @@ def test_a_run_stops_before_it_costs_more_and_a_higher_budget_resumes_it_without
     run = ("bench", "run", "--suite", suite, "--yes")
     stopped = command(*run, "--budget", "1.00")
     assert "the budget of 1 EUR is spent" in stopped.refused(4)
+    assert "budget: 1 EUR; no call begins" in stopped.err
     assert "everything is kept, go on with: areopage bench resume " in stopped.err and "--budget AMOUNT" in stopped.err
     before = spent_in(command)
     assert 1.0 - MOST * 0.001 < before <= 1.0
@@ -53,6 +55,27 @@ def test_a_run_stops_before_it_costs_more_and_a_higher_budget_resumes_it_without
     assert len(server.calls) == 85 and server.repeated() == 0
     assert spent_in(command) > before
     assert f"{spent_in(command):.4f} EUR" in done.err  # the progress line counts what was spent before
+
+
+def test_a_budget_under_the_price_of_a_call_is_not_called_spent(command: Command, server: FakeServer, suite: Path) -> None:
+    priced(suite)
+    message = command("bench", "run", "--suite", suite, "--yes", "--budget", "0").refused(4)
+    assert "the budget of 0 EUR is less than a call may cost: the next call to " in message
+    assert not server.calls
+
+
+@pytest.mark.parametrize("price", ["{}", "{input_per_million: 1}", "{input: 1, output: 2}"])
+def test_a_price_of_which_a_part_is_missing_is_refused_and_not_taken_for_free(
+    command: Command, server: FakeServer, suite: Path, price: str
+) -> None:
+    (command.folder / "areopage.yml").write_text(f'prices:\n  "ollama:fake-a": {price}\n', encoding="utf-8")
+    message = command("bench", "run", "--suite", suite, "--yes").refused()
+    assert "areopage.yml:2: prices.ollama:fake-a" in message
+    write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "price": yaml.safe_load(price)}}})
+    (command.folder / "areopage.yml").unlink()
+    message = command("bench", "run", "--suite", suite, "--yes").refused()
+    assert "judge_system.judges.alpha.price." in message and "_per_million: this key is missing" in message
+    assert not server.calls and not command.run_folders()
 
 
 def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_written(

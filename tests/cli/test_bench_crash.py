@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +18,9 @@ from servers import PATIENCE
 from servers.command import Command, ended, scores_of
 from servers.fake_llm import FakeServer
 from servers.small_suite import CONFIG, write_cases
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 CONCURRENCY = CONFIG["execution"]["concurrency"]
 CALLS = 85
@@ -117,6 +121,24 @@ def test_a_server_that_dies_in_the_middle_costs_nothing_that_was_done(command: C
     # A call whose connection broke was tried again before the server was given up.
     assert server.repeated() <= 2 * IN_FLIGHT
     assert server.answered == CALLS + server.repeated() - (len(server.calls) - server.answered)
+
+
+def test_a_database_that_is_gone_in_the_middle_stops_the_run_with_one_line_and_resume_completes_it(
+    command: Command, server: FakeServer, suite: Path, postgres: "Engine", postgres_ledger: str
+) -> None:
+    from servers.databases import gone
+
+    server.latency = 0.05
+    process = command.begin("bench", "run", "--suite", suite, "--ledger", postgres_ledger)
+    server.wait_for_calls(30)
+    with gone(postgres, postgres_ledger):
+        stopped = ended(process)
+    assert "what has arrived is kept, go on with: areopage bench resume " in stopped.refused(3)
+    resumed = command("bench", "resume", "latest", "--ledger", postgres_ledger)
+    assert resumed.code == 0, resumed.err
+    assert "coverage 100.0%" in resumed.out
+    # what the database did not take is asked again: calls in flight, and those made until the fault was noticed
+    assert len(server.calls) - server.repeated() == CALLS
 
 
 def test_a_server_that_has_moved_is_found_by_running_again(command: Command, server: FakeServer, suite: Path) -> None:

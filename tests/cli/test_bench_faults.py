@@ -110,6 +110,8 @@ def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Comman
     assert "unscored" in ended.out
     assert ended.out.count("8 unparsed") == 2
     assert command.results()["run"]["final_aggregate_score"] is None
+    assert "go on with" not in ended.err and "bench resume" not in ended.err, "resuming asks nothing: these outcomes are final"
+    assert "nothing could be scored" in ended.err and "--fresh" in ended.err
 
 
 def test_rescoring_with_reparse_reads_the_raw_texts_to_the_same_outcomes(

@@ -175,7 +175,7 @@ def test_why_verdicts_are_missing_is_shown_with_counts_and_cases(command: Comman
     (refused,) = [line for line in ended.out.splitlines() if line.startswith("  alpha, refused: ")]
     assert refused.endswith("(2 times: cases case-1, case-2)")
     assert any(
-        line.startswith("  alpha, unparsed: ") and line.endswith("(1 times: cases case-0)") for line in ended.out.splitlines()
+        line.startswith("  alpha, unparsed: ") and line.endswith("(1 time: case case-0)") for line in ended.out.splitlines()
     )
     (folder,) = command.run_folders()
     log = (folder / "run.log").read_text(encoding="utf-8")

@@ -5,6 +5,8 @@ import os
 import pty
 import select
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -240,6 +242,26 @@ def test_an_output_that_nobody_reads_ends_quietly(command: Command, server: Fake
     _, err = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in err
     assert "Exception ignored" not in err
+    assert process.returncode == 130, "it is no verdict: 1 would say that something failed"
+
+
+def test_a_terminal_that_has_no_character_of_a_text_shows_a_mark_and_the_command_ends_as_it_would(command: Command) -> None:
+    command.environment["PYTHONIOENCODING"] = "latin-1"
+    arguments = [sys.executable, "-m", "areopage", "criteria", "list", "--lang", "fr"]
+    shown = subprocess.run(arguments, capture_output=True, env=dict(command.full_environment()), timeout=PATIENCE, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "d\\u2019autres" in shown.stdout.decode("latin-1")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_an_output_that_cannot_be_written_is_said_to_be_the_output(command: Command) -> None:
+    arguments = [sys.executable, "-m", "areopage", "criteria", "list"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            arguments, stdout=full, stderr=subprocess.PIPE, env=dict(command.full_environment()), timeout=PATIENCE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode() == "areopage: the output cannot be written: No space left on device\n"
 
 
 def on_a_terminal(command: Command, *arguments: str | Path, answer: str) -> tuple[int, str]:
@@ -301,6 +323,14 @@ def test_a_mistyped_command_is_one_line_and_exit_code_2(arguments: tuple[str, ..
     done = command.process(*arguments)
     assert done.code == 2
     assert done.err.startswith("areopage: ") and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--budget", "--timeout", "--min-coverage"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400"])
+def test_a_number_that_is_none_is_refused_before_a_run_is_stored(command: Command, suite: Path, option: str, number: str) -> None:
+    message = command("bench", "run", "--suite", suite, option, number).refused()
+    assert option in message
+    assert not command.outputs.exists()
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """The rate and the time left of a phase are those of its own calls, not of its wait for other phases."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 
 from areopage.cli.progress.counts import PhaseCounts
+from servers.command import Command
+from servers.fake_llm import FakeServer
 
 
 def test_a_phase_that_waited_states_no_time_left_before_its_second_call_and_then_its_own_rate(
@@ -30,3 +34,10 @@ def test_a_burst_of_answers_in_the_first_second_gives_no_rate_yet(monkeypatch: p
         phase.add("scored")
     assert phase.pace() == ""
     assert phase.left == 36
+
+
+def test_tokens_and_cost_are_said_to_be_those_of_all_phases(command: Command, server: FakeServer, suite: Path) -> None:
+    ended = command("bench", "run", "--suite", suite)
+    lines = [line for line in ended.err.splitlines() if " ok, " in line]
+    assert len(lines) == 3
+    assert all(re.search(r" ok, in all [\d,]+ tokens$", line) for line in lines), lines

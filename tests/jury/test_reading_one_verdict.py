@@ -157,6 +157,7 @@ def test_a_score_is_a_number_on_the_scale_or_nothing(value: str, scale: Scale, e
         assert score_of(text, scale=scale) == expected
         if expected is None:
             assert reason_of(text, scale=scale)
+            assert "twice" not in reason_of(text, scale=scale)
 
 
 @pytest.mark.parametrize(

@@ -229,8 +229,8 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password() -> None:
 
 
 def test_a_place_is_shown_without_passwords() -> None:
-    assert shown(url_of("postgresql://u:p@h/db")) == "postgresql+psycopg://u:***@h/db"
-    assert shown(url_of("postgresql://h/db?password=p&sslmode=require")) == "postgresql+psycopg://h/db?sslmode=require"
+    assert shown(url_of("postgresql://u:p@h/db")) == "postgresql://u:***@h/db"
+    assert shown(url_of("postgresql://h/db?password=p&sslmode=require")) == "postgresql://h/db?sslmode=require"
     assert shown(url_of("/a/b?c.db")) == "/a/b?c.db"
 
 

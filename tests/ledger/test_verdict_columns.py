@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec import structs
-from sqlalchemy import insert, update
+from sqlalchemy import insert, text, update
 
 from areopage.cases.records import Case
 from areopage.digest import digest_of
@@ -210,3 +210,13 @@ def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:
     pairs = zip(found.position.tolist(), [key.decode() for key in found.key.tolist()], strict=True)
     assert sorted(pairs) == [(position, key) for position, keys in links.items() for key in keys]
     assert len(linked_keys(ledger, "own").position) == 0
+
+
+def test_a_ledger_whose_tables_are_gone_is_named_in_one_line(ledger: Ledger) -> None:
+    with ledger.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE judgments RENAME TO elsewhere"))
+    with pytest.raises(StorageError, match=r"judgments") as caught:
+        read_verdicts(ledger, "own", lambda: CaseKeys(position=np.zeros(0, dtype=np.int64), key=key_column(())))
+    assert "\n" not in str(caught.value)
+    if ledger.engine.dialect.name == "sqlite":
+        assert "its tables are gone" in str(caught.value)

@@ -194,6 +194,31 @@ def test_a_body_that_is_not_the_json_expected_is_unreachable(body: bytes) -> Non
     assert "\n" not in str(fault)
 
 
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+def test_a_web_page_in_place_of_an_answer_is_called_one(kind: str) -> None:
+    fault = fault_of(replying(body=b"\n<!doctype html><title>Sign in</title>", content_type=kind))
+    assert isinstance(fault, CallUnreachable)
+    assert str(fault).endswith("/x: the answer is a web page, not the JSON expected: is the address right?")
+
+
+def test_what_is_not_http_is_called_so() -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+        writer.close()
+
+    async def run() -> None:
+        async with await asyncio.start_server(greet, "127.0.0.1", 0) as listener:
+            server = JsonServer(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}")
+            try:
+                await server.post("/x", b"{}", Answer)
+            finally:
+                await server.aclose()
+
+    with pytest.raises(CallUnreachable, match=r"the connection broke \(what came is not HTTP\)"):
+        asyncio.run(run())
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 529])
 def test_a_5xx_is_unreachable(status: int) -> None:
     fault = fault_of(replying(status, {"error": {"message": "overloaded"}}))

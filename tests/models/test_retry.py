@@ -205,7 +205,7 @@ def test_a_pause_beyond_the_patience_is_not_waited_for() -> None:
     time = FakeTime()
     inner = Scripted(time, [paced(3600.0)()])
     model = retrying(inner, time)
-    with pytest.raises(CallUnreachable, match="429: the server asks for a pause of 3600 s, and a call waits 120 s at most"):
+    with pytest.raises(CallUnreachable, match="429: the server asks for a pause of 3,600 s, and a call waits 120 s at most"):
         ask(model)
     assert time.slept == []
     assert ask(model).text == "hello"

@@ -27,6 +27,8 @@ from areopage.work.worker import Pace
 from servers import PATIENCE
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from servers.monitored import Monitored
 
 QUICK = Pace(dispatch=0.05, heartbeat=0.3, clean=0.5)
@@ -51,6 +53,27 @@ def begin(
     workers.append(MonitorWorker(ledger, config, judge_of(config), jobs, pace=QUICK, check_pause=CHECK_PAUSE))
     workers[-1].start()
     return workers[-1]
+
+
+def test_a_worker_and_its_progress_outlast_a_database_that_is_gone_for_a_while(
+    monitored: "Monitored", workers: list[MonitorWorker], postgres: "Engine", postgres_ledger: str
+) -> None:
+    from areopage.cli.worker import ProgressLine, show_progress
+    from servers.databases import gone
+    from servers.monitored import opened
+
+    with opened(postgres_ledger) as ledger:
+        worker = begin(monitored, ledger, workers)
+        monitored.submit(ledger, 2)
+        wait_for_scores(ledger, 2)
+        with gone(postgres, postgres_ledger):
+            with pytest.raises(StorageError):
+                worker.progress()
+            show_progress(worker, ProgressLine(terminal=False))
+        monitored.submit(ledger, 1, start=2)
+        wait_for_scores(ledger, 3)
+        assert worker.alive
+        worker.stop(0)
 
 
 def wait_for_scores(ledger: Ledger, count: int) -> None:

@@ -338,16 +338,22 @@ def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
 
 
 @pytest.mark.parametrize(
-    ("language", "going", "end", "done"),
+    ("language", "going", "used", "end", "done"),
     [
-        ("en", "Workers carry out this run", "ended", "The workers are done"),
-        ("fr", "Des processus sont en train", "ended", "Les processus ont terminé"),
-        ("en", "Workers carry out this run", "stopped", "The run was stopped"),
-        ("fr", "Des processus sont en train", "spent", "Le budget de cette évaluation est épuisé"),
+        ("en", "Workers carry out this run", "Tokens so far, read and written: ", "ended", "The workers are done"),
+        ("fr", "Des processus sont en train", "Tokens lus et écrits jusqu’ici : ", "ended", "Les processus ont terminé"),
+        ("en", "Workers carry out this run", "Tokens so far, read and written: ", "stopped", "The run was stopped"),
+        (
+            "fr",
+            "Des processus sont en train",
+            "Tokens lus et écrits jusqu’ici : ",
+            "spent",
+            "Le budget de cette évaluation est épuisé",
+        ),
     ],
 )
 def test_a_run_in_progress_shows_how_far_its_workers_are(
-    context: ServerContext, client: TestClient, language: str, going: str, end: FleetState, done: str
+    context: ServerContext, client: TestClient, language: str, going: str, used: str, end: FleetState, done: str
 ) -> None:
     address, fleet = f"/runs/{RUN}/progress?lang={language}", Fleet(context.ledger)
     client.cookies.set("areopage_language", language)
@@ -360,6 +366,7 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     fleet.note(RUN, FleetNote(worker="w-1", server="openai@two", text=note, at=NOW))
     page = client.get(address).text
     assert going in page
+    assert used in plain(page)
     assert '<td class="n" data-label="' in page
     assert re.search(r">38</td>\s*<td[^>]*>40<", page)
     assert "&lt;b&gt;it&lt;/b&gt;" in page
@@ -369,3 +376,4 @@ def test_a_run_in_progress_shows_how_far_its_workers_are(
     page = client.get(address).text
     assert done in page
     assert "hx-trigger" not in page
+    assert 'class="note"' in page and page.count('class="note"') == 1, "nothing is said of a rate and of workers that are no more"

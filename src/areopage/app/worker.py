@@ -23,8 +23,9 @@ from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.bench.fleet.shares import ServerShare, at_worker, shares_of, strangers, takes
 from areopage.bench.fleet.work import WorkEnd, end_run
 from areopage.bench.spec import RunSpec, spec_of
-from areopage.errors import AreopageError
+from areopage.errors import AreopageError, StorageError
 from areopage.ledger.fleet import Fleet, FleetNote, FleetPhase
+from areopage.ledger.outage import LedgerOutage
 from areopage.ledger.store import Ledger
 from areopage.work.workers import WorkerId
 
@@ -80,6 +81,7 @@ class RunWorker:
         self._running: dict[Key, _Process] = {}
         self._not_before: dict[Key, float] = {}
         self._deaths: dict[Key, int] = {}
+        self._outage, self._look_at, self._is_closed = LedgerOutage(LOG.warning), 0.0, False
 
     @property
     def name(self) -> str:
@@ -92,13 +94,20 @@ class RunWorker:
         return len(self._running)
 
     def step(self) -> None:
-        """Note which processes have ended, and begin the shares that can be done now.
-
-        Raises:
-            StorageError: the ledger cannot be read.
-        """
+        """Note which processes have ended, and begin the shares that can be done now; a ledger that is gone is waited for."""
         self._reap()
+        if time.monotonic() < self._look_at:
+            return
+        try:
+            self._look()
+        except StorageError as fault:
+            self._look_at = time.monotonic() + self._outage.met(fault)
+        else:
+            self._outage.over()
+
+    def _look(self) -> None:
         found = [run.run_id for run in self._fleet.open_runs() if self._only in ("", run.run_id)]
+        self._is_closed = not found
         self._runs = {id: self._runs[id] if id in self._runs else self._opened(id) for id in found}
         for run_id, run in self._runs.items():
             if run is None:
@@ -111,10 +120,10 @@ class RunWorker:
                 if self._is_due(run_id, share, phases) and self._may_do(run_id, run.spec, share):
                     self._begin(run_id, share)
 
-    def is_over(self, run_id: str) -> bool:
-        """Whether a run is not open any more, and no process of this worker works on it."""
-        found = self._fleet.run(run_id)
-        return (found is None or found.state != "open") and not self._running
+    @property
+    def is_over(self) -> bool:
+        """Whether no run was open at the last look, and no process of this worker works on one."""
+        return self._is_closed and not self._running
 
     def stop(self) -> None:
         """Ask the processes to end; open calls may take the grace."""

@@ -1,16 +1,21 @@
 """Entry point of the `areopage` command and its command tree; commands are imported on use, so that help is fast."""
 
 import atexit
+import codecs
+import errno
 import gc
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
 import typer
+from typer.core import TyperCommand
 
 from areopage import __version__
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
@@ -21,10 +26,14 @@ COLLECT_AFTER = (50_000, 20, 50)
 processor time of a run: imports and calls make many objects, and few cycles."""
 FIRST_COLLECT_AFTER = 300_000
 """When it first does so: what a command imports, about 150,000 objects, lives until the end."""
-
 ONE_THREAD_OF_ALGEBRA = ("OPENBLAS_NUM_THREADS", "1")
 """numpy's linear algebra begins a thread for each core, which spins while it waits for work: it takes a tenth of a second of each
 run, whose matrices are small. With one thread all digits are the same however many cores there are."""
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class _OutputClosed(Exception):
+    """The reader of the output has closed it. Click would end with 1, which says that something failed."""
 
 
 class LazyGroup(click.Group):
@@ -72,6 +81,17 @@ class LazyGroup(click.Group):
         near = get_close_matches(name, self.list_commands(ctx), n=1)
         raise click.UsageError(f"No such command {name!r}.{f' Did you mean {near[0]}?' if near else ''}", ctx)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command.
+
+        Raises:
+            _OutputClosed: the reader of the output has closed it.
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _OutputClosed from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         rows = [(name, group.help or "") for name, group in self.groups.items()]
@@ -97,9 +117,26 @@ class DefaultGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
 
+class _Command(TyperCommand):
+    """A command whose numbers are finite: bounds of an option let NaN pass."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read options and arguments.
+
+        Raises:
+            BadParameter: a number is not finite.
+        """
+        left = super().parse_args(ctx, args)
+        for parameter in self.params:
+            value = ctx.params.get(parameter.name or "")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise click.BadParameter(f"{value} is not a finite number.", ctx, parameter)
+        return left
+
+
 def _command_of(function: Callable[..., Any]) -> click.Command:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    app.command()(function)
+    app.command(cls=_Command)(function)
     return typer.main.get_command(app)
 
 
@@ -345,9 +382,11 @@ def main() -> None:
     """
     os.umask(0o077)
     os.environ.setdefault(*ONE_THREAD_OF_ALGEBRA)
+    _mark_what_cannot_be_shown()
     try:
         with _collecting_less():
             code = app(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as usage:
         usage.show()
         sys.exit(USER_ERROR)
@@ -358,15 +397,28 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("areopage: interrupted", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
+    except (_OutputClosed, BrokenPipeError):
         # the reader of our output has closed it; the interpreter would report that again while flushing
         sys.stdout = None
         sys.exit(INTERRUPTED)
     except UnicodeEncodeError:
         _complain("a file name contains bytes that are not UTF-8: rename the file")
     except OSError as fault:
-        _complain(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
+        _complain(_told(fault))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _mark_what_cannot_be_shown() -> None:
+    """Write a mark in place of a character that the terminal's encoding does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _told(fault: OSError) -> str:
+    if fault.filename:
+        return f"{fault.filename}: {fault.strerror}"
+    return f"the output cannot be written: {fault.strerror}" if fault.errno in _NO_SPACE else str(fault)
 
 
 @contextmanager

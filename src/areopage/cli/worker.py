@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ import typer
 from areopage.app.config import AppConfig, find_config
 from areopage.app.ledger import open_ledger
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, answers_text, duration, one_of, tell
-from areopage.errors import UserError
+from areopage.errors import StorageError, UserError
 from areopage.ledger.store import Ledger
 from areopage.monitor.evaluate import Progress
 from areopage.work.signals import stop_signals
@@ -113,9 +114,13 @@ def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: s
         if terminal:
             tell("")
     if monitor is not None:
-        left = Evaluations(ledger).backlog().waiting
+        try:
+            left = Evaluations(ledger).backlog().waiting
+        except StorageError as fault:
+            tell(f"stopped: {fault}")
+            return
         tell(f"stopped: {answers_text(left)} left" + ("; the next start goes on with them" if left else ""))
-    elif run and benches is not None and benches.is_over(run):
+    elif run and benches is not None and benches.is_over:
         tell(f"run {run} has ended")
     else:
         tell("stopped; what has arrived is kept, and other workers go on")
@@ -138,13 +143,13 @@ def _work_until_stopped(
             while not (monitor is not None and not monitor.alive):
                 if benches is not None:
                     benches.step()
-                if run and benches is not None and benches.is_over(run):
+                if run and benches is not None and benches.is_over:
                     return
                 if stop.wait(LOOK_EVERY):
                     return
                 if monitor is not None and time.monotonic() - told_at >= every:
                     told_at = time.monotonic()
-                    line(monitor.progress())
+                    show_progress(monitor, line)
         finally:
             if benches is not None:
                 benches.stop()
@@ -154,6 +159,12 @@ def _work_until_stopped(
             finally:
                 if benches is not None:
                     benches.close()
+
+
+def show_progress(monitor: "MonitorWorker", line: "ProgressLine") -> None:
+    """Show how far a worker is; nothing while the ledger cannot be used: the worker says so, and goes on by itself."""
+    with suppress(StorageError):
+        line(monitor.progress())
 
 
 def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:

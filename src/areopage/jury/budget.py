@@ -132,10 +132,13 @@ class Budget:
         Args:
             worst: what it costs at most.
         """
-        told = f"the budget of {self.limit:g} {self.currency} is spent: {self.spent:.4f} {self.currency} so far"
+        budget = f"the budget of {self.limit:g} {self.currency}"
+        told = f"{budget} is spent: {self.spent:.4f} {self.currency} so far, and"
+        if not self.spent:
+            told = f"{budget} is less than a call may cost:"
         unlimited = answer_limit(options) is None
         set_aside = f", with an answer of {ASSUMED_MOST:,} tokens, since no option limits it" if unlimited else ""
-        return BudgetSpent(f"{told}, and the next call to {reference} may cost {worst:.4f}{set_aside}")
+        return BudgetSpent(f"{told} the next call to {reference} may cost {worst:.4f}{set_aside}")
 
 
 def worst_cost(price: Price, messages: Sequence[Message], options: Options) -> float:

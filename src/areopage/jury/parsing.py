@@ -128,7 +128,7 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in pairs:
-            if key in guarded and found.get(key, value) != value:
+            if key in guarded and key in found and found[key] != value:
                 raise _DuplicateKey(f"the {key} is given twice, with different values")
             found[key] = value
         return found

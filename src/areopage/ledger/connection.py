@@ -317,6 +317,8 @@ def storage_errors(place: str) -> Iterator[None]:
             reason = f"no space left to write ({reason}): free some space"
         elif "readonly database" in reason or "unable to open database file" in reason:
             reason = f"cannot be opened or written ({reason}): use a file in a writable folder"
+        elif "no such table" in reason:
+            reason = f"its tables are gone ({reason}): the file was deleted or replaced, put it back"
         elif "file is not a database" in reason:
             reason = "this file is not a ledger: name another one"
         raise StorageError(f"{place}: {reason}") from error
@@ -327,7 +329,8 @@ def storage_errors(place: str) -> Iterator[None]:
 
 
 def shown(url: URL) -> str:
-    """A database URL without its password; a SQLite file's path."""
+    """A database URL as users write it, without its password; a SQLite file's path."""
     if url.drivername == "sqlite" and url.database:
         return url.database
+    url = url.set(drivername=url.get_backend_name())
     return url.difference_update_query(["password"]).render_as_string(hide_password=True)

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -85,9 +86,12 @@ def read_columns(
 def fetched(connection: Connection, query: str, values: Sequence[Any]) -> list[Any]:
     """The rows of a query in which a mark `?` stands for each value."""
     driver: Any = connection.connection  # SQLAlchemy's rows take twice the time
-    with closing(driver.cursor() if _is_file(connection) else driver.cursor(binary=True)) as cursor:
-        cursor.execute(query if _is_file(connection) else query.replace("?", "%s"), tuple(values))
-        return list(cursor.fetchall())
+    try:
+        with closing(driver.cursor() if _is_file(connection) else driver.cursor(binary=True)) as cursor:
+            cursor.execute(query if _is_file(connection) else query.replace("?", "%s"), tuple(values))
+            return list(cursor.fetchall())
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise DBAPIError(query, None, error) from error
 
 
 def key_column(keys: Sequence[str]) -> Keys:

@@ -322,8 +322,8 @@ class _Connection(asyncio.BufferedProtocol):
         self._without_content += nbytes
         try:
             self._parser.feed_data(self._buffer[:nbytes])
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(ConnectionBroke(type(error).__name__))
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._fail(ConnectionBroke("what came is not HTTP"))
             return
         if self._without_content > MAX_HEAD_BYTES:
             self._fail(ConnectionBroke("the headers have no end"))

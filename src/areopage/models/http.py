@@ -224,8 +224,10 @@ class JsonServer:
         try:
             return msgspec.json.decode(reply.content, type=into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            message = f"{self.address}{path}: the answer is not the JSON expected ({_one_line(str(error))})"
-            raise CallUnreachable(message) from error
+            told = f"not the JSON expected ({_one_line(str(error))})"
+            if _is_page(reply.content, reply.headers.get("content-type", "")):
+                told = "a web page, not the JSON expected: is the address right?"
+            raise CallUnreachable(f"{self.address}{path}: the answer is {told}") from error
 
     def _raise_status(self, path: str, reply: Reply) -> NoReturn:
         """Raise the fault that a reply without success reports."""
@@ -351,10 +353,15 @@ def _unconnected(where: str, cause: OSError) -> CallUnreachable:
 
 def _error_body(content: bytes, content_type: str) -> tuple[ErrorBody, str]:
     """A failed answer, and what it says: the message of its JSON, or the start of its text; a page of HTML says nothing."""
-    if "html" in content_type or content.lstrip()[:1] == b"<":
+    if _is_page(content, content_type):
         return ErrorBody(), ""
     body = read_error(content)
     return body, body.message or content.decode("utf-8", "replace")
+
+
+def _is_page(content: bytes, content_type: str) -> bool:
+    """Whether an answer is a page of HTML."""
+    return "html" in content_type or content.lstrip()[:1] == b"<"
 
 
 def _phrase(status: int) -> str:

@@ -185,7 +185,7 @@ class Calls:
             return pause
         asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
         if asked is not None and asked > self._patience:
-            told = f"the server asks for a pause of {asked:g} s, and a call waits {self._patience:g} s at most"
+            told = f"the server asks for a pause of {asked:,.0f} s, and a call waits {self._patience:g} s at most"
             raise CallUnreachable(f"{fault}: {told}", retry_after=asked) from fault
         raise fault
 

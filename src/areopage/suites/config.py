@@ -39,8 +39,8 @@ class ProjectSection(Section):
 class PriceSection(Section):
     """What a model costs, in any currency, per million tokens; calls of a batch cost `batch_factor` of it."""
 
-    input_per_million: Share = 0.0
-    output_per_million: Share = 0.0
+    input_per_million: Share
+    output_per_million: Share
     currency: str = "USD"
     batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
 

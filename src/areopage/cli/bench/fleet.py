@@ -10,8 +10,9 @@ from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
 from areopage.cli.run_options import RunArgument
-from areopage.errors import BudgetSpent, UserError
+from areopage.errors import BudgetSpent, StorageError, UserError
 from areopage.ledger.fleet import CallCounts, Fleet
+from areopage.ledger.outage import LedgerOutage
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 
@@ -47,7 +48,7 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
         found = opened.run(run)
         if not Fleet(opened).close(found.id, "stopped", datetime.now(UTC)):
             raise UserError(f"workers do not carry out {found.id}")
-        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)}")
+        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
 
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:
@@ -77,6 +78,7 @@ def await_end(run: Run, ledger: Ledger) -> "RunView | None":
 
     Raises:
         BudgetSpent: workers stopped because the next call might cost more than is left of the budget.
+        StorageError: the ledger cannot be read for as long as an outage of a server may last.
     """
     from areopage.bench.fleet.progress import progress_of
     from areopage.bench.results.history import with_history
@@ -85,10 +87,16 @@ def await_end(run: Run, ledger: Ledger) -> "RunView | None":
 
     spec = spec_of(run)
     counts: CallCounts | None = None
+    outage = LedgerOutage(tell, patience=spec.outage_seconds)
     with ended_like_ctrl_c(), FleetDisplay() as display:
         while True:
             began = time.monotonic()
-            found = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            try:
+                found = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            except StorageError as fault:
+                time.sleep(outage.met(fault))
+                continue
+            outage.over()
             if found is None or found.state == "stopped":
                 return None
             counts = found.counts

@@ -1,5 +1,6 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +34,7 @@ from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger.qualifications import require_qualified
 from areopage.ledger.records import Run
-from areopage.ledger.sent_batches import SentBatches
+from areopage.ledger.sent_batches import SentBatch, SentBatches
 from areopage.ledger.store import Ledger
 from areopage.suites.loader import load_suite
 
@@ -168,12 +169,12 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
     Returns:
         As `run_new`; 130 where the run, or following it, was stopped.
     """
-    hint = places.resume_command(run.id, ledger)
+    hint, follow = places.resume_command(run.id, ledger), places.follow_command(run.id, ledger)
     typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
     try:
         view = await_end(run, ledger)
     except KeyboardInterrupt:
-        follow, stop = places.follow_command(run.id, ledger), places.stop_command(run.id, ledger)
+        stop = places.stop_command(run.id, ledger)
         typer.echo(
             f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
             err=True,
@@ -182,6 +183,8 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
     except BudgetSpent as fault:
         typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --fleet --budget AMOUNT", err=True)
         return BUDGET_SPENT
+    except StorageError as fault:
+        raise StorageError(f"{fault}; workers may go on with the run, follow it with: {follow}") from fault
     if view is None:
         typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
         return INTERRUPTED
@@ -238,10 +241,14 @@ def _go_on(
 
 
 def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
-    """Say which batches of a run go on at their providers."""
-    if out := SentBatches(ledger).open_in(run_id):
+    """Say which batches of a run go on at their providers; nothing where the ledger cannot be read."""
+    out: Sequence[SentBatch] = ()
+    with suppress(StorageError):
+        out = SentBatches(ledger).open_in(run_id)
+    if out:
         calls = counted(sum(batch.calls for batch in out), "call")
-        told = f"{counted(len(out), 'batch', 'batches')} of {calls} go on at the provider; the command above stores the results"
+        go = "goes" if len(out) == 1 else "go"
+        told = f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
         typer.echo(f"{told}; cancel them with: {places.batches_command(run_id, ledger)} --cancel", err=True)
 
 
@@ -287,6 +294,9 @@ def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
     if doubt == "none_applies":
         return "no criterion applies to any case: nothing is scored"
     if doubt == "no_score":
+        if all(state == "answered" for state in view.states_of_asked.values()):
+            again = "what the judges said is stored and not asked again: the same `areopage bench run` with --fresh does"
+            return f"nothing could be scored: run.log says why; {again}"
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
     if doubt == "coverage":
         return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"

@@ -38,10 +38,12 @@ def print_plan(
         verbose: list all idle keys of the configuration.
         err: show it on the error stream, before a run; else it is the command's output.
     """
-    for line in _plan_lines(runs, [plan_run(*one, ledger) for one in runs], verbose=verbose):
+    plans = [plan_run(*one, ledger) for one in runs]
+    for line in _plan_lines(runs, plans, verbose=verbose):
         typer.echo(line, err=err)
     if budget is not None:
-        typer.echo(f"budget: {budget:g}; no call begins that might cost more than is left", err=err)
+        currency = next((f" {one.price.currency}" for one in plans[0].models if one.price is not None), "")
+        typer.echo(f"budget: {budget:g}{currency}; no call begins that might cost more than is left", err=err)
 
 
 def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool) -> Iterator[str]:
@@ -109,7 +111,7 @@ def _sizes_text(own: Sequence[ModelPlan]) -> str:
 
         parts.append(f"about {report_locale('en').money(cost, price.currency)}{listed}")
     if own[0].seconds is not None:
-        parts.append(f"about {_time(sum(one.seconds or 0.0 for one in own))}")
+        parts.append(f"{_time(sum(one.seconds or 0.0 for one in own))}")
     return f"; {'; '.join(parts)}"
 
 
@@ -191,7 +193,7 @@ def _plan_of(plans: Sequence[RunPlan], spec: RunSpec) -> str:
     calls = f"{counted(sum(size.calls for size in sizes), 'call')} ({_answers_of(sizes, spec)})"
     told = f"{calls}, {told_size(prompts, answers, _together([plan.costs for plan in plans]))}{_loads_of(sizes)}"
     seconds = [plan.seconds for plan in plans]
-    return told if None in seconds else f"{told}, about {_time(sum(one or 0.0 for one in seconds))}"
+    return told if None in seconds else f"{told}, {_time(sum(one or 0.0 for one in seconds))}"
 
 
 def _loads_of(sizes: Sequence[Estimate]) -> str:
@@ -209,9 +211,11 @@ def _together(costs: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def _time(seconds: float) -> str:
     """A time in the unit that suits it."""
+    if seconds < 1:
+        return "under 1 s"
     if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.1f} h"
 
 
 def _answers_of(sizes: Sequence[Estimate], spec: RunSpec) -> str:

@@ -93,7 +93,7 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
         console.print(Text(told, style="bold"))
     print_table(console, _scores_table(view))
     print_table(console, _health_table(view))
-    for told in (*_cost(view), *_failed_calls(view)):
+    for told in (*_as_written(view), *_cost(view), *_failed_calls(view)):
         console.print(Text(told), soft_wrap=True)
     for note in view.notes:
         console.print(Text(visible(str(note)), style="bold"), soft_wrap=True)
@@ -296,9 +296,10 @@ def _failed_calls(view: RunView) -> Iterator[str]:
         yield "why answers and verdicts are missing:"
     for (who, state, reason), cases in by_count[:SHOWN_REASONS]:
         shown = visible(" ".join(reason.split()))[:REASON_LENGTH]
-        named = name_list(visible(case) for case in dict.fromkeys(cases))
+        distinct = dict.fromkeys(cases)
+        named = f"{'case' if len(distinct) == 1 else 'cases'} {name_list(visible(case) for case in distinct)}"
         told = f"{who}, {state.replace('_', ' ')}: {shown or 'no reason is known'}"
-        yield f"  {told} ({len(cases)} times: cases {named})"
+        yield f"  {told} ({counted(len(cases), 'time')}: {named})"
     if len(by_count) > SHOWN_REASONS:
         yield f"  and {len(by_count) - SHOWN_REASONS} more reasons: see run.log and results.json"
 
@@ -375,6 +376,15 @@ def _health_table(view: RunView) -> Table:
         table.caption = "n/a: the criterion does not apply to the case"
         table.caption_justify = "left"
     return table
+
+
+def _as_written(view: RunView) -> Iterator[str]:
+    """Which judges were to give expected scores and gave none for some verdicts."""
+    for health in view.health:
+        asked = any(judge.name == health.judge and judge.method == "expected" for judge in view.spec.judges)
+        if asked and health.written:
+            told = f"{health.expected:,} of {health.expected + health.written:,} scores are expected scores"
+            yield f"{health.judge}: {told}; {health.written:,} are as the judge wrote them (no or doubtful log-probabilities)"
 
 
 def _cost(view: RunView) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Tally:
     def spent(self) -> str:
         """The tokens of this command, and the cost of the run so far where prices are known."""
         costs = (f", {cost:.4f} {currency}" for currency, cost in sorted(self.costs.items()) if currency)
-        return f"{self.tokens:,} tokens{''.join(costs)}"
+        return f"in all {self.tokens:,} tokens{''.join(costs)}"
 
 
 class PhaseCount:

@@ -88,6 +88,8 @@ def _phase_text(phase: PhaseProgress) -> str:
 
 def _run_text(progress: RunProgress) -> str:
     parts = [counted(progress.workers, "worker process", "worker processes") if progress.workers else "no worker works on it"]
+    if progress.state != "open":
+        parts = ["done" if progress.state == "ended" else "stopped"]
     if progress.rate:
         parts.append(f"{progress.rate:.1f}/s")
     if progress.seconds_left and progress.done < progress.total:
