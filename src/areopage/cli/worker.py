@@ -190,6 +190,7 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
         found = next((one for one in shares_of(stored) if one.key == key), None)
         if found is None:
             raise UserError(f"run {run.id} has no share {key}")
+        tell(f"run {run.id}: working on {found.name or 'all of it'}")
 
         def seconds_left() -> float | None:
             return None if not stopping.is_set() else 0.0 if hurried.is_set() else grace
