@@ -215,8 +215,8 @@ def test_worker_and_follower_outlast_a_database_that_is_gone_for_a_while(
     assert end.code == 0, end.err
     assert "coverage 100.0%" in end.out
     assert end.err.count("trying again until the ledger can be used") == end.err.count("the ledger can be used again") == 1
-    # what the database did not take is asked again: calls in flight, and those made until the fault was noticed
     assert len(server.calls) - server.repeated() == CALLS
+    assert server.repeated() <= CONCURRENCY  # no call is made after the database is gone
     assert worker.poll() is None
     worker.terminate()
     end = ended(worker)

@@ -137,26 +137,69 @@ def test_while_another_process_writes_the_loop_goes_on_and_nothing_is_lost(ledge
         asyncio.run(run())
 
 
-def test_records_that_cannot_be_written_are_a_storage_error_for_whoever_comes_next(ledger_file: Path, judgment: Make) -> None:
+def test_where_records_cannot_be_written_all_that_needs_them_ends_with_the_fault(ledger: Ledger, judgment: Make) -> None:
     told: list[str] = []
+
+    async def run() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            writer.write_soon([judgment("a")])
+            await writer.flush()
+            with ledger.engine.begin() as connection:
+                connection.exec_driver_sql("DROP TABLE verdicts")
+            writer.write_soon([judgment("b")], settled=partial(told.append, "b"))
+            await asyncio.wait_for(asyncio.Event().wait(), PATIENCE)  # calls that wait for a place
+
+    with pytest.raises(StorageError, match="verdicts"):
+        asyncio.run(run())
+    assert told == []  # no other call takes its place
+
+
+def test_after_a_fault_nothing_more_is_taken(ledger_file: Path, judgment: Make) -> None:
     with Ledger.open(ledger_file) as ledger:
 
         async def run() -> None:
             async with RunWriter(ledger, "judgments") as writer:
-                writer.write_soon([judgment("a")])
-                await writer.flush()
-                with ledger.engine.connect() as connection:
+                with ledger.engine.begin() as connection:
                     connection.exec_driver_sql("DROP TABLE verdicts")
-                    connection.commit()
-                writer.write_soon([judgment("b")], settled=partial(told.append, "b"))
-                await turns(TURNS + 1)
-                assert told == ["b"]  # its call keeps no place for ever
                 with pytest.raises(StorageError, match="verdicts"):
-                    writer.write_soon([judgment("c")])
+                    for number in range(AT_ONCE + 1):
+                        writer.write_soon([judgment(f"k{number}")])
                 with pytest.raises(StorageError, match="verdicts"):
                     await writer.flush()
 
         with pytest.raises(StorageError, match="verdicts"):
+            asyncio.run(run())
+
+
+def test_a_cancelled_block_stays_cancelled(ledger: Ledger, judgment: Make) -> None:
+    async def block() -> None:
+        async with RunWriter(ledger, "judgments") as writer:
+            writer.write_soon([judgment("k")])
+            await asyncio.Event().wait()
+
+    async def run() -> None:
+        task = asyncio.create_task(block())
+        await turns(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    assert stored(ledger, ["k"]) == {"k"}
+
+
+def test_a_file_that_is_deleted_meanwhile_is_noticed_before_more_is_written_into_nothing(
+    ledger_file: Path, judgment: Make
+) -> None:
+    with Ledger.open(ledger_file) as ledger:
+
+        async def run() -> None:
+            async with RunWriter(ledger, "judgments") as writer:
+                await asyncio.to_thread(ledger_file.unlink)
+                writer.write_soon([judgment("k")])
+                await asyncio.wait_for(asyncio.Event().wait(), PATIENCE)
+
+        with pytest.raises(StorageError, match="deleted or replaced"):
             asyncio.run(run())
 
 

@@ -37,7 +37,7 @@ class _Portion(Struct, Generic[Item, Result]):
     size: int
     since: float
     done: "Future[Sequence[Result]] | None"
-    settled: Callable[[], None] | None = None
+    settled: Callable[[BaseException | None], None] | None = None
 
 
 class Batch(Generic[Item, Result]):
@@ -117,12 +117,14 @@ class Batch(Generic[Item, Result]):
             self._add(self._urgent, _Portion(items, size, time.monotonic(), done))
         return done
 
-    def write_soon(self, items: Sequence[Item], size: int = 0, settled: Callable[[], None] | None = None) -> bool:
+    def write_soon(
+        self, items: Sequence[Item], size: int = 0, settled: Callable[[BaseException | None], None] | None = None
+    ) -> bool:
         """Write records within `delay` without waiting.
 
         Args:
-            settled: called in the thread when the records are on disk or could not be written; not where they are tried again, or
-                lost.
+            settled: called in the thread after each attempt to write the records, with the fault if there was one; not where they
+                are lost.
 
         Returns:
             False where too many wait: these records are lost.
@@ -220,7 +222,7 @@ class Batch(Generic[Item, Result]):
                 self._settle(group, results, fault)
             for one in group:
                 if one.settled is not None:
-                    one.settled()
+                    one.settled(fault)
 
     def _next_group(self) -> "list[_Portion[Item, Result]]":
         """Wait until something is due and take it; nothing ends the thread."""

@@ -7,12 +7,16 @@ another process writes to the file.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
 from sqlalchemy import Connection
 
+from areopage.errors import StorageError
 from areopage.ledger.answers import Answers, Record, insert_judged
 from areopage.ledger.batch import Batch
 from areopage.ledger.connection import storage_errors
@@ -27,13 +31,20 @@ AT_ONCE = 500
 """Records that are committed without waiting for others."""
 
 
+LOOK_EVERY = 1.0
+"""Seconds between two looks at whether the file of the ledger is still there."""
+
+
 class _Given(Struct):
     records: Sequence[Record]
-    settled: Callable[[], None] | None
+    settled: Callable[[], None]
 
 
 class RunWriter:
-    """Commits records in groups, each within a few milliseconds. It has to be closed."""
+    """Commits records in groups, each within a few milliseconds; used as `async with`.
+
+    Where records cannot be written the block is cancelled, and the fault is raised: no call is paid whose answer would be lost.
+    """
 
     def __init__(self, ledger: Ledger, what: str) -> None:
         """Prepare; nothing is opened yet.
@@ -47,24 +58,34 @@ class RunWriter:
         self._waiting: list[_Given] = []
         self._count = 0
         self._turn: asyncio.Handle | None = None
-        self._fault: Exception | None = None
+        self._fault: BaseException | None = None
+        self._owner: asyncio.Task[object] | None = None
+        self._file = _identity(ledger)
+        self._looked_at = 0.0
 
     async def __aenter__(self) -> Self:
+        self._loop, self._owner = asyncio.get_running_loop(), asyncio.current_task()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close it; a failure is raised unless another exception is active."""
+        """Commit what waits; a failure is raised unless another exception is active."""
+        owner, self._owner = self._owner, None
+        if self._fault is not None and owner is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)  # the cancellation may not have come yet
+            if not owner.uncancel() and isinstance(error, asyncio.CancelledError):  # nobody else has cancelled it
+                error = None
         try:
-            await self.close()
+            await self._close()
         except Exception:
             if error is None:
                 raise
 
-    def write_soon(self, records: Sequence[Record], settled: Callable[[], None] | None = None) -> None:
+    def write_soon(self, records: Sequence[Record], settled: Callable[[], None] = lambda: None) -> None:
         """Write records without waiting.
 
         Args:
-            settled: called, in any thread, when they are on disk or could not be written.
+            settled: called, in any thread, when they are on disk; never where they cannot be written.
 
         Raises:
             StorageError: earlier records could not be written.
@@ -90,12 +111,7 @@ class RunWriter:
         if self._fault is not None:
             raise self._fault
 
-    async def close(self) -> None:
-        """Write what waits, and close the connection; a later record opens another one.
-
-        Raises:
-            StorageError: records could not be written.
-        """
+    async def _close(self) -> None:
         try:
             self._commit()
             await asyncio.to_thread(self._thread.close, None)
@@ -119,24 +135,38 @@ class RunWriter:
         if self._turn is not None:
             self._turn.cancel()
         given, self._waiting, self._turn, self._count = self._waiting, [], None, 0
-        if not given:
+        if not given or self._fault is not None:
             return
         try:
             if self._thread.waiting or not self._committed([record for one in given for record in one.records]):
                 for one in given:
-                    self._thread.write_soon(one.records, settled=one.settled)
+                    self._thread.write_soon(one.records, settled=partial(self._settled_in_thread, one))
                 return
         except Exception as fault:  # noqa: BLE001 - it is raised to each caller from now on
-            self._fault = self._fault or fault
+            self._fail(fault)
+            return
         for one in given:
-            if one.settled is not None:
-                one.settled()
+            one.settled()
+
+    def _settled_in_thread(self, one: _Given, fault: BaseException | None) -> None:
+        if fault is None:
+            one.settled()
+        else:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._fail, fault)
+
+    def _fail(self, fault: BaseException) -> None:
+        if self._fault is None:
+            self._fault = fault
+            if self._owner is not None:
+                self._owner.cancel()
 
     def _committed(self, records: Sequence[Record]) -> bool:
         """Commit records; False where that is the thread's part."""
         if self._ledger.engine.dialect.name != "sqlite":
             return False
         with storage_errors(self._ledger.place):
+            self._require_file()
             if self._connection is None:
                 self._connection = unpooled(self._ledger.engine, wait=0.0)
             try:
@@ -148,3 +178,26 @@ class RunWriter:
                 self._connection.rollback()
                 raise
         return True
+
+    def _require_file(self) -> None:
+        """Look once in a while whether the file is still there: SQLite would go on with a file that has no name.
+
+        Raises:
+            StorageError: it was deleted or replaced.
+        """
+        now = self._loop.time()
+        if now - self._looked_at >= LOOK_EVERY:
+            self._looked_at = now
+            if _identity(self._ledger) != self._file:
+                raise StorageError(f"{self._ledger.place} was deleted or replaced while it was in use: bring it back")
+
+
+def _identity(ledger: Ledger) -> tuple[int, int] | None:
+    """What a ledger's file is told from others by; None without a file."""
+    if ledger.engine.dialect.name != "sqlite":
+        return None
+    try:
+        found = Path(ledger.engine.url.database or "").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

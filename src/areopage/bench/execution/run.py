@@ -94,7 +94,7 @@ async def make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPar
     )
     if not part.answers or context.spec.target is None:
         await answered.read_all()
-    async with RunWriter(context.ledger, "judgments") as writer:
+    async with RunWriter(context.ledger, "records of a run") as writer:
         work = _RunWork(context, cases, part, answered, writer)
         target = work.target(calls)
         # what is planned next, with adaptive passes or in batches, is planned from all answers
@@ -153,7 +153,7 @@ class _RunWork:
         if context.spec.target is None or not self._part.answers:
             return []
         place = places(context.spec, context.named_by, [""] * len(context.spec.judges), answers=True)[0]
-        return [(place, TargetPhase(context, context.spec.target, calls, self._answered))]
+        return [(place, TargetPhase(context, context.spec.target, calls, self._answered, self._writer))]
 
     async def passes(self) -> RunPasses:
         """The passes that are planned by what the ledger holds."""

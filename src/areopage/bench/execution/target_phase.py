@@ -30,11 +30,14 @@ class TargetPhase:
 
     name = TARGET_PHASE
 
-    def __init__(self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases) -> None:
+    def __init__(
+        self, context: RunContext, target: Target, calls: Sequence[AnswerCall], answered: AnsweredCases, writer: RunWriter
+    ) -> None:
         """Divide the calls into blocks.
 
         Args:
             answered: the cases of the run, which is told of the blocks that have ended.
+            writer: stores the answers.
         """
         # by their positions in the run, so that a call is in the same block in every process
         self._positions = positions = answered.positions
@@ -50,7 +53,7 @@ class TargetPhase:
         self._before = 0
         self._blocks: list[int] = []
         self._models: list[_Asked] = []
-        self._writer = RunWriter(context.ledger, "answers")
+        self._writer = writer
         self._limit = 1
         self._has_talks = any(call.case.child is not None for call in calls)
         self.complete = False
@@ -98,7 +101,7 @@ class TargetPhase:
         """Commit received answers and close the models."""
         self._answered_cases.closed = True
         try:
-            await self._writer.close()
+            await self._writer.flush()
         finally:
             for asked in self._models:
                 await asked.model.aclose()
