@@ -1,6 +1,7 @@
 """What a run holds in memory while it asks: the calls and the judgments of the blocks that are out, not those of all calls."""
 
 import gc
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,9 +35,9 @@ class Counting(Silent):
         self.judged_calls += 1
         if self.judged_calls % 120 == 0:
             gc.collect()
-            alive = gc.get_objects()
+            alive = Counter[type](map(type, gc.get_objects()))
             for kind in self.most:
-                self.most[kind] = max(self.most[kind], sum(type(one) is kind for one in alive))
+                self.most[kind] = max(self.most[kind], alive[kind])
 
 
 def test_a_phase_holds_no_more_than_the_blocks_that_are_out(
