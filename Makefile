@@ -37,7 +37,9 @@ types: $(VENV)/.installed-dev
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
+# the package is compiled once, and not by each of pytest's processes
 tests: $(VENV)/.installed-dev
+	PYTHONPYCACHEPREFIX= $(BIN)/python -m compileall -q src
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX= $(BIN)/pytest -n 4 --dist worksteal --durations=25
 
 # the date of the last commit, so that the same sources give the same bytes

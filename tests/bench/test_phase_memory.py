@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,9 +42,9 @@ class Counting(Silent):
         self.judged_calls += 1
         if self.judged_calls % 120 == 0:
             gc.collect()
-            alive = gc.get_objects()
+            alive = Counter[type](map(type, gc.get_objects()))
             for kind in self.most:
-                self.most[kind] = max(self.most[kind], sum(type(one) is kind for one in alive))
+                self.most[kind] = max(self.most[kind], alive[kind])
 
 
 def test_a_phase_holds_no_more_than_the_blocks_that_are_out(

@@ -20,7 +20,7 @@ from servers import PATIENCE
 from servers.examples import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 TRANSLATED = (
@@ -66,20 +66,27 @@ def site(session_folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def opened(site: Path) -> "Iterator[tuple[Page, list[str]]]":
-    """A browser's page and the addresses that it asks for."""
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A browser for one test after the other: its start costs more than what a test does with it."""
     if not CHROMIUM.exists() and not required("chromium"):
         pytest.skip("there is no /usr/bin/chromium to open the pages with")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        yield page, asked
-        browser.close()
+        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser: "Browser") -> "Iterator[tuple[Page, list[str]]]":
+    """A browser's page and the addresses that it asks for."""
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    yield page, asked
+    page.close()
 
 
 class Loads(HTMLParser):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+FLAGS.append("--js-flags=--no-opt")  # a script that runs once takes less time than its optimization
 ATTACK = (
     """</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1">'"{{7919*7927}}"""
 )
