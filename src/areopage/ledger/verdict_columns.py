@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct, field, structs
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from areopage.ledger.answer_tables import run_cases
 from areopage.ledger.column_reading import (
@@ -111,10 +111,11 @@ class CaseKeys(Struct, frozen=True, kw_only=True):
 
 def shares_answers(ledger: Ledger, run_id: str) -> bool:
     """Whether cases of a run share an answer: which key is of which of them, links do not tell."""
+    number = run_cases.c.answer  # NULL is not counted
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        known = select(run_cases.c.answer).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
-        numbers = connection.execute(known).scalars().all()
-    return len(set(numbers)) < len(numbers)
+        query = select(func.count(number), func.count(number.distinct())).where(run_cases.c.run_id == run_id)
+        known, different = connection.execute(query).one()
+    return int(different) < int(known)
 
 
 def linked_keys(ledger: Ledger, run_id: str) -> CaseKeys:

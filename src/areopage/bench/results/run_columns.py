@@ -72,11 +72,16 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         outcome = np.where(kept[:, None, None], passes.outcome, NOT_MADE).astype(np.int8)
         return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
 
+    def lacking(self) -> Flags:
+        """Which planned passes have no verdict."""
+        passes = self.passes
+        found: Flags = passes.is_planned & ((passes.outcome == NOT_MADE) | (passes.outcome > NOT_APPLICABLE))
+        return found
+
     def missing(self) -> Iterator[tuple[int, int, int, int]]:
         """The planned passes without a verdict, case by case, judge by judge: row, judge, pass and code of the outcome."""
         passes = self.passes
-        lacking = passes.is_planned & ((passes.outcome == NOT_MADE) | (passes.outcome > NOT_APPLICABLE))
-        rows, judges, numbers = np.nonzero(lacking)
+        rows, judges, numbers = np.nonzero(self.lacking())
         order = np.lexsort((numbers, passes.turn[rows], judges, _units(passes)[rows]))
         codes = passes.outcome[rows, judges, numbers]
         columns = (some[order].tolist() for some in (rows, judges, numbers, codes))

@@ -205,8 +205,8 @@ class RunJudgments(Mapping[PassKey, Judgment]):
     @cached_property
     def reasons(self) -> dict[tuple[int, str], str]:
         """Why verdicts are missing, by the number of the judgment and the criterion."""
-        judgment = self._columns.judgment
-        numbers = sorted({int(judgment[row, judge, number]) for row, judge, number, _ in self._columns.missing()} - {0})
+        made = self._columns.judgment[self._columns.lacking()]
+        numbers = np.unique(made[made > 0]).tolist()
         found = self._ledger.reasons(numbers)
         again = ((number, said) for number in numbers if number in self._reread for said in self._reread[number].verdicts)
         return found | {(number, said.criterion): getattr(said.outcome, "reason", "") for number, said in again}
