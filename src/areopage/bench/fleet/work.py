@@ -12,7 +12,7 @@ from areopage.bench.execution.phases import TARGET_PHASE
 from areopage.bench.execution.start import carry_out_within_limits, context_of_run, settle
 from areopage.bench.fleet.shares import ServerShare, check_share
 from areopage.bench.planning.estimate import Estimate
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunSpec
 from areopage.errors import AreopageError, ServerDown, StorageError
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.records import Answer, Judgment, Run
@@ -81,7 +81,6 @@ async def work_on(
     ledger: Ledger,
     run: Run,
     spec: RunSpec,
-    cases: tuple[RunCase, ...],
     share: ServerShare,
     folder: Path,
     *,
@@ -105,7 +104,7 @@ async def work_on(
     try:
         await check_share(spec, share)
         context = context_of_run(run, spec, ledger, observer)
-        open_calls = await _carried_out(context, cases, folder, share, stopping, fleet)
+        open_calls = await _carried_out(context, folder, share, stopping, fleet)
     except StorageError:
         raise
     except AreopageError as fault:
@@ -136,14 +135,13 @@ def end_run(ledger: Ledger, run: Run) -> bool:
 
 async def _carried_out(
     context: RunContext,
-    cases: tuple[RunCase, ...],
     folder: Path,
     share: ServerShare,
     stopping: Callable[[], float | None],
     fleet: Fleet,
 ) -> int | None:
     """Make the calls of a share; None where the worker, or the run, is stopped first."""
-    work = asyncio.create_task(carry_out_within_limits(context, cases, folder, share.part))
+    work = asyncio.create_task(carry_out_within_limits(context, folder, share.part))
     try:
         while not work.done():
             await asyncio.wait([work], timeout=LOOK_EVERY)

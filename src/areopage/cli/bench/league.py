@@ -223,10 +223,10 @@ def _carry_on(members: Sequence[Member], ledger: Ledger, budget: Budget | None) 
 
 def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) -> None:
     typer.echo(f"{member.target}:", err=True)
-    spec, cases = member.prepared.spec, member.prepared.cases
+    spec = member.prepared.spec
     with progress(spec, spent_by(member.run, spec, ledger)) as display:
         observer = Observers([display, member.log])
-        member.open_calls += carry_on_part(member.run, spec, cases, ledger, observer, member.folder, part, budget)
+        member.open_calls += carry_on_part(member.run, spec, ledger, observer, member.folder, part, budget)
 
 
 def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
