@@ -13,7 +13,6 @@ from areopage.bench.execution import blocks
 from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import carry_on_part, run_benchmark
 from areopage.bench.planning.prepare import RunWishes
-from areopage.bench.results.run_view import load_run_cases
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import spec_of
 from areopage.jury.judges import PlannedCall
@@ -132,7 +131,7 @@ def test_what_is_judged_is_looked_up_without_its_texts_by_one_query_for_a_block(
         asked = len(server.verdict_calls)
         event.listen(ledger.engine, "before_cursor_execute", lambda *call: said.append(call[2]))
         folder = run_folder(run, tmp_path)
-        assert carry_on_part(run, spec_of(run), load_run_cases(ledger, run.id), ledger, Silent(), folder) == 0
+        assert carry_on_part(run, spec_of(run), ledger, Silent(), folder) == 0
     assert len(server.verdict_calls) == asked
     looks = [statement for statement in said if "FROM judgments" in statement and " IN (" in statement]
     assert len(looks) == CASES * PASSES // BLOCK * len(CRITERIA)

@@ -327,7 +327,7 @@ def test_processes_that_keep_to_a_server_each_carry_out_a_run_together(
 
         def carried_out(*addresses: str) -> int:
             part = RunPart(servers=addresses or None)
-            return carry_on_part(run, prepared.spec, prepared.cases, ledger, Silent(), folder, part)
+            return carry_on_part(run, prepared.spec, ledger, Silent(), folder, part)
 
         each = 6 * len(CRITERIA) * PASSES
         assert carried_out(f"http://{server.address}") == 0

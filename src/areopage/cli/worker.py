@@ -174,7 +174,6 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
     from areopage.app.worker import END_CODES
     from areopage.bench.fleet.shares import at_worker, shares_of
     from areopage.bench.fleet.work import work_on
-    from areopage.bench.results.run_view import load_run_cases
     from areopage.bench.run_folder import run_folder
     from areopage.bench.spec import spec_of
     from areopage.cli.memory import share_one_pool
@@ -195,8 +194,8 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
         def seconds_left() -> float | None:
             return None if not stopping.is_set() else 0.0 if hurried.is_set() else grace
 
-        folder, cases = run_folder(run, out), load_run_cases(ledger, run.id)
-        work = work_on(ledger, run, spec, cases, found, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
+        folder = run_folder(run, out)
+        work = work_on(ledger, run, spec, found, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
         return END_CODES[asyncio.run(work)]
 
 

@@ -33,7 +33,8 @@ from areopage.bench.comparison.records import Outcome
 from areopage.bench.comparison.shared import reduced_scores, shared_criteria
 from areopage.bench.panels import DifferentPanels, PartDifference, case_clusters, case_column, production_differences
 from areopage.bench.results.groups import DIMENSIONS, case_group
-from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.results.run_view import RunView, view_run
+from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import UserError
 from areopage.jury.panel import Panel, panel_of
 from areopage.ledger.records import Run

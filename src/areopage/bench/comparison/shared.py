@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from areopage.bench.comparison.records import Shared
 from areopage.bench.panels import DifferentPanels, Part, case_clusters, panel_parts, part_differences
-from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of

@@ -23,6 +23,7 @@ from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, RunWishes, prepare_run
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, spec_of
+from areopage.bench.stored_cases import load_run_cases
 from areopage.digest import short_digest
 from areopage.errors import ModelError
 from areopage.jury.budget import Budget
@@ -80,7 +81,9 @@ def run_benchmark(
     prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
     run, _ = begin_run(prepared, ledger, out)
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
-    return carry_on(run, prepared.spec, prepared.cases, ledger, observer or Silent(), run_folder(run, out), limit)
+    spec = prepared.spec
+    del prepared  # the run reads its cases from the ledger: their texts are held once
+    return carry_on(run, spec, ledger, observer or Silent(), run_folder(run, out), limit)
 
 
 def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = False, agree: Agree | None = None) -> PreparedRun:
@@ -144,7 +147,6 @@ def reopen_run(
     Raises:
         UserError: a model cannot be asked, or is another one than at the start.
     """
-    from areopage.bench.results.run_view import load_run_cases
 
     spec = spec_of(run)
     if run.finished_at is None:
@@ -156,7 +158,6 @@ def reopen_run(
 def carry_on(
     run: Run,
     spec: RunSpec,
-    cases: tuple[RunCase, ...],
     ledger: Ledger,
     observer: Observer,
     folder: Path,
@@ -172,13 +173,12 @@ def carry_on(
         ServerDown, ModelError, StorageError: the run stops; what arrived is kept.
         BudgetSpent: the run stops in the same way.
     """
-    return settle(run, carry_on_part(run, spec, cases, ledger, observer, folder, budget=budget), ledger)
+    return settle(run, carry_on_part(run, spec, ledger, observer, folder, budget=budget), ledger)
 
 
 def carry_on_part(
     run: Run,
     spec: RunSpec,
-    cases: tuple[RunCase, ...],
     ledger: Ledger,
     observer: Observer,
     folder: Path,
@@ -190,18 +190,20 @@ def carry_on_part(
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
-    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), cases, folder, part))
+    return asyncio.run(carry_out_within_limits(context_of_run(run, spec, ledger, observer, budget), folder, part))
 
 
-async def carry_out_within_limits(context: RunContext, cases: tuple[RunCase, ...], folder: Path, part: RunPart) -> int:
-    """Make a part of a run's open calls within the servers' limits and the budget, which all its processes keep together.
+async def carry_out_within_limits(context: RunContext, folder: Path, part: RunPart) -> int:
+    """Make a part of a run's open calls, with its cases from the ledger.
+
+    All processes of the ledger keep the servers' limits and the budget together.
 
     Raises:
         ServerDown, ModelError, StorageError, BudgetSpent: see `carry_on`.
     """
     kept = nullcontext() if context.budget is None else context.budget.kept()
     async with SharedLimits(context.ledger, context.traffic), kept:
-        return await carry_out(context, cases, folder, part)
+        return await carry_out(context, await asyncio.to_thread(load_run_cases, context.ledger, context.run_id), folder, part)
 
 
 def context_of_run(run: Run, spec: RunSpec, ledger: Ledger, observer: Observer, budget: Budget | None = None) -> RunContext:

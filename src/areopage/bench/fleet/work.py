@@ -13,7 +13,7 @@ from areopage.bench.execution.start import carry_out_within_limits, context_of_r
 from areopage.bench.fleet.shares import ServerShare, check_share
 from areopage.bench.planning.budget import budget_of
 from areopage.bench.planning.estimate import Estimate
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunSpec
 from areopage.errors import AreopageError, BudgetSpent, ServerDown, StorageError
 from areopage.ledger.fleet import Fleet, FleetNote
 from areopage.ledger.records import Answer, Judgment, Run
@@ -82,7 +82,6 @@ async def work_on(
     ledger: Ledger,
     run: Run,
     spec: RunSpec,
-    cases: tuple[RunCase, ...],
     share: ServerShare,
     folder: Path,
     *,
@@ -109,7 +108,7 @@ async def work_on(
         limit = asked.budget if asked is not None else None
         budget = None if limit is None else budget_of(limit, [spec], ledger, [run])
         context = context_of_run(run, spec, ledger, observer, budget)
-        open_calls = await _carried_out(context, cases, folder, share, stopping, fleet)
+        open_calls = await _carried_out(context, folder, share, stopping, fleet)
     except StorageError:
         raise
     except BudgetSpent as fault:
@@ -144,14 +143,13 @@ def end_run(ledger: Ledger, run: Run) -> bool:
 
 async def _carried_out(
     context: RunContext,
-    cases: tuple[RunCase, ...],
     folder: Path,
     share: ServerShare,
     stopping: Callable[[], float | None],
     fleet: Fleet,
 ) -> int | None:
     """Make the calls of a share; None where the worker, or the run, is stopped first."""
-    work = asyncio.create_task(carry_out_within_limits(context, cases, folder, share.part))
+    work = asyncio.create_task(carry_out_within_limits(context, folder, share.part))
     try:
         while not work.done():
             await asyncio.wait([work], timeout=LOOK_EVERY)

@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from areopage.bench.league.table import Entry, entry_of
 from areopage.bench.panels import Part, part_differences
-from areopage.bench.results.run_view import load_run_cases, view_run
+from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
+from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger

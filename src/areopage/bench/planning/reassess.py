@@ -41,7 +41,8 @@ def answers_of_run(run: Run, ledger: Ledger) -> GivenAnswers:
         DatasetError: the run has no answer that could be judged.
         StorageError: the ledger cannot be read.
     """
-    from areopage.bench.results.run_view import load_run_cases, view_run  # with all of scoring
+    from areopage.bench.results.run_view import view_run  # with all of scoring
+    from areopage.bench.stored_cases import load_run_cases
 
     view = view_run(run, ledger)
     cases: list[Case] = []

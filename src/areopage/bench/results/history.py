@@ -10,8 +10,9 @@ from msgspec import structs
 from areopage.bench.compared import OtherRun, RunComparison, RunHistory, RunOutcome
 from areopage.bench.panels import PanelParts, Part, panel_parts, part_differences
 from areopage.bench.results.release import run_release
-from areopage.bench.results.run_view import RunView, load_run_cases, view_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunSpec, Target, spec_of
+from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import StorageError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger

@@ -20,7 +20,8 @@ from areopage.bench.results.missing import MissingVerdict, missing_verdicts
 from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.results.worth import run_worth
-from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, shared_parts, spec_of
+from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
+from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion
 from areopage.jury.fitting import Fitting
@@ -55,7 +56,6 @@ from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
 
 _CALLS_AT_ONCE = 50_000
-_CASE = msgspec.json.Decoder(RunCase)
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -309,11 +309,6 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         """The ids of the cases that address the judge, by the signs in their judgments."""
         marked = self.columns.addressing()
         return tuple(item.case.id for position, item in enumerate(self.items) if position in marked)
-
-
-def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
-    """The cases of a run."""
-    return tuple(shared_parts(map(_CASE.decode, ledger.run_cases(run_id))))
 
 
 def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None) -> RunView:

@@ -17,9 +17,10 @@ from areopage.bench.panels import case_column, part_differences
 from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import PreparedRun, RunWishes
-from areopage.bench.results.run_view import load_run_cases, view_run
+from areopage.bench.results.run_view import view_run
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import fingerprint_of
+from areopage.bench.stored_cases import load_run_cases
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.places import Places, configured, opened_ledger
@@ -223,10 +224,10 @@ def _carry_on(members: Sequence[Member], ledger: Ledger, budget: Budget | None) 
 
 def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) -> None:
     typer.echo(f"{member.target}:", err=True)
-    spec, cases = member.prepared.spec, member.prepared.cases
+    spec = member.prepared.spec
     with progress(spec, spent_by(member.run, spec, ledger)) as display:
         observer = Observers([display, member.log])
-        member.open_calls += carry_on_part(member.run, spec, cases, ledger, observer, member.folder, part, budget)
+        member.open_calls += carry_on_part(member.run, spec, ledger, observer, member.folder, part, budget)
 
 
 def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:

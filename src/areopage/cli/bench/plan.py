@@ -120,7 +120,8 @@ def _plan_precision(
 
     from areopage.bench.planning.precision import plan_assumed, plan_like
     from areopage.bench.planning.prepare import prepare_run
-    from areopage.bench.results.run_view import load_run_cases, view_run
+    from areopage.bench.results.run_view import view_run
+    from areopage.bench.stored_cases import load_run_cases
     from areopage.cli.bench.places import configured, opened_ledger
     from areopage.suites.loader import load_suite
 

@@ -21,7 +21,7 @@ from areopage.bench.planning.budget import budget_of, spent_by
 from areopage.bench.planning.measures import with_measures
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.run_folder import run_folder
-from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.ahead import PreparingTheEnd
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
@@ -91,7 +91,9 @@ def run_new(
             ask_workers(run, prepared.spec, prepared.cases, ledger, budget)
             return follow_run(run, ledger, places)
         _refuse_if_open(run, ledger, places)
-        return _go_on(run, prepared.spec, prepared.cases, ledger, places, budget=budget)
+        spec, cases = prepared.spec, len(prepared.cases)
+        del prepared  # the run reads its cases from the ledger: their texts are held once
+        return _go_on(run, spec, cases, ledger, places, budget=budget)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> "RunView":
@@ -110,7 +112,7 @@ def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) ->
     with TemporaryDirectory(prefix="areopage-") as place, Ledger.open(Path(place) / "ledger.db") as ledger:
         run, _ = begin_run(prepared, ledger, Path(place))
         with ended_like_ctrl_c(), progress(prepared.spec) as display:
-            return carry_on(run, prepared.spec, prepared.cases, ledger, display, run_folder(run, Path(place)))
+            return carry_on(run, prepared.spec, ledger, display, run_folder(run, Path(place)))
 
 
 def resume_run(
@@ -138,7 +140,7 @@ def resume_run(
     with opened_ledger(places) as ledger:
         run = ledger.run(named)
         if fleet and run.finished_at is None:
-            from areopage.bench.results.run_view import load_run_cases
+            from areopage.bench.stored_cases import load_run_cases
 
             spec, cases = spec_of(run), load_run_cases(ledger, run.id)
             if budget is not None:
@@ -154,7 +156,9 @@ def resume_run(
         if run.finished_at is None:
             print_plan([(spec, cases)], ledger, budget=budget)
             confirm([spec], yes=yes)
-        return _go_on(run, spec, cases, ledger, places, named, budget=budget)
+        number = len(cases)
+        del cases  # the run reads them again: what is shown and asked here takes no memory meanwhile
+        return _go_on(run, spec, number, ledger, places, named, budget=budget)
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
@@ -198,7 +202,7 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int
 def _go_on(
     run: Run,
     spec: RunSpec,
-    cases: tuple[RunCase, ...],
+    cases: int,
     ledger: Ledger,
     places: Places,
     named: str = "",
@@ -210,14 +214,12 @@ def _go_on(
     with ExitStack() as stack:
         folder = run_folder(run, places.out, named)
         log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
-        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(cases)} cases")
+        log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {cases} cases")
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), progress(spec, spent) as display:
-                view = carry_on(
-                    run, spec, cases, ledger, Observers([display, log, PreparingTheEnd(spec.language)]), folder, limit
-                )
+                view = carry_on(run, spec, ledger, Observers([display, log, PreparingTheEnd(spec.language)]), folder, limit)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
