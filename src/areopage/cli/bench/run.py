@@ -1,7 +1,9 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
 from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -88,8 +90,8 @@ def run_new(
         if not is_new:
             typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
         if fleet:
-            ask_workers(run, prepared.spec, prepared.cases, ledger, budget)
-            return follow_run(run, ledger, places)
+            ask = partial(ask_workers, run, prepared.spec, prepared.cases, ledger, budget)
+            return follow_run(run, ledger, places, ask=ask)
         _refuse_if_open(run, ledger, places)
         spec, cases = prepared.spec, len(prepared.cases)
         del prepared  # the run reads its cases from the ledger: their texts are held once
@@ -147,8 +149,7 @@ def resume_run(
                 budget_of(budget, [spec], ledger, [run])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            ask_workers(run, spec, cases, ledger, budget)
-            return follow_run(run, ledger, places, named)
+            return follow_run(run, ledger, places, named, ask=partial(ask_workers, run, spec, cases, ledger, budget))
         _refuse_if_open(run, ledger, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(run, ledger, configured(places).shared, allowed=allowed, agree=agree)
@@ -165,17 +166,21 @@ def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
     refuse_if_open(run, ledger, places.follow_command(run.id, ledger), places.stop_command(run.id, ledger))
 
 
-def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "") -> int:
+def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "", *, ask: Callable[[], None] = lambda: None) -> int:
     """Show how far workers are with a run until they have ended it, then write its files.
 
     Ctrl-C ends this and leaves the run going.
+
+    Args:
+        ask: called first; it lets workers carry out the run.
 
     Returns:
         As `run_new`; 130 where the run, or following it, was stopped.
     """
     hint, follow = places.resume_command(run.id, ledger), places.follow_command(run.id, ledger)
-    typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
     try:
+        ask()
+        typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
         view = await_end(run, ledger)
     except KeyboardInterrupt:
         stop = places.stop_command(run.id, ledger)
