@@ -1,7 +1,6 @@
 """Start or resume a run on the console: show the plan, ask, show progress, write the results."""
 
-from collections.abc import Sequence
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
