@@ -26,7 +26,8 @@ from areopage.bench.execution.start import prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.jury.judges import CallContext, PlannedCall
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
+from areopage.jury.shown import JudgedCase
 from areopage.models.port import Completion, LanguageModel
 from areopage.models.providers import open_model
 from areopage.models.settings import ModelSettings

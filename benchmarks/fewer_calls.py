@@ -28,8 +28,8 @@ from areopage.errors import UserError
 from areopage.jury.expectations import EXPECTED, with_expected_scores
 from areopage.jury.panel import planned_calls
 from areopage.jury.pass_copies import asked_once
-from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import read_answer
+from areopage.jury.shown import JudgedCase
 from areopage.models.port import Completion, TokenLogprob
 from areopage.suites.loader import Suite, bundled_names, load_suite
 

@@ -15,8 +15,9 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import CodeJudge
 from areopage.jury.judges import CallContext, Judge, Judged, PlannedCall, judgment_of
 from areopage.jury.panel import Panel, planned_calls
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
 from areopage.jury.results import evaluated, evaluated_again
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Refused, Scored

@@ -13,8 +13,9 @@ from areopage.criteria.records import Criterion
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable
 from areopage.jury.judges import CallContext, Judge, PlannedCall, Remarks, judgment_of
 from areopage.jury.model_judge import ModelJudge
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
 from areopage.jury.reader import read_again, remarks_of
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference

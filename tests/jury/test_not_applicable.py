@@ -13,10 +13,10 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.code_judge import permitted
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel, planned_calls
-from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import read_answer
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import is_final
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment, Verdict
 from areopage.ledger.storage import stored_judgment
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed

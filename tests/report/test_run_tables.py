@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from areopage.bench.passes import PassKey
+from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_view import RunView
 from areopage.cli.bench.run_tables import print_view
 from areopage.jury.judges import CallContext, PlannedCall
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
 from areopage.jury.replay_judge import open_judge
 from areopage.jury.rescore import Variant
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.models.replay import read_recording

@@ -10,7 +10,7 @@ from areopage.bench.planning.estimate import paid_models
 from areopage.cases.records import Case
 from areopage.jury.call_sizes import VERDICT_TOKENS, size_of, together
 from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import JudgedCase
 from areopage.models.contacts import Contact
 from areopage.suites.loader import load_suite
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of

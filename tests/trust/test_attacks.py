@@ -11,7 +11,8 @@ from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel, planned_calls
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
+from areopage.jury.shown import JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.scoring.reduce import profile_named
 from areopage.trust.attacks import KINDS, Blanks, attack_text, load_attacks, placed, twin_text

@@ -8,8 +8,9 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of
 from areopage.jury.model_judge import PROMPT_CUT
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
 from areopage.jury.reader import material_of, read_answer
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed

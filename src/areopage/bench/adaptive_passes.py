@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from areopage.bench.passes import Item, PassKey, outcome_for
+from areopage.bench.pass_items import Item, PassKey, outcome_for
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.digest import digest_of
 from areopage.jury.session import is_open

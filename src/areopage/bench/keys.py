@@ -14,7 +14,7 @@ from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
-from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import SETTLED, Answer
 from areopage.models.port import Message
 from areopage.text.withholding import VERSION

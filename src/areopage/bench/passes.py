@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from areopage.bench.pass_items import Item, PassKey
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.outcome import Outcome
 
 if TYPE_CHECKING:
     from areopage.scoring.passes.allocation import PassPlan
-
-PassKey = tuple[str, str, str, int, int]
-"""Case, criterion, judge, pass and turn; the turn is 0 where the case is judged as a whole."""
-Item = tuple[str, str, str, int]
-"""Case, criterion, judge and turn."""
 
 
 class RunPasses(Struct, frozen=True, kw_only=True):
@@ -86,13 +81,6 @@ def run_passes(
     items, plan = planned_round(spec, spec.adaptive, asked, cases, judgments, erased, made)
     planned = {item: int(count) for item, count in zip(items, plan.passes, strict=True)}
     return RunPasses(first=spec.adaptive.start, items=planned, plan=plan)
-
-
-def outcome_for(judgment: Judgment | None, criterion: str) -> Outcome | None:
-    """A judgment's outcome on a criterion."""
-    if judgment is None:
-        return None
-    return next((verdict.outcome for verdict in judgment.verdicts if verdict.criterion == criterion), None)
 
 
 # --- from the ledger

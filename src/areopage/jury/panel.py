@@ -19,8 +19,8 @@ from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.plan import CallPlan, JudgedCase, PassesOf, all_passes, no_passes
-from areopage.jury.shown import ShownCases
+from areopage.jury.plan import CallPlan, PassesOf, all_passes, no_passes
+from areopage.jury.shown import JudgedCase, ShownCases
 from areopage.ledger.records import Run, RunKind
 from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.reference import ModelReference

@@ -21,18 +21,10 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import SCOPES, WHOLE, case_at, concerns, is_conversation
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
-from areopage.jury.shown import Shown, ShownCases
+from areopage.jury.shown import JudgedCase, Shown, ShownCases
 
 METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected": "expected-score/1"}
 """How a judge's answer becomes a score; part of a judgment's key."""
-
-
-class JudgedCase(Struct, frozen=True, kw_only=True):
-    """A case with a response and the criteria to judge it on; `given` is as in `turns_to_judge`."""
-
-    case: Case
-    criteria: tuple[Criterion, ...]
-    given: int = 0
 
 
 PassesOf = Callable[[str, str, Judge, int], int]

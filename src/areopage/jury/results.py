@@ -16,9 +16,9 @@ from areopage.jury.addressing import signs_in
 from areopage.jury.expectations import scoring_steps, with_known_probabilities
 from areopage.jury.judges import PlannedCall
 from areopage.jury.panel import Panel, fit_documents, planned_calls
-from areopage.jury.plan import JudgedCase
 from areopage.jury.reader import material_of, read_again
 from areopage.jury.remarks import remarks_on
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in

@@ -1,21 +1,27 @@
 """What judges are shown of cases, as digests: they decide the keys of judgments, and tell which cases are alike."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from areopage.cases.personas import Persona
+from areopage.cases.records import Case
 from areopage.criteria.prompts import case_content
 from areopage.criteria.reader import reader_content
+from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import WHOLE, Scope, case_at, concerns, turns_to_judge
 from areopage.digest import digest_of
 
-if TYPE_CHECKING:
-    from areopage.jury.plan import JudgedCase
-
 _BYTES = 32
 """Of a digest."""
+
+
+class JudgedCase(Struct, frozen=True, kw_only=True):
+    """A case with a response and the criteria to judge it on; `given` is as in `turns_to_judge`."""
+
+    case: Case
+    criteria: tuple[Criterion, ...]
+    given: int = 0
 
 
 class Shown(Struct, frozen=True, gc=False):
@@ -28,7 +34,7 @@ class Shown(Struct, frozen=True, gc=False):
 class ShownCases:
     """The digests of cases by scope, each computed once, at its first use; one text of bytes is held for a case."""
 
-    def __init__(self, cases: "Sequence[JudgedCase]", personas: Mapping[str, Persona]) -> None:
+    def __init__(self, cases: Sequence[JudgedCase], personas: Mapping[str, Persona]) -> None:
         """Args:
         personas: the readers by maturity.
         """
@@ -68,7 +74,7 @@ class ShownCases:
             known[place] = b"".join(self._computed(self._cases[place], scope))
         return known[place]
 
-    def _computed(self, judged: "JudgedCase", scope: Scope) -> Iterator[bytes]:
+    def _computed(self, judged: JudgedCase, scope: Scope) -> Iterator[bytes]:
         reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}
         for turn in turns_to_judge(scope, judged.case, judged.given):
             case = judged.case if turn == WHOLE else case_at(judged.case, turn)

@@ -21,9 +21,9 @@ from areopage.errors import DatasetError, ModelError, UserError, name_list
 from areopage.jury.options import choose_judges, model_settings
 from areopage.jury.panel import ContextBudget, Panel, planned_calls
 from areopage.jury.pass_copies import asked_once, copied_passes, copies_note
-from areopage.jury.plan import JudgedCase
 from areopage.jury.results import Evaluated, evaluated
 from areopage.jury.session import JudgmentStore, NoJudgments, Session
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment, Run
 from areopage.models.contacts import contact_lines
 from areopage.models.settings import ModelSettings

@@ -14,7 +14,7 @@ from areopage.errors import DatasetError, name_list
 from areopage.jury.call_sizes import CallSize, size_of, together
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel, planned_calls
-from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import JudgedCase
 from areopage.models.contacts import Agree
 from areopage.scoring.exams.records import Marks
 from areopage.suites.loader import Suite

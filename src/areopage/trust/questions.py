@@ -10,7 +10,8 @@ from areopage.criteria.prompts import short_names
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
-from areopage.jury.plan import JudgedCase, plan
+from areopage.jury.plan import plan
+from areopage.jury.shown import JudgedCase
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
 from areopage.trust.audit_cases import Pair, is_bad

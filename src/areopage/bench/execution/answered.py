@@ -8,8 +8,7 @@ from areopage.bench.conversations.turns import replies
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.keys import AnswerCall, judged_cases
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.jury.plan import JudgedCase
-from areopage.jury.shown import ShownCases
+from areopage.jury.shown import JudgedCase, ShownCases
 from areopage.ledger.answers import Answers
 from areopage.ledger.records import SETTLED
 

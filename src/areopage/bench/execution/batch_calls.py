@@ -7,8 +7,8 @@ from areopage.bench.execution.context import RunContext
 from areopage.bench.execution.judge_phase import PhasePasses
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import planned_calls
-from areopage.jury.plan import JudgedCase
 from areopage.jury.session import is_final
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.answers import Link
 from areopage.ledger.records import Judgment
 from areopage.ledger.run_writer import RunWriter

@@ -9,11 +9,11 @@ from msgspec import structs
 
 from areopage.bench.conversations.turns import replies
 from areopage.bench.keys import answer_calls, answered_cases, open_cases, recorded_id
-from areopage.bench.passes import PassKey
+from areopage.bench.pass_items import PassKey
 from areopage.bench.results.run_columns import RunColumns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
-from areopage.jury.plan import JudgedCase
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.answers import Answers, AnswerState
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.store import Ledger

@@ -16,8 +16,8 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.options import judge_name
 from areopage.jury.panel import Panel, planned_calls
-from areopage.jury.plan import JudgedCase
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
+from areopage.jury.shown import JudgedCase
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference

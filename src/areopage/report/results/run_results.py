@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 import areopage
-from areopage.bench.passes import outcome_for
+from areopage.bench.pass_items import outcome_for
 from areopage.bench.results.costs import run_costs
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec, Target
