@@ -23,7 +23,7 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import begins_at_once, unpooled
 
-TURNS = 4
+TURNS = 10
 """Turns of the event loop that records wait for others: each commit has a cost of its own. Their calls keep their places."""
 THREAD_WITHIN = 0.004
 """Seconds that records wait for others in the thread."""
