@@ -34,7 +34,7 @@ from servers.small_suite import CRITERIA, write_suite  # noqa: E402
 PASSES = 2
 COMMAND = """
 from areopage.bench.execution import batch_creation
-batch_creation.PACE = batch_creation.BatchPace(first=0.1, longest=0.5, settles=0.2, calls=CALLS)
+batch_creation.PACE = batch_creation.BatchPace(first=0.1, longest=0.5, settles=2.0, calls=CALLS)
 from areopage.cli.main import main
 """
 

@@ -65,6 +65,7 @@ class Sent:
     failed: int
     output: bytes
     errors: bytes
+    unanswered: frozenset[str]
     told: list[dict[str, str]]
     hidden: int = 0
 
@@ -225,6 +226,7 @@ class BatchServer(FakeServer):
             failed=len(errors),
             output=_lines(output) + (_noise(output) if faults.noise else b""),
             errors=_lines(errors),
+            unanswered=frozenset(reply["custom_id"] for reply in errors),
             told=told,
             hidden=faults.lag,
         )
@@ -232,7 +234,7 @@ class BatchServer(FakeServer):
     def _reply(self, line: dict[str, Any]) -> dict[str, Any]:
         body, faults = line["body"], self.batch_faults
         raw = json.dumps(body).encode()
-        nth = 1 + sum(line["custom_id"] in one.errors.decode() for one in self.batches) if faults.lines else 1
+        nth = 1 + sum(line["custom_id"] in one.unanswered for one in self.batches)
         status, answer = 200, {}
         if (faults.no_schema and "response_format" in body) or draw(raw, 0, "rejected") < faults.rejected:
             status, answer = 400, {"error": {"message": "this call is refused"}}
