@@ -1,12 +1,20 @@
 """What the jury costs beside the judges: 200 cases × 3 criteria × 3 judges × 3 passes = 5,400 calls, 64 in flight.
 
 Against the mock server of ../shared/bench (OpenAI's protocol), latency 0 and 100 ms; every judgment is committed to a ledger.
-CPU is user + system of this process, start-up left out. One JSON line per latency; skipped where the mock server is not there.
+CPU is user + system of this process, start-up and report left out; Python looks for reference cycles as seldom as in the command.
+With `--openai` the bare client (`floor_openai` of ../shared/bench/peers) makes the same calls at 100 ms in each of `--rounds`
+rounds, and the ratios are printed. One JSON line per latency; skipped where the mock server is not there.
 """
 
+import argparse
 import asyncio
+import gc
 import json
+import os
 import resource
+import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +29,7 @@ from areopage.bench.execution.start import begin_run, prepare_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import view_run
 from areopage.bench.run_folder import run_folder
+from areopage.cli.main import COLLECT_AFTER
 from areopage.ledger.store import Ledger
 from areopage.models.traffic import Traffic
 from areopage.suites.config import EndpointSection
@@ -80,9 +89,40 @@ def run(url: str, latency: int, folder: Path) -> dict[str, object]:
     }
 
 
+def beside_openai(rounds: int, peers: str) -> dict[str, object]:
+    """CPU of a call beside the bare client's, which makes the same calls in the same round, both at 100 ms."""
+    program, found = MOCK.parent / "peers" / "floor_openai.py", list[tuple[float, float, float]]()
+    for _ in range(rounds):
+        with mock_server(100) as url, tempfile.TemporaryDirectory() as scratch:
+            environment = {**os.environ, "MOCK": url, "CONC": str(CONCURRENCY), "CASES": str(CASES)}
+            said = subprocess.run([peers, str(program)], env=environment, capture_output=True, text=True, check=True).stdout
+            bare = float(json.loads(said.splitlines()[-1])["cpu_ms_per_call"])
+            own = run(url, 100, Path(scratch))
+            found.append((float(str(own["cpu_ms_per_call"])), bare, float(str(own["wall_s"]))))
+    ratios = [one / bare for one, bare, _ in found]
+    return {
+        "benchmark": "jury_calls beside openai",
+        "rounds": rounds,
+        "cpu_over_openai": round(statistics.median(ratios), 3),
+        "cpu_over_openai_rounds": [round(one, 2) for one in ratios],
+        "cpu_ms_per_call": round(statistics.median(one for one, _, _ in found), 3),
+        "openai_cpu_ms_per_call": round(statistics.median(bare for _, bare, _ in found), 3),
+        "wall_s": round(statistics.median(wall for _, _, wall in found), 2),
+    }
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--openai", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="an interpreter with openai")
+    given = parser.parse_args()
     if not MOCK.is_file():
         print(json.dumps({"benchmark": "jury_calls", "skipped": f"the mock server {MOCK.name} is not there"}))
+        return
+    gc.set_threshold(*COLLECT_AFTER)
+    if given.openai:
+        print(json.dumps(beside_openai(given.rounds, given.peers)))
         return
     for latency in LATENCIES:
         with tempfile.TemporaryDirectory() as scratch:

@@ -115,7 +115,8 @@ def test_direct_calls_and_batches_share_what_the_ledger_holds(command: Command, 
 def test_a_creation_that_fails_or_is_cut_creates_one_batch(
     command: Command, server: BatchServer, suite: Path, fault: str
 ) -> None:
-    others = [Sent(f"other_{n}", "file-other", {"areopage": "0" * 32}, 0, ["completed"], 1, 1, 0, b"", b"", frozenset(), []) for n in range(5)]
+    named = {"areopage": "0" * 32}
+    others = [Sent(f"other_{n}", "file-other", named, 0, ["completed"], 1, 1, 0, b"", b"", frozenset(), []) for n in range(5)]
     server.batches += others
     server.batch_faults.creations = [fault]
     server.batch_faults.requests = [200, 500, 429, 500, 200, 500]
