@@ -57,7 +57,7 @@ class JudgmentStore(Protocol):
         """Queue a judgment for storage without waiting.
 
         Args:
-            settled: called, in any thread, once it is committed or cannot be.
+            settled: called, in any thread, once it is committed. A store may also call it where it cannot be.
 
         Returns:
             What is done once it is committed; None where the store's owner sees to that.
