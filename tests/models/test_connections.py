@@ -14,6 +14,7 @@ import pytest
 from areopage.models import connections
 from areopage.models.connections import ConnectionBroke, Connections, IdleConnections, NoConnection, NoConnectionInTime, Reply
 from areopage.models.settings import Timeouts
+from servers import PATIENCE
 
 MOST = 1 << 20
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -27,6 +28,8 @@ class Server:
         self.heads: list[str] = []
         self.bodies: list[bytes] = []
         self.opened = 0
+        self.asked, self.left = asyncio.Event(), asyncio.Event()
+        """A request has come; a client has closed its connection."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.opened += 1
@@ -36,10 +39,13 @@ class Server:
                 self.heads.append(head)
                 length = next((int(line[15:]) for line in head.split("\r\n") if line.startswith("Content-Length:")), 0)
                 self.bodies.append(await reader.readexactly(length))
+                self.asked.set()
                 await asyncio.sleep(self.pause)
                 writer.write(self.answers.pop(0))
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError, IndexError):
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.left.set()
+        except IndexError:
             pass
         finally:
             writer.close()
@@ -268,6 +274,19 @@ def test_a_connection_that_one_user_has_left_open_carries_the_request_of_another
             await other.aclose()
             await one.exchange("POST", "/x", b"{}", 5.0, MOST)
             assert server.opened == 1
+
+    asyncio.run(run())
+
+
+def test_a_connection_whose_exchange_ends_after_the_last_user_has_left_is_closed() -> None:
+    async def run() -> None:
+        server = Server([plain(b"a")], pause=0.05)
+        async with connected(server) as opened:
+            exchange = asyncio.create_task(opened.exchange("POST", "/x", b"{}", 5.0, MOST))
+            await server.asked.wait()
+            await opened.aclose()
+            assert (await exchange).content == b"a"
+            await asyncio.wait_for(server.left.wait(), PATIENCE)
 
     asyncio.run(run())
 

@@ -96,8 +96,11 @@ class IdleConnections:
                 connections.pop().close()
 
     def put(self, place: tuple[bool, str, int], connection: "_Connection") -> None:
-        """Keep a connection to a place: whether it is encrypted, its host and port."""
-        self._idle.setdefault(place, deque()).append(connection)
+        """Keep a connection to a place: whether it is encrypted, its host and port. It is closed where no user is left."""
+        if self._users:
+            self._idle.setdefault(place, deque()).append(connection)
+        else:
+            connection.close()
 
     def take(self, place: tuple[bool, str, int], now: float) -> "_Connection | None":
         """The connection to a place that was used last, if one can still be used."""
@@ -167,7 +170,7 @@ class Connections:
             self._places.release()
 
     async def aclose(self) -> None:
-        """Close the idle connections, unless others use them; none may be in use."""
+        """Close the idle connections, unless others use them; one in use is closed when its exchange ends."""
         self._idle.leave()
         await asyncio.sleep(0)  # the transports close in the loop's next turn
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
@@ -66,7 +67,8 @@ class Traffic:
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
         self._servers: dict[tuple[asyncio.AbstractEventLoop, str, str], tuple[Breaker, Flow]] = {}
-        self._idle: dict[tuple[asyncio.AbstractEventLoop, str], IdleConnections] = {}
+        self._idle = WeakValueDictionary[tuple[asyncio.AbstractEventLoop, str], IdleConnections]()
+        """Those that a model still uses: models that go on in another event loop let go of those of the loop before."""
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._limited: dict[tuple[asyncio.AbstractEventLoop, str, str], Limited] = {}
         self._sharing: set[asyncio.AbstractEventLoop] = set()
@@ -131,7 +133,6 @@ class Traffic:
         """The idle connections to a server, which its models share in this event loop."""
         loop = asyncio.get_running_loop()
         with self._guard:
-            self._idle = {key: found for key, found in self._idle.items() if not key[0].is_closed()}
             return self._idle.setdefault((loop, address), IdleConnections())
 
     def _shared(self, address: str, name: str, endpoint: Endpoint | None) -> tuple[Breaker, Flow, Pacer]:
