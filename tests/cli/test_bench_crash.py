@@ -75,6 +75,12 @@ def test_a_stopped_run_keeps_what_has_arrived_and_says_how_to_go_on(
     stopped = ended(process)
     assert stopped.code == 130, stopped.err
     assert "Traceback" not in stopped.err
+    with closing(sqlite3.connect(command.folder / "my runs" / "ledger.db")) as ledger:
+        (judged,) = ledger.execute("SELECT COUNT(*) FROM judgments").fetchone()
+        linked = "SELECT COUNT(*) FROM judgments WHERE key IN (SELECT key FROM answer_judgments)"
+        assert ledger.execute(linked).fetchone() == (judged,)
+    assert 0 < judged < CALLS
+    assert command("bench", "list", "--out", "my runs").out.split()[-1] == str(judged)
     server.latency = 0.0
     resumed = command(*resume_command(stopped.err))
     assert resumed.code == 0, resumed.err

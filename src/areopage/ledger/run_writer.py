@@ -27,10 +27,9 @@ TURNS = 10
 """Turns of the event loop that records wait for others: each commit has a cost of its own. Their calls keep their places."""
 THREAD_WITHIN = 0.004
 """Seconds that records wait for others in the thread."""
-AT_ONCE = 500
-"""Records that are committed without waiting for others."""
-
-
+AT_ONCE = 24
+"""Records that are committed without waiting for others: where many answers come together, the first calls that follow them are
+on their way while the last answers are read."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at whether the file of the ledger is still there."""
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from areopage.errors import UnknownRun, name_list
@@ -321,6 +321,9 @@ class Ledger:
         """Return what each benchmark run rests on; runs without a judged case are left out."""
         own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
         used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
+        used = used.join(runs, runs.c.id == run_cases.c.run_id)
+        # calls are linked before they are made: where a run has ended, all of them were
+        used = used.where(runs.c.finished_at.is_not(None) | exists().where(judgments.c.key == answer_judgments.c.key))
         made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
         sums = [func.sum(column) for column in (evaluations.c.scored, evaluations.c.not_applicable, evaluations.c.planned)]
         scored = select(run_cases.c.run_id, func.count(), *sums).join(evaluations, made).group_by(run_cases.c.run_id)

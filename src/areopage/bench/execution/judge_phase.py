@@ -5,7 +5,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain, pairwise
 
 import msgspec
@@ -253,9 +252,9 @@ class JudgePhase:
         def report(judgment: Judgment) -> None:
             self._context.observer.judged(judgment, shared[judgment.key].cases)
 
-        with self._store.linked(self._links(left)):
-            await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
-            await self._store.flush()
+        self._store.link(self._links(left))
+        await self._session.ask([one.call for one in left], held, report, self._store, all_begun)
+        await self._store.flush()
         self._open[number] = len(left) + len(tried) - sum(not is_open(judgment) for judgment in held.values())
 
     def give_up(self, number: int, reason: str) -> None:
@@ -266,8 +265,7 @@ class JudgePhase:
 
     def _keep(self, calls: Sequence[Shared], judged: Sequence[Judgment]) -> None:
         """Store judgments that no judge was asked for."""
-        links = [link for some in self._links(calls).values() for link in some]
-        Answers(self._context.ledger).append_judged([*judged, *links])
+        Answers(self._context.ledger).append_judged([*judged, *self._links(calls)])
 
     async def ended(self, numbers: Collection[int]) -> None:
         """Count the open calls of blocks that other processes have done."""
@@ -283,13 +281,10 @@ class JudgePhase:
             self._twin_keys.clear()
         await self._release(self.judge)
 
-    def _links(self, calls: Sequence[Shared]) -> dict[str, list[Link]]:
-        """The links of judgments to the answers that they are about, by the judgments' keys."""
+    def _links(self, calls: Sequence[Shared]) -> list[Link]:
+        """The links of calls to the answers that they are about."""
         run_id, number_of = self._context.run_id, self._answered.number_of
-        return {
-            one.call.key: [Link(answer, run_id, one.call.key) for answer in dict.fromkeys(map(number_of, one.cases))]
-            for one in calls
-        }
+        return [Link(answer, run_id, one.call.key) for one in calls for answer in dict.fromkeys(map(number_of, one.cases))]
 
     def _untried(self, number: int) -> tuple[list[Shared], list[Shared]]:
         """The calls of a block that are not known to be final: not tried since the phase began, and tried by other processes."""
@@ -358,24 +353,17 @@ def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_fi
 
 
 class RunJudgments:
-    """The judgments of a run, written by the run's own writer.
-
-    Judgments are looked up in the ledger and written with their links to answers.
-    """
+    """The judgments of a run, looked up in the ledger and written by the run's own writer."""
 
     def __init__(self, ledger: Ledger, writer: RunWriter) -> None:
         self._ledger, self._writer, self.secret = ledger, writer, ledger.secret()
-        self._links: dict[str, list[Link]] = {}
 
-    @contextmanager
-    def linked(self, links: Mapping[str, list[Link]]) -> Iterator[None]:
-        """Write judgments with these links, by their keys, while the block runs."""
-        self._links.update(links)
-        try:
-            yield
-        finally:
-            for key in links:
-                self._links.pop(key, None)
+    def link(self, links: Sequence[Link]) -> None:
+        """Queue the links of calls that are about to be made: each is on disk no later than the judgment of its call.
+
+        Where an answer is erased meanwhile, its links name what is said of it.
+        """
+        self._writer.write_soon(links)
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Judgment]:
         """Return the judgments that the ledger has."""
@@ -388,8 +376,8 @@ class RunJudgments:
         return whole | final_of(left, self._ledger.judgments([call.key for call in left])).keys()
 
     def append(self, judgment: Judgment, settled: Callable[[], None]) -> None:
-        """Queue a judgment and its links to be written soon."""
-        self._writer.write_soon([judgment, *self._links[judgment.key]], settled=settled)
+        """Queue a judgment to be written soon."""
+        self._writer.write_soon([judgment], settled=settled)
 
     async def flush(self) -> None:
         """Wait until all judgments so far are on disk."""
