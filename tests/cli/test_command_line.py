@@ -234,6 +234,23 @@ def test_ctrl_c_while_the_models_are_checked_ends_with_130_and_no_traceback(comm
     assert "Traceback" not in err
 
 
+CTRL_C_WHILE_IMPORTED = """
+import signal, sys
+class Stopping:
+    def find_spec(self, name, path, target=None):
+        if name == "areopage.cli.main":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Stopping())
+from areopage.cli.process import command
+command()
+"""
+
+
+def test_ctrl_c_while_the_package_is_imported_ends_without_a_word(command: Command) -> None:
+    stopped = ended(command.start("--version", interpreter=("-c", CTRL_C_WHILE_IMPORTED)))
+    assert (stopped.code, stopped.out, stopped.err) == (-signal.SIGINT, "", "")
+
+
 def test_an_output_that_nobody_reads_ends_quietly(command: Command, server: FakeServer, suite: Path) -> None:
     process = command.start("criteria", "list")
     assert process.stdout is not None

@@ -2,10 +2,9 @@
 
 import atexit
 import os
+import signal
 import sys
 import threading
-
-from areopage.cli.main import main
 
 _PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
@@ -14,9 +13,15 @@ def command() -> None:
     """Run the command as a process of its own.
 
     Pydantic takes no plugins unless its variable is set: it would search all that is installed for them, and a plugin is shown
-    every configuration that is checked.
+    every configuration that is checked. While the package is imported, Ctrl-C ends the process as one that does not handle it.
     """
     os.environ.setdefault(_PLUGINS, "__all__")
+    handled = signal.getsignal(signal.SIGINT)
+    if handled is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from areopage.cli.main import main
+
+    signal.signal(signal.SIGINT, handled)
     try:
         main()
     except SystemExit as end:
