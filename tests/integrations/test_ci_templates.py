@@ -225,3 +225,14 @@ def test_the_job_of_gitlab_does_the_same(runner: Runner) -> None:
     assert runner.job(**VARIABLES) == 1, runner.said
     assert "REGRESSION" in (reports / "comparison.md").read_text(encoding="utf-8")
     assert runner.job(**VARIABLES | {"AREOPAGE_DATASET": "missing.jsonl"}) == 2
+
+
+def test_the_job_of_gitlab_lets_an_inconclusive_run_pass_where_it_is_told_to(runner: Runner) -> None:
+    unjudged = [{"id": f"n{n}", "prompt": f"New {n}?", "age": "9", "response": "Fine."} for n in range(CASES)]
+    with (runner.folder / "work" / "answers.jsonl").open("a", encoding="utf-8") as dataset:
+        dataset.writelines(f"{json.dumps(row)}\n" for row in unjudged)
+    assert runner.job(**VARIABLES) == 3, runner.said
+    lenient = VARIABLES | {"AREOPAGE_FAIL_ON_INCONCLUSIVE": "false"}
+    assert runner.job(**lenient) == 0, runner.said
+    assert "inconclusive: not counted as a failure" in runner.said
+    assert runner.job(**lenient | {"AREOPAGE_DATASET": "missing.jsonl"}) == 2, runner.said
