@@ -1,10 +1,13 @@
 """Digests of keys: 128 bits of each, in two arrays. Keys are hashes, or random: two of them never share both halves."""
 
+from binascii import Error, hexlify, unhexlify
+from collections.abc import Iterator
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.ledger.number_columns import Keys
+from areopage.ledger.number_columns import Keys, Numbers
 
 Halves = NDArray[np.uint64]
 
@@ -36,3 +39,39 @@ def digests_of(keys: Keys) -> Digests:
             summed += (word ^ (word >> np.uint64(31))) * np.uint64(factor)
         first[start : start + len(some)], second[start : start + len(some)] = mixed, summed
     return Digests(first, second)
+
+
+class KeptKeys:
+    """Keys that are hardly looked at again: two characters of a hash take one byte."""
+
+    def __init__(self) -> None:
+        self._portions: list[tuple[int, int, Keys | bytes]] = []
+        self._count = 0
+
+    def add(self, keys: Keys) -> None:
+        """Keep a portion of keys."""
+        packed = _packed(keys)
+        self._portions.append((self._count, keys.dtype.itemsize // 2, keys if packed is None else packed))
+        self._count += len(keys)
+
+    def texts(self, rows: Numbers) -> Iterator[str]:
+        """Some of the keys.
+
+        Args:
+            rows: their places, ascending.
+        """
+        starts = [start for start, _, _ in self._portions]
+        places = np.searchsorted(rows, [*starts, self._count])
+        for number, (start, size, kept) in enumerate(self._portions):
+            for row in (rows[places[number] : places[number + 1]] - start).tolist():
+                yield kept[row * size : (row + 1) * size].hex() if isinstance(kept, bytes) else kept[row].decode()
+
+
+def _packed(keys: Keys) -> bytes | None:
+    """The bytes of keys in hexadecimal, all of one even length; None where they are not."""
+    text = keys.tobytes()
+    try:
+        packed = unhexlify(text)
+    except Error:
+        return None
+    return packed if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-Column = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+Column = NDArray[np.floating[Any]]
+Numbers = NDArray[np.integer[Any]]
 Keys = NDArray[np.bytes_]
 
 _KEY = 64  # characters of a digest
@@ -27,7 +27,7 @@ _SHORT, _FINE, _COARSE = 8, 60, 50
 
 
 class Columns(Struct, frozen=True):
-    """Columns of some rows: whole numbers, numbers with NaN for NULL, and keys."""
+    """Columns of some rows: whole numbers, numbers with NaN for NULL, and keys. Numbers have 32 bits where these hold them."""
 
     wholes: Sequence[Numbers]
     numbers: Sequence[Column]
@@ -36,18 +36,31 @@ class Columns(Struct, frozen=True):
 
 def unknown(rows: int) -> Column:
     """A column of NaN, which takes no memory."""
-    return np.broadcast_to(np.float64(np.nan), rows)
+    return np.broadcast_to(np.float32(np.nan), rows)
 
 
 def _is_unknown(column: NDArray[Any]) -> bool:
     return column.strides == (0,) and column.dtype.kind == "f"
 
 
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The parts of a column in one piece."""
+def narrowed(column: NDArray[Any]) -> NDArray[Any]:
+    """The column in 32 bits, where these hold all of its values."""
+    if _is_unknown(column):
+        return column
+    with np.errstate(over="ignore"):
+        short = column.astype(np.int32 if column.dtype.kind == "i" else np.float32)
+    is_same = short == column
+    return short if (is_same | (column != column)).all() else column  # noqa: PLR0124 - NaN is the value that differs from itself
+
+
+def joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The parts of a column in one piece; the list is emptied, so that the column is held once."""
     if all(map(_is_unknown, parts)):
-        return unknown(sum(map(len, parts))) if parts else np.zeros(0, dtype=np.int64)
-    return np.concatenate(parts)
+        found = unknown(sum(map(len, parts))) if parts else np.zeros(0, dtype=np.int64)
+    else:
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    parts.clear()
+    return found
 
 
 def taken(column: NDArray[Any], rows: Numbers) -> NDArray[Any]:
@@ -77,8 +90,8 @@ def read_columns(
         if all(len(one) in ((0, count) if name in _RARE else (count,)) for name, one in zip(numbers, read, strict=True)):
             break
     return Columns(
-        wholes=[database.wholes_in(one) for one in found[: len(wholes)]],
-        numbers=tuple(one if len(one) else unknown(count) for one in read),
+        wholes=[narrowed(database.wholes_in(one)) for one in found[: len(wholes)]],
+        numbers=tuple(narrowed(one) if len(one) else unknown(count) for one in read),
         keys=split_keys(found[len(wholes)] or b"") if keys else key_column(()),
     )
 

@@ -1,9 +1,10 @@
 """The verdicts of a run as arrays, read from the columns of judgments and verdicts without their texts.
 
-A million verdicts are read in a few seconds and take some hundred megabytes while they are matched with their cases.
+A million verdicts are read in a few seconds, and take some hundred megabytes while they are matched with their cases.
+Whole numbers and numbers have 32 bits where these hold all of them: sums are taken of more bits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
@@ -27,12 +28,12 @@ from areopage.ledger.column_reading import (
     verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.key_digests import digests_of
-from areopage.ledger.number_columns import Column, Keys, Numbers, joined, key_column, taken
+from areopage.ledger.key_digests import Digests, Halves, KeptKeys, digests_of
+from areopage.ledger.number_columns import Column, Keys, Numbers, joined, narrowed, taken
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
-from areopage.ledger.valid_judgments import Flags, Judged, VerdictKind, Wanted, judged, match
+from areopage.ledger.valid_judgments import Flags, Judged, VerdictKind, Wanted, judged, match, together, verdict_rows
 from areopage.scoring.outcome import Scored, outcome_name
 
 
@@ -89,7 +90,8 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         readings: by number.
     """
     kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind, score, mass, written = (np.array(some) for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
+    kind = np.array(verdicts.kind)
+    score, mass, written = (np.array(some, dtype=np.float64) for some in (verdicts.score, verdicts.mass, verdicts.written))
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
         outcome = next(one.outcome for one in judgment.verdicts if one.criterion == before.criterion)
@@ -103,7 +105,7 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
 
 
 class CaseKeys(Struct, frozen=True, kw_only=True):
-    """The keys of the judgments on cases: `key[n]` is that of a judgment on the case at `position[n]`."""
+    """The keys of the judgments on some cases: `key[n]` is that of a judgment on the case at `position[n]`."""
 
     position: Numbers
     key: Keys
@@ -118,17 +120,11 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
     return int(different) < int(known)
 
 
-def linked_keys(ledger: Ledger, run_id: str) -> CaseKeys:
-    """The keys that are linked to the answers of a run's cases."""
+def linked_keys(ledger: Ledger, run_id: str) -> Iterator[CaseKeys]:
+    """The keys that are linked to the answers of a run's cases, in portions."""
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        position, key = links_of(connection, run_id)
-    return CaseKeys(position=position, key=key)
-
-
-def joined_keys(parts: Sequence[CaseKeys]) -> CaseKeys:
-    """The keys of several portions."""
-    every = [CaseKeys(position=np.zeros(0, dtype=np.int64), key=key_column(())), *parts]
-    return CaseKeys(position=np.concatenate([one.position for one in every]), key=np.concatenate([one.key for one in every]))
+        for position, key in links_of(connection, run_id):
+            yield CaseKeys(position=position, key=key)
 
 
 class _Read(Struct):
@@ -140,45 +136,65 @@ class _Read(Struct):
     of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
 
     def judged(self) -> Judged:
-        """All of it."""
+        """All of it in one piece; the parts are held no more."""
         return judged(self.judgments, self.verdicts, self.of_judgment, self.of_verdict)
 
 
-def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> VerdictColumns:
+def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]]) -> VerdictColumns:
     """Read the valid verdicts under the keys of a run's cases, in order of cases.
 
     The valid judgment of a key is as in `Ledger.judgments`, but for one rule: where the run itself has a whole one, those of
     other runs do not count. The judgments of the run are read in one go; others are looked up where it has none, or no whole one.
 
     Args:
-        wanted: returns these keys; called in another thread while verdicts and judgments are read.
+        wanted: returns these keys in portions; called in another thread while verdicts and judgments are read.
     """
     read = _Read()
-    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys = pool.submit(_wanted, wanted)
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            blocks = list(blocks_of(connection, run_id))
-            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
-            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
-        asked, places = keys.result()
-        read.judgments += judgments.result()
+    asked = _read_run(ledger, run_id, wanted, read)
     every = read.judged()
-    of_run = every.number
-    found = match(places, every)
-    if (lacking := np.unique(asked.key[found.lacking]).tolist()) and _read_elsewhere(ledger, run_id, lacking, read):
-        every = read.judged()
-        found = match(places, every)
-    order = np.argsort(found.position, kind="stable")
-    at, place = found.row[order], found.place[order]
+    found, elsewhere = match(asked.wanted, every), every.number[:0]
+    if (lacking := asked.lacking(found, every)) and (others := _read_elsewhere(ledger, run_id, lacking, read)) is not None:
+        every, elsewhere = together(every, others), others.number
+        found = match(asked.wanted, every)
+    kept = np.flatnonzero(found >= 0)
+    place, position = found[kept], asked.wanted.position[kept]
+    del asked, found  # digests take more memory than all that is told of the judgments
+    order = np.argsort(position, kind="stable")
+    at, place, position = verdict_rows(place[order], position[order], every)
     return VerdictColumns(
-        position=found.position[order],
+        position=position,
         judgment=every.number[place],
         kind=every.kind[at],
         kinds=every.kinds,
         **dict(zip(OF_VERDICT, (taken(column, at) for column in every.of_verdict), strict=True)),
         **dict(zip(OF_JUDGMENT, (taken(column, place) for column in every.numbers), strict=True)),
-        elsewhere=np.setdiff1d(every.number, of_run, assume_unique=True) if every.number is not of_run else of_run[:0],
+        elsewhere=elsewhere,
     )
+
+
+class _Asked(Struct, frozen=True):
+    """The keys of cases."""
+
+    wanted: Wanted
+    keys: KeptKeys
+
+    def lacking(self, found: Numbers, every: Judged) -> list[str]:
+        """The keys without a whole judgment, by what `match` finds."""
+        lacks = found < 0
+        lacks[~lacks] = ~every.is_whole[found[~lacks]]
+        return sorted(set(self.keys.texts(np.flatnonzero(lacks))))
+
+
+def _read_run(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]], read: _Read) -> _Asked:
+    """Read the judgments of a run, and its keys."""
+    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
+        keys = pool.submit(_asked, wanted)
+        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+            blocks = list(blocks_of(connection, run_id))
+            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
+            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
+        read.judgments += judgments.result()
+        return keys.result()
 
 
 def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list[Judgments]:
@@ -186,31 +202,28 @@ def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list
         return [judgments_in(connection, where, kinds) for where in blocks]
 
 
-def _wanted(wanted: Callable[[], CaseKeys]) -> tuple[CaseKeys, Wanted]:
-    keys = wanted()
-    digest = digests_of(keys.key)
-    return keys, Wanted(keys.position, digest, np.argsort(digest.first))
+def _asked(wanted: Callable[[], Iterable[CaseKeys]]) -> _Asked:
+    kept = KeptKeys()
+    position: list[Numbers] = []
+    first: list[Halves] = []
+    second: list[Halves] = []
+    for some in wanted():
+        kept.add(some.key)
+        digest = digests_of(some.key)
+        position.append(narrowed(some.position))
+        first.append(digest.first)
+        second.append(digest.second)
+    digest = Digests(joined(first), joined(second))
+    return _Asked(Wanted(joined(position), digest, narrowed(np.argsort(digest.first))), kept)
 
 
-def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[bytes], read: _Read) -> bool:
-    """Add the judgments of other runs under some keys to what is read; return whether there are any."""
-    judgments: list[Judgments] = []
-    verdicts: list[Verdicts] = []
+def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], read: _Read) -> Judged | None:
+    """The judgments of other runs under some keys; None where there are none."""
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        for some in chunks([key.decode() for key in lacking]):
+        for some in chunks(lacking):
             where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
             found = judgments_in(connection, where, read.of_judgment)
             if len(found.number):
-                judgments.append(found)
-                verdicts.append(verdicts_in(connection, where, read.of_verdict))
-    if judgments:
-        numbers = joined([one.number for one in judgments])
-        read.verdicts = [*(_without(some, numbers) for some in read.verdicts), *verdicts]  # some lie between those of the run
-        read.judgments += judgments
-    return bool(judgments)
-
-
-def _without(verdicts: Verdicts, judgments: Numbers) -> Verdicts:
-    kept = np.flatnonzero(~np.isin(verdicts.judgment, judgments))
-    numbers = tuple(taken(column, kept) for column in verdicts.numbers)
-    return Verdicts(judgment=verdicts.judgment[kept], kind=verdicts.kind[kept], numbers=numbers)
+                read.judgments.append(found)
+                read.verdicts.append(verdicts_in(connection, where, read.of_verdict))
+    return read.judged() if read.judgments else None

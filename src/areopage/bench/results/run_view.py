@@ -38,7 +38,6 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.verdict_columns import (
     CaseKeys,
     VerdictColumns,
-    joined_keys,
     linked_keys,
     read_verdicts,
     shares_answers,
@@ -55,7 +54,7 @@ from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
 
-_CALLS_AT_ONCE = 50_000
+_CALLS_AT_ONCE = 5_000
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -362,24 +361,24 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
     )
 
 
-def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> CaseKeys:
+def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> Iterator[CaseKeys]:
     """The keys of the judgments that a run rests on: those that it links to its answers, or those of its planned calls.
 
     The keys of erased answers' judgments are random: they are found by their links.
     """
     if answers.linked:
-        return linked_keys(ledger, run.id)
+        yield from linked_keys(ledger, run.id)
+        return
     positions = {item.case.id: position for position, item in enumerate(cases)}
-    parts: list[CaseKeys] = []
     calls = planned_calls(stored, answers.judged)
     while some := [(positions[call.case.id], call.key) for call in islice(calls, _CALLS_AT_ONCE)]:
         place, key = zip(*some, strict=True)
-        parts.append(CaseKeys(position=np.array(place, dtype=np.int64), key=key_column(key)))
+        yield CaseKeys(position=np.array(place, dtype=np.int32), key=key_column(key))
     if answers.erased:
-        links = linked_keys(ledger, run.id)
-        kept = np.isin(links.position, [positions[case_id] for case_id in answers.erased])
-        parts.append(CaseKeys(position=links.position[kept], key=links.key[kept]))
-    return joined_keys(parts)
+        erased = [positions[case_id] for case_id in answers.erased]
+        for links in linked_keys(ledger, run.id):
+            kept = np.isin(links.position, erased)
+            yield CaseKeys(position=links.position[kept], key=links.key[kept])
 
 
 def _arranged(
