@@ -15,6 +15,7 @@ from areopage.criteria.scopes import WHOLE
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.results import JudgeHealth
+from areopage.ledger.valid_judgments import VerdictKind
 from areopage.ledger.verdict_columns import VerdictColumns
 from areopage.locales import Note
 from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
@@ -33,22 +34,19 @@ class RunColumns(Struct, frozen=True, kw_only=True):
     Args:
         passes: all that are planned.
         judgment: the number of the judgment of each pass; 0 where there is none. Rows × judges × passes.
-        verdicts: those of planned passes.
+        kinds: those of the run's verdicts.
+        addressing: the positions of the cases that address the judge, by the signs in their judgments.
     """
 
     passes: PassColumns
     judgment: Numbers
-    verdicts: VerdictColumns
+    kinds: tuple[VerdictKind, ...]
+    addressing: frozenset[int]
 
     def rows_of(self, position: int) -> slice:
         """The rows of a case, by its position in the run."""
         case = self.passes.case
         return slice(int(np.searchsorted(case, position)), int(np.searchsorted(case, position, side="right")))
-
-    def addressing(self) -> set[int]:
-        """The positions of the cases that address the judge, by the signs in their judgments."""
-        marked = np.array([bool(signs_in(kind.steps)) for kind in self.verdicts.kinds], dtype=bool)
-        return set(self.verdicts.position[marked[self.verdicts.kind]].tolist()) if marked.any() else set()
 
     def call_notes(self) -> Iterator[Note]:
         """Remarks on the judges' calls: the options that were not sent, and who answered behind a gateway."""
@@ -60,7 +58,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
     def _noted(self, begin: str) -> list[tuple[str, tuple[str, ...]]]:
         """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
         found: dict[str, set[str]] = {}
-        for kind in self.verdicts.kinds:
+        for kind in self.kinds:
             for step in kind.steps:
                 if step.startswith(begin):
                     found.setdefault(kind.judge, set()).add(step.removeprefix(begin))
@@ -96,8 +94,12 @@ def _units(passes: PassColumns) -> Numbers:
 
 def run_columns(
     spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses, verdicts: VerdictColumns
-) -> RunColumns:
-    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges."""
+) -> tuple[RunColumns, VerdictColumns]:
+    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges.
+
+    Returns:
+        The columns, and the verdicts of planned passes.
+    """
     passes = _planned(spec, cases, turns, planned)
     criteria = {criterion: number for number, criterion in enumerate(passes.criteria)}
     judges = {judge: number for number, judge in enumerate(passes.judges)}
@@ -113,7 +115,13 @@ def run_columns(
     judgment = np.zeros(passes.outcome.shape, dtype=judgments.dtype)
     judgment.ravel()[at] = judgments
     current = judgment.ravel()[at] == judgments  # a later judgment on the same place counts
-    return RunColumns(passes=passes, judgment=judgment, verdicts=verdicts.rows(kept[current]))
+    own = verdicts.rows(kept[current])
+    return RunColumns(passes=passes, judgment=judgment, kinds=own.kinds, addressing=_addressing(own)), own
+
+
+def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
+    marked = np.array([bool(signs_in(kind.steps)) for kind in verdicts.kinds], dtype=bool)
+    return frozenset(verdicts.position[marked[verdicts.kind]].tolist()) if marked.any() else frozenset()
 
 
 def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -232,20 +240,24 @@ def _place_keys(
     return found
 
 
-def run_health(spec: RunSpec, columns: RunColumns, outliers: Mapping[str, int]) -> tuple[JudgeHealth, ...]:
+def run_health(
+    spec: RunSpec, passes: PassColumns, verdicts: VerdictColumns, outliers: Mapping[str, int]
+) -> tuple[JudgeHealth, ...]:
     """Each judge's health over a run.
 
     Args:
+        verdicts: of planned passes.
         outliers: how often each stood apart, by its name.
     """
-    return tuple(_judge_health(judge, place, columns, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges))
+    return tuple(
+        _judge_health(judge, place, passes, verdicts, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges)
+    )
 
 
-def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) -> JudgeHealth:
-    planned = int(columns.passes.planned[:, place].sum())
-    counts = np.bincount(columns.passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
+def _judge_health(judge: Judge, place: int, passes: PassColumns, verdicts: VerdictColumns, outliers: int) -> JudgeHealth:
+    planned = int(passes.planned[:, place].sum())
+    counts = np.bincount(passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
     outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-    verdicts = columns.verdicts
     own = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
     calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
     masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
