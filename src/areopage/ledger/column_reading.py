@@ -130,20 +130,22 @@ def _values_of(code: int, tables: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def blocks_of(connection: Connection, run_id: str) -> Iterator[Where]:
-    """All judgments of a run in blocks, in order."""
+def blocks_of(connection: Connection, run_id: str) -> tuple[int, list[Where]]:
+    """How many judgments a run has, and all of them in blocks, in order."""
     query = "SELECT min(j.id), max(j.id), count(*) FROM judgments j WHERE j.run_id = ?"
     ((first, last, count),) = fetched(connection, query, (run_id,))
+    found: list[Where] = []
     if not count:
-        return
+        return 0, found
     size = last - first + 1
     width, dense = -(-size // -(-count // BLOCK)), 2 * count > size
     own = "coalesce(j.run_id, '')" if dense else "j.run_id"  # the numbers tell enough: no database looks the run up
     start = first
     while start <= last:
         span = (start, start + (min(_FIRST, width) if start == first else width) - 1)
-        yield Where(f"{own} = ? AND j.id BETWEEN ? AND ?", (run_id, *span), span, dense)
+        found.append(Where(f"{own} = ? AND j.id BETWEEN ? AND ?", (run_id, *span), span, dense))
         start = span[1] + 1
+    return count, found
 
 
 def judgments_in(connection: Connection, where: Where, kinds: Kinds) -> Judgments:

@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.ledger.number_columns import Keys, Numbers
+from areopage.ledger.number_columns import GrowingColumn, Keys, Numbers
 
 Halves = NDArray[np.uint64]
 
@@ -45,13 +45,16 @@ class KeptKeys:
     """Keys that are hardly looked at again: two characters of a hash take one byte."""
 
     def __init__(self) -> None:
-        self._portions: list[tuple[int, int, Keys | bytes]] = []
+        self._bytes = GrowingColumn()
+        self._portions: list[tuple[int, int, int | Keys]] = []  # first place, bytes of a key, where they begin or the keys
         self._count = 0
 
     def add(self, keys: Keys) -> None:
         """Keep a portion of keys."""
-        packed = _packed(keys)
-        self._portions.append((self._count, keys.dtype.itemsize // 2, keys if packed is None else packed))
+        size, packed = keys.dtype.itemsize // 2, _packed(keys)
+        if packed is not None:
+            self._bytes.add(packed)
+        self._portions.append((self._count, size, keys if packed is None else len(self._bytes.whole()) - len(packed)))
         self._count += len(keys)
 
     def texts(self, rows: Numbers) -> Iterator[str]:
@@ -60,18 +63,21 @@ class KeptKeys:
         Args:
             rows: their places, ascending.
         """
-        starts = [start for start, _, _ in self._portions]
-        places = np.searchsorted(rows, [*starts, self._count])
+        places = np.searchsorted(rows, [*(start for start, _, _ in self._portions), self._count])
+        held = self._bytes.whole()
         for number, (start, size, kept) in enumerate(self._portions):
             for row in (rows[places[number] : places[number + 1]] - start).tolist():
-                yield kept[row * size : (row + 1) * size].hex() if isinstance(kept, bytes) else kept[row].decode()
+                if isinstance(kept, int):
+                    yield held[kept + row * size : kept + (row + 1) * size].tobytes().hex()
+                else:
+                    yield kept[row].decode()
 
 
-def _packed(keys: Keys) -> bytes | None:
+def _packed(keys: Keys) -> NDArray[np.uint8] | None:
     """The bytes of keys in hexadecimal, all of one even length; None where they are not."""
     text = keys.tobytes()
     try:
         packed = unhexlify(text)
     except Error:
         return None
-    return packed if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None
+    return np.frombuffer(packed, dtype=np.uint8) if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None

@@ -53,14 +53,61 @@ def narrowed(column: NDArray[Any]) -> NDArray[Any]:
     return short if (is_same | (column != column)).all() else column  # noqa: PLR0124 - NaN is the value that differs from itself
 
 
-def joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """The parts of a column in one piece; the list is emptied, so that the column is held once."""
-    if all(map(_is_unknown, parts)):
-        found = unknown(sum(map(len, parts))) if parts else np.zeros(0, dtype=np.int64)
-    else:
-        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    parts.clear()
-    return found
+class GrowingColumn:
+    """A column that grows part by part, in one piece: parts that are joined in the end are held twice."""
+
+    def __init__(self, expected: int = 0) -> None:
+        """Args:
+        expected: how many rows it will have; memory that is not written to is not taken.
+        """
+        self._expected, self._rows = expected, 0
+        self._column: NDArray[Any] | None = None  # None where all numbers are unknown so far
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Add rows, which may be of a wider type than those before."""
+        if not _is_unknown(part) or self._column is not None:
+            needed = self._rows + len(part)
+            held = unknown(self._rows) if self._column is None else self._column
+            kind = np.result_type(held, part) if self._rows else part.dtype
+            if len(held) < needed or held.dtype != kind or self._column is None:
+                room = len(held) if needed <= len(held) else 2 * len(held)
+                self._column = np.empty(max(needed, self._expected, room), dtype=kind)
+                self._column[: self._rows] = held[: self._rows]
+            self._column[self._rows : needed] = part
+        self._rows += len(part)
+
+    def whole(self) -> NDArray[Any]:
+        """All rows so far."""
+        if not self._rows:
+            return np.zeros(0, dtype=np.int64)
+        return unknown(self._rows) if self._column is None else self._column[: self._rows]
+
+
+class GrowingTable:
+    """Columns of the same rows that grow part by part."""
+
+    def __init__(self, columns: int, expected: int = 0) -> None:
+        """Args:
+        expected: how many rows it will have.
+        """
+        self._columns = [GrowingColumn(expected) for _ in range(columns)]
+
+    def add(self, *parts: NDArray[Any]) -> None:
+        """Add rows, a part to each column."""
+        for column, part in zip(self._columns, parts, strict=True):
+            column.add(part)
+
+    def whole(self) -> list[NDArray[Any]]:
+        """The columns so far."""
+        return [column.whole() for column in self._columns]
+
+
+def joined(*parts: NDArray[Any]) -> NDArray[Any]:
+    """The parts of a column in one piece."""
+    found = GrowingColumn(sum(map(len, parts)))
+    for part in parts:
+        found.add(part)
+    return found.whole()
 
 
 def taken(column: NDArray[Any], rows: Numbers) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from areopage.errors import StorageError
 from areopage.ledger.column_reading import OF_JUDGMENT, OF_VERDICT, Judgments, Kinds, Verdicts, distinct
 from areopage.ledger.key_digests import Digests
-from areopage.ledger.number_columns import Column, Numbers, joined, narrowed, taken
+from areopage.ledger.number_columns import Column, GrowingTable, Numbers, joined, narrowed, taken
 from areopage.ledger.rows import TEXTS
 from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES
 
@@ -48,23 +48,35 @@ class Judged(Struct, frozen=True, kw_only=True):
     of_verdict: Sequence[Column]
 
 
-def judged(judgments: list[Judgments], verdicts: list[Verdicts], kinds_of_judgment: Kinds, kinds_of_verdict: Kinds) -> Judged:
+def tables(count: int = 0) -> tuple[GrowingTable, GrowingTable]:
+    """Tables for judgments and for verdicts, as `add_judgments` and `add_verdicts` fill them and `judged` reads them.
+
+    Args:
+        count: how many judgments there will be, about as many verdicts.
+    """
+    return GrowingTable(4 + len(OF_JUDGMENT), count), GrowingTable(2 + len(OF_VERDICT), count)
+
+
+def add_judgments(table: GrowingTable, found: Judgments) -> None:
+    """Add a part of the judgments."""
+    table.add(found.number, found.kind, found.digest.first, found.digest.second, *found.numbers)
+
+
+def add_verdicts(table: GrowingTable, found: Verdicts) -> None:
+    """Add a part of the verdicts."""
+    table.add(found.judgment, found.kind, *found.numbers)
+
+
+def judged(judgments: GrowingTable, verdicts: GrowingTable, kinds_of_judgment: Kinds, kinds_of_verdict: Kinds) -> Judged:
     """Arrange what was read part by part.
 
     Verdicts whose judgments were not read are left out, be they of other runs or stored while both were read, in either order.
 
-    Args:
-        judgments, verdicts: the parts; the lists are emptied, so that no column is held twice.
-
     Raises:
         StorageError: a verdict has an unknown outcome.
     """
-    of_verdicts = [(one.judgment, one.kind, *one.numbers) for one in verdicts]
-    of_judgments = [(one.number, one.kind, one.digest.first, one.digest.second, *one.numbers) for one in judgments]
-    judgments.clear()
-    verdicts.clear()
-    judgment, of_verdict, *columns = _in_order(of_verdicts, 2 + len(OF_VERDICT))
-    known, of_judgment, near, far, *numbers = _in_order(of_judgments, 4 + len(OF_JUDGMENT))
+    judgment, of_verdict, *columns = _in_order(verdicts.whole())
+    known, of_judgment, near, far, *numbers = _in_order(judgments.whole())
     first = _starts(judgment)
     number, count = judgment[first], narrowed(np.diff(np.append(first, len(judgment))))
     if not np.array_equal(known, number):
@@ -99,7 +111,7 @@ def together(some: Judged, others: Judged) -> Judged:
     order = np.argsort(number)
 
     def ordered(of_some: NDArray[Any], of_others: NDArray[Any]) -> NDArray[Any]:
-        return taken(joined([of_some, of_others]), order)
+        return taken(joined(of_some, of_others), order)
 
     return Judged(
         number=number[order],
@@ -110,19 +122,16 @@ def together(some: Judged, others: Judged) -> Judged:
         is_whole=ordered(some.is_whole, others.is_whole),
         kind=np.concatenate([some.kind, kind]),
         kinds=tuple(numbers),
-        of_verdict=[joined(list(pair)) for pair in zip(some.of_verdict, others.of_verdict, strict=True)],
+        of_verdict=[joined(*pair) for pair in zip(some.of_verdict, others.of_verdict, strict=True)],
     )
 
 
-def _in_order(parts: list[tuple[NDArray[Any], ...]], columns: int) -> list[NDArray[Any]]:
-    """Each column in one piece, in order of the first one; the list is emptied."""
-    lists = [[part[at] for part in parts] for at in range(columns)]
-    parts.clear()
-    whole = [joined(column) for column in lists]
-    if np.any(whole[0][1:] < whole[0][:-1]):
-        order = np.argsort(whole[0], kind="stable")
-        return [taken(some, order) for some in whole]
-    return whole
+def _in_order(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """The columns in order of the first one."""
+    if np.any(columns[0][1:] < columns[0][:-1]):
+        order = np.argsort(columns[0], kind="stable")
+        return [taken(some, order) for some in columns]
+    return columns
 
 
 def _starts(numbers: Numbers) -> Numbers:

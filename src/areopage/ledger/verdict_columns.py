@@ -18,9 +18,7 @@ from areopage.ledger.column_reading import (
     KINDS_OF_VERDICT,
     OF_JUDGMENT,
     OF_VERDICT,
-    Judgments,
     Kinds,
-    Verdicts,
     Where,
     blocks_of,
     judgments_in,
@@ -28,12 +26,24 @@ from areopage.ledger.column_reading import (
     verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.key_digests import Digests, Halves, KeptKeys, digests_of
-from areopage.ledger.number_columns import Column, Keys, Numbers, joined, narrowed, taken
+from areopage.ledger.key_digests import Digests, KeptKeys, digests_of
+from areopage.ledger.number_columns import Column, GrowingTable, Keys, Numbers, narrowed, taken
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
-from areopage.ledger.valid_judgments import Flags, Judged, VerdictKind, Wanted, judged, match, together, verdict_rows
+from areopage.ledger.valid_judgments import (
+    Flags,
+    Judged,
+    VerdictKind,
+    Wanted,
+    add_judgments,
+    add_verdicts,
+    judged,
+    match,
+    tables,
+    together,
+    verdict_rows,
+)
 from areopage.scoring.outcome import Scored, outcome_name
 
 
@@ -127,17 +137,11 @@ def linked_keys(ledger: Ledger, run_id: str) -> Iterator[CaseKeys]:
             yield CaseKeys(position=position, key=key)
 
 
-class _Read(Struct):
-    """What is read from the ledger, part by part."""
+class _Kinds(Struct):
+    """The kinds of what is read."""
 
-    verdicts: list[Verdicts] = []
-    judgments: list[Judgments] = []
     of_verdict: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_VERDICT))
     of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
-
-    def judged(self) -> Judged:
-        """All of it in one piece; the parts are held no more."""
-        return judged(self.judgments, self.verdicts, self.of_judgment, self.of_verdict)
 
 
 def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]]) -> VerdictColumns:
@@ -149,11 +153,10 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[Cas
     Args:
         wanted: returns these keys in portions; called in another thread while verdicts and judgments are read.
     """
-    read = _Read()
-    asked = _read_run(ledger, run_id, wanted, read)
-    every = read.judged()
+    kinds = _Kinds()
+    every, asked = _read_run(ledger, run_id, wanted, kinds)
     found, elsewhere = match(asked.wanted, every), every.number[:0]
-    if (lacking := asked.lacking(found, every)) and (others := _read_elsewhere(ledger, run_id, lacking, read)) is not None:
+    if (lacking := asked.lacking(found, every)) and (others := _read_elsewhere(ledger, run_id, lacking, kinds)) is not None:
         every, elsewhere = together(every, others), others.number
         found = match(asked.wanted, every)
     kept = np.flatnonzero(found >= 0)
@@ -185,45 +188,46 @@ class _Asked(Struct, frozen=True):
         return sorted(set(self.keys.texts(np.flatnonzero(lacks))))
 
 
-def _read_run(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]], read: _Read) -> _Asked:
+def _read_run(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]], kinds: _Kinds) -> tuple[Judged, _Asked]:
     """Read the judgments of a run, and its keys."""
     with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
         keys = pool.submit(_asked, wanted)
         with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            blocks = list(blocks_of(connection, run_id))
-            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
-            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
-        read.judgments += judgments.result()
-        return keys.result()
+            count, blocks = blocks_of(connection, run_id)
+            judgments, verdicts = tables(count)
+            reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
+            for where in blocks:
+                add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
+        asked = keys.result()
+        reading.result()
+    return judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict), asked
 
 
-def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list[Judgments]:
+def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table: GrowingTable) -> None:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        return [judgments_in(connection, where, kinds) for where in blocks]
+        for where in blocks:
+            add_judgments(table, judgments_in(connection, where, kinds))
 
 
 def _asked(wanted: Callable[[], Iterable[CaseKeys]]) -> _Asked:
-    kept = KeptKeys()
-    position: list[Numbers] = []
-    first: list[Halves] = []
-    second: list[Halves] = []
+    kept, table = KeptKeys(), GrowingTable(3)
     for some in wanted():
         kept.add(some.key)
         digest = digests_of(some.key)
-        position.append(narrowed(some.position))
-        first.append(digest.first)
-        second.append(digest.second)
-    digest = Digests(joined(first), joined(second))
-    return _Asked(Wanted(joined(position), digest, narrowed(np.argsort(digest.first))), kept)
+        table.add(narrowed(some.position), digest.first, digest.second)
+    position, first, second = table.whole()
+    return _Asked(Wanted(position, Digests(first, second), narrowed(np.argsort(first))), kept)
 
 
-def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], read: _Read) -> Judged | None:
+def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], kinds: _Kinds) -> Judged | None:
     """The judgments of other runs under some keys; None where there are none."""
+    judgments, verdicts = tables()
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         for some in chunks(lacking):
             where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
-            found = judgments_in(connection, where, read.of_judgment)
+            found = judgments_in(connection, where, kinds.of_judgment)
             if len(found.number):
-                read.judgments.append(found)
-                read.verdicts.append(verdicts_in(connection, where, read.of_verdict))
-    return read.judged() if read.judgments else None
+                add_judgments(judgments, found)
+                add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
+    others = judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
+    return others if len(others.number) else None
