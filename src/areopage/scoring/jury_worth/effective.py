@@ -36,7 +36,7 @@ _EDGE = 1e-6  # correlations are kept so far from their ends, where z is infinit
 _LEAST_NOISE = 0.05  # of the judges' mean noise: a judge's own noise is not taken as smaller
 _MOST_LOST = 0.1  # of the resamples may be without a value
 _UNSEEN = 0.3  # the weight of the unseen item
-_DRAWN_AT_ONCE = 2_000_000  # items that resamples draw: 16 MB
+_DRAWN_AT_ONCE = 3_000_000  # items that resamples draw: 24 MB
 _HIDDEN = 0.1  # of a judge's error variance must be its own, beside people's noise
 
 
@@ -86,7 +86,7 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         return None
     noise, known = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
-    draws = list(_draws(table.size, sums.parts.shape[1], resamples, seed))
+    draws = [portion.copy() for portion in _draws(table.size, sums.parts.shape[1], resamples, seed)]
     judges, enough = len(table.judges), _different(table) >= FEWEST_DIFFERENT
     freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
     correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
@@ -129,18 +129,19 @@ def _label_noise(table: JuryTable) -> tuple[Column, int]:
 
 
 def _draws(items: int, sums: int, resamples: int, seed: int) -> Iterator[Matrix]:
-    """How often each resample draws each item, in portions: resamples × items.
+    """How often each resample draws each item, resamples × items: in portions, of which each is written over by the next.
 
     Args:
         sums: how many sums are made of each resample.
     """
     generator, chances = np.random.default_rng(seed), np.full(items, 1 / items)
     step = max(1, min(BATCH_CELLS // sums, _DRAWN_AT_ONCE // items))
+    drawn = np.empty((min(step, resamples), items))
     for start in range(0, resamples, step):
-        drawn = np.empty((min(step, resamples - start), items))
-        for row in drawn:
+        portion = drawn[: resamples - start]
+        for row in portion:
             row[:] = generator.multinomial(items, chances)
-        yield drawn
+        yield portion
 
 
 class _Found(NamedTuple):
@@ -221,7 +222,7 @@ class _Sums(NamedTuple):
         """The mean correlation of two judges, in all samples that its interval needs.
 
         Args:
-            draws: see `_draws`.
+            draws: how often each resample draws each item: portions of resamples × items.
         """
         parts, noise = self.parts.sum(axis=0), self.noise.sum(axis=0)
         seen, unseen = self.correlations(
