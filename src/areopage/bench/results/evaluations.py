@@ -16,7 +16,7 @@ from areopage.ledger.records import Evaluation, Judgment, Standing, StoredOutcom
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores
 
-_STORED_AT_ONCE = 1_000
+_STORED_AT_ONCE = 500
 """Evaluations that are stored in one transaction: each holds the texts of its case, and the keys of its judgments."""
 
 
