@@ -90,6 +90,13 @@ def test_judgments_of_other_runs_count_where_the_run_has_no_whole_one(ledger: Le
     assert scores(found) == [(0, "c 0", "scored", 5.0), (1, "c 0", "scored", 1.0)]
 
 
+def test_a_run_without_judgments_of_its_own_has_those_of_other_runs(ledger: Ledger) -> None:
+    ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", TimedOut(reason="late"))])
+    found = read_verdicts(ledger, "own", wanted((1, FIRST), (0, SECOND), (2, "c" * 64)))
+    assert scores(found)[1] == (1, "c 0", "scored", 5.0) and [one[2] for one in scores(found)] == ["timed_out", "scored"]
+    assert len(found.elsewhere) == 2
+
+
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:
     assert scores(read_verdicts(ledger, "own", wanted())) == []
 

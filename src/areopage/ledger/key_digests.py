@@ -1,13 +1,12 @@
 """Digests of keys: 128 bits of each, in two arrays. Keys are hashes, or random: two of them never share both halves."""
 
 from binascii import Error, hexlify, unhexlify
-from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from areopage.ledger.number_columns import GrowingColumn, Keys, Numbers
+from areopage.ledger.number_columns import Keys
 
 Halves = NDArray[np.uint64]
 
@@ -42,42 +41,22 @@ def digests_of(keys: Keys) -> Digests:
 
 
 class KeptKeys:
-    """Keys that are hardly looked at again: two characters of a hash take one byte."""
+    """Keys that wait until they are looked up: two characters of a hash take one byte."""
 
-    def __init__(self) -> None:
-        self._bytes = GrowingColumn()
-        self._portions: list[tuple[int, int, int | Keys]] = []  # first place, bytes of a key, where they begin or the keys
-        self._count = 0
+    def __init__(self, keys: Keys) -> None:
+        packed = _packed(keys)
+        self._type, self._kept = keys.dtype, keys if packed is None else packed
 
-    def add(self, keys: Keys) -> None:
-        """Keep a portion of keys."""
-        size, packed = keys.dtype.itemsize // 2, _packed(keys)
-        if packed is not None:
-            self._bytes.add(packed)
-        self._portions.append((self._count, size, keys if packed is None else len(self._bytes.whole()) - len(packed)))
-        self._count += len(keys)
-
-    def texts(self, rows: Numbers) -> Iterator[str]:
-        """Some of the keys.
-
-        Args:
-            rows: their places, ascending.
-        """
-        places = np.searchsorted(rows, [*(start for start, _, _ in self._portions), self._count])
-        held = self._bytes.whole()
-        for number, (start, size, kept) in enumerate(self._portions):
-            for row in (rows[places[number] : places[number + 1]] - start).tolist():
-                if isinstance(kept, int):
-                    yield held[kept + row * size : kept + (row + 1) * size].tobytes().hex()
-                else:
-                    yield kept[row].decode()
+    def whole(self) -> Keys:
+        """The keys as they were."""
+        return np.frombuffer(hexlify(self._kept), dtype=self._type) if isinstance(self._kept, bytes) else self._kept
 
 
-def _packed(keys: Keys) -> NDArray[np.uint8] | None:
+def _packed(keys: Keys) -> bytes | None:
     """The bytes of keys in hexadecimal, all of one even length; None where they are not."""
     text = keys.tobytes()
     try:
         packed = unhexlify(text)
     except Error:
         return None
-    return np.frombuffer(packed, dtype=np.uint8) if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None
+    return packed if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from areopage.errors import StorageError
@@ -15,8 +15,6 @@ from areopage.ledger.rows import TEXTS
 from areopage.scoring.outcome import GIVEN_NAMES, OUTCOME_NAMES
 
 Flags = NDArray[np.bool_]
-
-_AT_ONCE = 100_000  # keys that are looked up together
 
 
 class VerdictKind(Struct, frozen=True):
@@ -46,6 +44,11 @@ class Judged(Struct, frozen=True, kw_only=True):
     kind: Numbers
     kinds: tuple[VerdictKind, ...]
     of_verdict: Sequence[Column]
+
+    def without_digests(self) -> "Judged":
+        """The judgments once they are found: digests take as much memory as half of the columns."""
+        none = np.zeros(0, dtype=np.uint64)
+        return structs.replace(self, digest=Digests(none, none))
 
 
 def tables(count: int = 0) -> tuple[GrowingTable, GrowingTable]:
@@ -103,8 +106,8 @@ def judged(judgments: GrowingTable, verdicts: GrowingTable, kinds_of_judgment: K
     )
 
 
-def together(some: Judged, others: Judged) -> Judged:
-    """The judgments of both, which have none in common."""
+def together(some: Judged, others: Judged) -> tuple[Judged, Numbers]:
+    """The judgments of both, which have none in common, and the places among them of the first ones."""
     numbers = {kind: number for number, kind in enumerate(some.kinds)}
     kind = np.array([numbers.setdefault(one, len(numbers)) for one in others.kinds], dtype=np.int32)[others.kind]
     number = np.concatenate([some.number, others.number])
@@ -113,6 +116,8 @@ def together(some: Judged, others: Judged) -> Judged:
     def ordered(of_some: NDArray[Any], of_others: NDArray[Any]) -> NDArray[Any]:
         return taken(joined(of_some, of_others), order)
 
+    moved = np.empty_like(order)
+    moved[order] = np.arange(len(order))
     return Judged(
         number=number[order],
         digest=Digests(ordered(some.digest.first, others.digest.first), ordered(some.digest.second, others.digest.second)),
@@ -123,7 +128,7 @@ def together(some: Judged, others: Judged) -> Judged:
         kind=np.concatenate([some.kind, kind]),
         kinds=tuple(numbers),
         of_verdict=[joined(*pair) for pair in zip(some.of_verdict, others.of_verdict, strict=True)],
-    )
+    ), narrowed(moved[: len(some.number)])
 
 
 def _in_order(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -161,31 +166,25 @@ def _kind_of(number: int, turn: int, repair: str, judge: str, steps: str, outcom
 # --- keys
 
 
-class Wanted(Struct, frozen=True):
-    """The digests of the keys of cases, and the order of their first halves."""
+class ValidPlaces:
+    """Which of some judgments is valid under each key: the latest whole one, or the latest one where none is whole."""
 
-    position: Numbers
-    digest: Digests
-    order: Numbers
+    def __init__(self, judged: Judged) -> None:
+        self._first, self._place = _valid(judged)
+        self._second = judged.digest.second
 
-
-def match(wanted: Wanted, judged: Judged) -> Numbers:
-    """The place of the valid judgment of each wanted key among all, −1 where there is none.
-
-    The latest whole judgment of a key is valid, or the latest one where none is whole.
-    """
-    digest, valid = _valid(judged)
-    found = np.full(len(wanted.order), -1, dtype=valid.dtype)
-    for start in range(0, len(found), _AT_ONCE):
-        asked = wanted.order[start : start + _AT_ONCE]  # in order, memory is read once
-        first = wanted.digest.first[asked]
-        at = np.searchsorted(digest, first)
-        there = at < len(digest)
-        there[there] = digest[at[there]] == first[there]
-        place, asked = valid[at[there]], asked[there]
-        is_same = judged.digest.second[place] == wanted.digest.second[asked]
+    def of(self, digest: Digests) -> Numbers:
+        """The places of the valid judgments under some keys, −1 where there is none."""
+        found = np.full(len(digest.first), -1, dtype=self._place.dtype)
+        asked = np.argsort(digest.first)  # in order, memory is read once
+        first = digest.first[asked]
+        at = np.searchsorted(self._first, first)
+        there = at < len(self._first)
+        there[there] = self._first[at[there]] == first[there]
+        place, asked = self._place[at[there]], asked[there]
+        is_same = self._second[place] == digest.second[asked]
         found[asked[is_same]] = place[is_same]
-    return found
+        return found
 
 
 def verdict_rows(place: Numbers, position: Numbers, judged: Judged) -> tuple[Numbers, Numbers, Numbers]:

@@ -7,6 +7,7 @@ Whole numbers and numbers have 32 bits where these hold all of them: sums are ta
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from queue import SimpleQueue
 
 import numpy as np
 from msgspec import Struct, field, structs
@@ -26,20 +27,19 @@ from areopage.ledger.column_reading import (
     verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.key_digests import Digests, KeptKeys, digests_of
-from areopage.ledger.number_columns import Column, GrowingTable, Keys, Numbers, narrowed, taken
+from areopage.ledger.key_digests import KeptKeys, digests_of
+from areopage.ledger.number_columns import Column, GrowingColumn, GrowingTable, Keys, Numbers, key_column, narrowed, taken
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
 from areopage.ledger.valid_judgments import (
     Flags,
     Judged,
+    ValidPlaces,
     VerdictKind,
-    Wanted,
     add_judgments,
     add_verdicts,
     judged,
-    match,
     tables,
     together,
     verdict_rows,
@@ -153,17 +153,37 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[Cas
     Args:
         wanted: returns these keys in portions; called in another thread while verdicts and judgments are read.
     """
-    kinds = _Kinds()
-    every, asked = _read_run(ledger, run_id, wanted, kinds)
-    found, elsewhere = match(asked.wanted, every), every.number[:0]
-    if (lacking := asked.lacking(found, every)) and (others := _read_elsewhere(ledger, run_id, lacking, kinds)) is not None:
-        every, elsewhere = together(every, others), others.number
-        found = match(asked.wanted, every)
-    kept = np.flatnonzero(found >= 0)
-    place, position = found[kept], asked.wanted.position[kept]
-    del asked, found  # digests take more memory than all that is told of the judgments
-    order = np.argsort(position, kind="stable")
-    at, place, position = verdict_rows(place[order], position[order], every)
+    kinds, asked = _Kinds(), SimpleQueue[_Asked | None]()
+    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
+        keys = pool.submit(_ask, wanted, asked)
+        every = _read_run(ledger, run_id, kinds, pool)
+        found = _found(every, iter(asked.get, None))
+        keys.result()
+    place, position = found.place, found.position
+    elsewhere: Numbers = np.zeros(0, dtype=np.int64)
+    if found.keys and (others := _read_elsewhere(ledger, run_id, sorted(set(found.keys)), kinds)) is not None:
+        every, moved = together(every, others)
+        there, elsewhere = place >= 0, others.number
+        place[there] = moved[place[there]]
+        place[found.lacking] = ValidPlaces(every).of(digests_of(key_column(found.keys)))
+    every = every.without_digests()
+    del found
+    return _columns(every, place, position, elsewhere)
+
+
+def _columns(every: Judged, place: Numbers, position: Numbers, elsewhere: Numbers) -> VerdictColumns:
+    """The verdicts of judgments under keys, in order of cases.
+
+    Args:
+        place: of each judgment, −1 where there is none.
+        position: of the case.
+    """
+    if (place < 0).any():
+        place, position = place[place >= 0], position[place >= 0]
+    if (position[1:] < position[:-1]).any():
+        order = narrowed(np.argsort(position, kind="stable"))
+        place, position = place[order], position[order]
+    at, place, position = verdict_rows(place, position, every)
     return VerdictColumns(
         position=position,
         judgment=every.number[place],
@@ -176,47 +196,67 @@ def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[Cas
 
 
 class _Asked(Struct, frozen=True):
-    """The keys of cases."""
+    """A portion of the keys of cases."""
 
-    wanted: Wanted
+    position: Numbers
     keys: KeptKeys
 
-    def lacking(self, found: Numbers, every: Judged) -> list[str]:
-        """The keys without a whole judgment, by what `match` finds."""
-        lacks = found < 0
-        lacks[~lacks] = ~every.is_whole[found[~lacks]]
-        return sorted(set(self.keys.texts(np.flatnonzero(lacks))))
+
+class _Found(Struct, frozen=True):
+    """The places of the judgments under the keys of cases, −1 where there is none, and the positions of the cases.
+
+    `keys` are those without a whole judgment, at the rows `lacking`.
+    """
+
+    position: Numbers
+    place: Numbers
+    lacking: Numbers
+    keys: list[str]
 
 
-def _read_run(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]], kinds: _Kinds) -> tuple[Judged, _Asked]:
-    """Read the judgments of a run, and its keys."""
-    with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys = pool.submit(_asked, wanted)
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            count, blocks = blocks_of(connection, run_id)
-            judgments, verdicts = tables(count)
-            reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
-            for where in blocks:
-                add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
-        asked = keys.result()
-        reading.result()
-    return judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict), asked
+def _ask(wanted: Callable[[], Iterable[CaseKeys]], asked: "SimpleQueue[_Asked | None]") -> None:
+    """Put the keys of cases into a queue, and None in the end."""
+    try:
+        for some in wanted():
+            asked.put(_Asked(narrowed(some.position), KeptKeys(some.key)))
+    finally:
+        asked.put(None)
+
+
+def _found(every: Judged, asked: Iterable[_Asked]) -> _Found:
+    """Look up keys, portion by portion: what is told of all of them takes more memory than what is told of judgments."""
+    valid, found, keys = ValidPlaces(every), GrowingTable(2, len(every.number)), list[str]()
+    rows, lacking = 0, GrowingColumn()
+    for some in asked:
+        every_key = some.keys.whole()
+        place = valid.of(digests_of(every_key))
+        found.add(some.position, place)
+        lacks = place < 0
+        lacks[~lacks] = ~every.is_whole[place[~lacks]]
+        places = np.flatnonzero(lacks)
+        keys += [key.decode() for key in every_key[places].tolist()]
+        lacking.add(rows + places)
+        rows += len(place)
+    position, place = found.whole()
+    return _Found(position, place, lacking.whole(), keys)
+
+
+def _read_run(ledger: Ledger, run_id: str, kinds: _Kinds, pool: ThreadPoolExecutor) -> Judged:
+    """Read the judgments of a run, in this thread and another one."""
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        count, blocks = blocks_of(connection, run_id)
+        judgments, verdicts = tables(count)
+        reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
+        for where in blocks:
+            add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
+    reading.result()
+    return judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
 
 
 def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table: GrowingTable) -> None:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         for where in blocks:
             add_judgments(table, judgments_in(connection, where, kinds))
-
-
-def _asked(wanted: Callable[[], Iterable[CaseKeys]]) -> _Asked:
-    kept, table = KeptKeys(), GrowingTable(3)
-    for some in wanted():
-        kept.add(some.key)
-        digest = digests_of(some.key)
-        table.add(narrowed(some.position), digest.first, digest.second)
-    position, first, second = table.whole()
-    return _Asked(Wanted(position, Digests(first, second), narrowed(np.argsort(first))), kept)
 
 
 def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], kinds: _Kinds) -> Judged | None:
