@@ -130,7 +130,7 @@ def test_rescoring_summaries_and_evaluations_agree_with_the_run(tmp_path: Path) 
         variant=Variant(without_judges=("beta",)),
     )
     assert without.coverage.planned == 2 * (2 + 3 + 2)
-    made = run_evaluations(view)
+    made = list(run_evaluations(view))
     assert [(one.planned, one.scored, len(keys)) for one, keys in made] == [(9, 9, 9), (12, 12, 12)]
     with Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
         (summary,) = run_summaries(ledger)

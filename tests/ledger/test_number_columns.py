@@ -49,7 +49,7 @@ def test_digests_tell_keys_apart_whatever_the_width_of_the_array(keys: Sequence[
 
 
 def test_a_column_without_numbers_stays_one_when_it_is_joined_and_taken_from() -> None:
-    assert joined([unknown(2), unknown(3)]).strides == (0,) and len(joined([unknown(2), unknown(3)])) == 5
-    assert np.isnan(joined([unknown(2), np.array([1.0])])).tolist() == [True, True, False]
+    assert joined(unknown(2), unknown(3)).strides == (0,) and len(joined(unknown(2), unknown(3))) == 5
+    assert np.isnan(joined(unknown(2), np.array([1.0]))).tolist() == [True, True, False]
     assert np.isnan(taken(unknown(3), np.array([2, 0]))).tolist() == [True, True]
     assert taken(np.array([4.0, 5.0]), np.array([1, 0])).tolist() == [5.0, 4.0]

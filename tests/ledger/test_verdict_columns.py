@@ -63,9 +63,14 @@ def scores(found: VerdictColumns) -> list[tuple[int, str, str, float]]:
     return [(position, kind.criterion, kind.outcome, score) for position, kind, score in rows]
 
 
-def wanted(*places: tuple[int, str]) -> Callable[[], CaseKeys]:
-    position = np.array([position for position, _ in places], dtype=np.int64)
-    return lambda: CaseKeys(position=position, key=key_column([key for _, key in places]))
+def wanted(*places: tuple[int, str]) -> Callable[[], list[CaseKeys]]:
+    """The keys in portions of three."""
+
+    def portion(some: Sequence[tuple[int, str]]) -> CaseKeys:
+        position = np.array([position for position, _ in some], dtype=np.int64)
+        return CaseKeys(position=position, key=key_column([key for _, key in some]))
+
+    return lambda: [portion(places[start : start + 3]) for start in range(0, len(places), 3)]
 
 
 def test_the_latest_whole_judgment_of_a_key_counts_for_every_case_that_has_it(ledger: Ledger) -> None:
@@ -83,6 +88,13 @@ def test_judgments_of_other_runs_count_where_the_run_has_no_whole_one(ledger: Le
     ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", Scored(score=4))])
     found = read_verdicts(ledger, "own", wanted((0, FIRST), (1, SECOND), (2, "c" * 64)))
     assert scores(found) == [(0, "c 0", "scored", 5.0), (1, "c 0", "scored", 1.0)]
+
+
+def test_a_run_without_judgments_of_its_own_has_those_of_other_runs(ledger: Ledger) -> None:
+    ledger.append([judgment(FIRST, "other", Scored(score=5)), judgment(SECOND, "other", TimedOut(reason="late"))])
+    found = read_verdicts(ledger, "own", wanted((1, FIRST), (0, SECOND), (2, "c" * 64)))
+    assert scores(found)[1] == (1, "c 0", "scored", 5.0) and [one[2] for one in scores(found)] == ["timed_out", "scored"]
+    assert len(found.elsewhere) == 2
 
 
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:
@@ -206,17 +218,17 @@ def test_linked_keys_are_those_of_the_cases_answers(ledger: Ledger) -> None:
             place = (run_cases.c.run_id == "linked", run_cases.c.position == position)
             connection.execute(update(run_cases).where(*place).values(answer=answer))
             connection.execute(insert(answer_judgments), [{"answer": answer, "run_id": "linked", "key": key} for key in keys])
-    found = linked_keys(ledger, "linked")
-    pairs = zip(found.position.tolist(), [key.decode() for key in found.key.tolist()], strict=True)
-    assert sorted(pairs) == [(position, key) for position, keys in links.items() for key in keys]
-    assert len(linked_keys(ledger, "own").position) == 0
+    found = list(linked_keys(ledger, "linked"))
+    pairs = [pair for some in found for pair in zip(some.position.tolist(), some.key.tolist(), strict=True)]
+    assert sorted(pairs) == [(position, key.encode()) for position, keys in links.items() for key in keys]
+    assert not any(len(some.position) for some in linked_keys(ledger, "own"))
 
 
 def test_a_ledger_whose_tables_are_gone_is_named_in_one_line(ledger: Ledger) -> None:
     with ledger.engine.begin() as connection:
         connection.execute(text("ALTER TABLE judgments RENAME TO elsewhere"))
     with pytest.raises(StorageError, match=r"judgments") as caught:
-        read_verdicts(ledger, "own", lambda: CaseKeys(position=np.zeros(0, dtype=np.int64), key=key_column(())))
+        read_verdicts(ledger, "own", wanted())
     assert "\n" not in str(caught.value)
     if ledger.engine.dialect.name == "sqlite":
         assert "its tables are gone" in str(caught.value)

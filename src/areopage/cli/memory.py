@@ -7,14 +7,19 @@ allocate at a time anyway. A large block goes back to the system by default, whi
 import sys
 from collections.abc import Mapping
 
-_ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD = -8, -4, -1
+_ARENA_MAX, _MMAP_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -4, -3, -1
 """The numbers of the options in glibc's `malloc.h`."""
 _NEVER = 2**31 - 1
+_LARGE, _FREE = 2**20, 2**23
+"""Bytes of a large block, and of free memory at the end of the pool that goes back to the system."""
 
 
 def share_one_pool() -> None:
-    """Have all threads allocate from one pool; without effect where the system's library is not glibc."""
-    _set({_ARENA_MAX: 1})
+    """Have all threads allocate from one pool, and large blocks go back to the system; without effect without glibc.
+
+    By default blocks of up to 32 MB come from the pool once some have been freed, and leave holes in it.
+    """
+    _set({_ARENA_MAX: 1, _MMAP_THRESHOLD: _LARGE, _TRIM_THRESHOLD: _FREE})
 
 
 def keep_large_blocks() -> None:

@@ -175,8 +175,9 @@ def planned_calls(
         judges: only these; None: all of the panel.
         passes_of: how many passes are planned; see `CallPlan`.
     """
+    shown = ShownCases(cases, panel.personas)
     for judge in panel.judges if judges is None else judges:
-        yield from call_plan(panel, cases, judge, passes_of).calls()
+        yield from call_plan(panel, cases, judge, passes_of, shown=shown).calls()
 
 
 def call_plan(

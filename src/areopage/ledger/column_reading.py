@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from areopage.errors import StorageError
 from areopage.ledger.key_digests import Digests, digests_of
-from areopage.ledger.number_columns import Column, Columns, Keys, Numbers, fetched, joined, key_column, read_columns
+from areopage.ledger.number_columns import Column, Columns, Keys, Numbers, fetched, read_columns
 
 BLOCK = 50_000
 """Judgments that are read together."""
@@ -110,15 +110,16 @@ class Kinds:
         found, at = distinct(codes)
         tables = [list(known) for known in self._known]
         kinds = [self._numbers.setdefault(_values_of(code, tables), len(self._numbers)) for code in found.tolist()]
-        return np.array(kinds, dtype=np.int64)[at]
+        return np.array(kinds, dtype=np.int32)[at]
 
 
 def distinct(codes: Numbers) -> tuple[Numbers, Numbers]:
     """The numbers that occur, and the place among them of each; numbers are counted where they are small, else sorted."""
     if codes.max(initial=0) > len(codes):
-        return np.unique(codes, return_inverse=True)
+        found, at = np.unique(codes, return_inverse=True)
+        return found, at.astype(np.int32)
     is_there = np.bincount(codes) > 0
-    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
+    return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=np.int32) - 1)[codes]
 
 
 def _values_of(code: int, tables: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
@@ -129,20 +130,22 @@ def _values_of(code: int, tables: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def blocks_of(connection: Connection, run_id: str) -> Iterator[Where]:
-    """All judgments of a run in blocks, in order."""
+def blocks_of(connection: Connection, run_id: str) -> tuple[int, list[Where]]:
+    """How many judgments a run has, and all of them in blocks, in order."""
     query = "SELECT min(j.id), max(j.id), count(*) FROM judgments j WHERE j.run_id = ?"
     ((first, last, count),) = fetched(connection, query, (run_id,))
+    found: list[Where] = []
     if not count:
-        return
+        return 0, found
     size = last - first + 1
     width, dense = -(-size // -(-count // BLOCK)), 2 * count > size
     own = "coalesce(j.run_id, '')" if dense else "j.run_id"  # the numbers tell enough: no database looks the run up
     start = first
     while start <= last:
         span = (start, start + (min(_FIRST, width) if start == first else width) - 1)
-        yield Where(f"{own} = ? AND j.id BETWEEN ? AND ?", (run_id, *span), span, dense)
+        found.append(Where(f"{own} = ? AND j.id BETWEEN ? AND ?", (run_id, *span), span, dense))
         start = span[1] + 1
+    return count, found
 
 
 def judgments_in(connection: Connection, where: Where, kinds: Kinds) -> Judgments:
@@ -178,16 +181,19 @@ def _read(
         kinds.learn(connection, source, values)
 
 
-def links_of(connection: Connection, run_id: str) -> tuple[Numbers, Keys]:
-    """The positions of a run's cases, once for each judgment that is linked to the case's answer, and the judgments' keys."""
+def links_of(connection: Connection, run_id: str) -> Iterator[tuple[Numbers, Keys]]:
+    """The positions of a run's cases, once for each judgment that is linked to the case's answer, and the judgments' keys.
+
+    They come in portions.
+    """
     source = (
         "FROM run_cases c CROSS JOIN answer_judgments l "
         "WHERE l.answer = c.answer AND l.run_id = c.run_id AND c.run_id = ? AND c.position BETWEEN ? AND ?"
     )
     ((last,),) = fetched(connection, "SELECT max(c.position) FROM run_cases c WHERE c.run_id = ?", (run_id,))
-    spans = ((start, start + _CASES - 1) for start in range(0, -1 if last is None else last + 1, _CASES))
-    parts = [read_columns(connection, ("c.position",), (), ("l.key",), source, (run_id, *span)) for span in spans]
-    return joined([part.wholes[0] for part in parts]), np.concatenate([key_column(()), *(part.keys for part in parts)])
+    for start in range(0, -1 if last is None else last + 1, _CASES):
+        found = read_columns(connection, ("c.position",), (), ("l.key",), source, (run_id, start, start + _CASES - 1))
+        yield found.wholes[0], found.keys
 
 
 def _of(table: str, names: Sequence[str]) -> list[str]:

@@ -1,5 +1,7 @@
 """Digests of keys: 128 bits of each, in two arrays. Keys are hashes, or random: two of them never share both halves."""
 
+from binascii import Error, hexlify, unhexlify
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -36,3 +38,25 @@ def digests_of(keys: Keys) -> Digests:
             summed += (word ^ (word >> np.uint64(31))) * np.uint64(factor)
         first[start : start + len(some)], second[start : start + len(some)] = mixed, summed
     return Digests(first, second)
+
+
+class KeptKeys:
+    """Keys that wait until they are looked up: two characters of a hash take one byte."""
+
+    def __init__(self, keys: Keys) -> None:
+        packed = _packed(keys)
+        self._type, self._kept = keys.dtype, keys if packed is None else packed
+
+    def whole(self) -> Keys:
+        """The keys as they were."""
+        return np.frombuffer(hexlify(self._kept), dtype=self._type) if isinstance(self._kept, bytes) else self._kept
+
+
+def _packed(keys: Keys) -> bytes | None:
+    """The bytes of keys in hexadecimal, all of one even length; None where they are not."""
+    text = keys.tobytes()
+    try:
+        packed = unhexlify(text)
+    except Error:
+        return None
+    return packed if keys.dtype.itemsize % 2 == 0 and hexlify(packed) == text else None

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-Column = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+Column = NDArray[np.floating[Any]]
+Numbers = NDArray[np.integer[Any]]
 Keys = NDArray[np.bytes_]
 
 _KEY = 64  # characters of a digest
@@ -27,7 +27,7 @@ _SHORT, _FINE, _COARSE = 8, 60, 50
 
 
 class Columns(Struct, frozen=True):
-    """Columns of some rows: whole numbers, numbers with NaN for NULL, and keys."""
+    """Columns of some rows: whole numbers, numbers with NaN for NULL, and keys. Numbers have 32 bits where these hold them."""
 
     wholes: Sequence[Numbers]
     numbers: Sequence[Column]
@@ -36,18 +36,78 @@ class Columns(Struct, frozen=True):
 
 def unknown(rows: int) -> Column:
     """A column of NaN, which takes no memory."""
-    return np.broadcast_to(np.float64(np.nan), rows)
+    return np.broadcast_to(np.float32(np.nan), rows)
 
 
 def _is_unknown(column: NDArray[Any]) -> bool:
     return column.strides == (0,) and column.dtype.kind == "f"
 
 
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def narrowed(column: NDArray[Any]) -> NDArray[Any]:
+    """The column in 32 bits, where these hold all of its values."""
+    if _is_unknown(column):
+        return column
+    with np.errstate(over="ignore"):
+        short = column.astype(np.int32 if column.dtype.kind == "i" else np.float32)
+    is_same = short == column
+    return short if (is_same | (column != column)).all() else column  # noqa: PLR0124 - NaN is the value that differs from itself
+
+
+class GrowingColumn:
+    """A column that grows part by part, in one piece: parts that are joined in the end are held twice."""
+
+    def __init__(self, expected: int = 0) -> None:
+        """Args:
+        expected: how many rows it will have; memory that is not written to is not taken.
+        """
+        self._expected, self._rows = expected, 0
+        self._column: NDArray[Any] | None = None  # None where all numbers are unknown so far
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Add rows, which may be of a wider type than those before."""
+        if not _is_unknown(part) or self._column is not None:
+            needed = self._rows + len(part)
+            held = unknown(self._rows) if self._column is None else self._column
+            kind = np.result_type(held, part) if self._rows else part.dtype
+            if len(held) < needed or held.dtype != kind or self._column is None:
+                room = len(held) if needed <= len(held) else 2 * len(held)
+                self._column = np.empty(max(needed, self._expected, room), dtype=kind)
+                self._column[: self._rows] = held[: self._rows]
+            self._column[self._rows : needed] = part
+        self._rows += len(part)
+
+    def whole(self) -> NDArray[Any]:
+        """All rows so far."""
+        if not self._rows:
+            return np.zeros(0, dtype=np.int64)
+        return unknown(self._rows) if self._column is None else self._column[: self._rows]
+
+
+class GrowingTable:
+    """Columns of the same rows that grow part by part."""
+
+    def __init__(self, columns: int, expected: int = 0) -> None:
+        """Args:
+        expected: how many rows it will have.
+        """
+        self._columns = [GrowingColumn(expected) for _ in range(columns)]
+
+    def add(self, *parts: NDArray[Any]) -> None:
+        """Add rows, a part to each column."""
+        for column, part in zip(self._columns, parts, strict=True):
+            column.add(part)
+
+    def whole(self) -> list[NDArray[Any]]:
+        """The columns so far."""
+        return [column.whole() for column in self._columns]
+
+
+def joined(*parts: NDArray[Any]) -> NDArray[Any]:
     """The parts of a column in one piece."""
-    if all(map(_is_unknown, parts)):
-        return unknown(sum(map(len, parts))) if parts else np.zeros(0, dtype=np.int64)
-    return np.concatenate(parts)
+    found = GrowingColumn(sum(map(len, parts)))
+    for part in parts:
+        found.add(part)
+    return found.whole()
 
 
 def taken(column: NDArray[Any], rows: Numbers) -> NDArray[Any]:
@@ -77,8 +137,8 @@ def read_columns(
         if all(len(one) in ((0, count) if name in _RARE else (count,)) for name, one in zip(numbers, read, strict=True)):
             break
     return Columns(
-        wholes=[database.wholes_in(one) for one in found[: len(wholes)]],
-        numbers=tuple(one if len(one) else unknown(count) for one in read),
+        wholes=[narrowed(database.wholes_in(one)) for one in found[: len(wholes)]],
+        numbers=tuple(narrowed(one) if len(one) else unknown(count) for one in read),
         keys=split_keys(found[len(wholes)] or b"") if keys else key_column(()),
     )
 

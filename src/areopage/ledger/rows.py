@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, overload
 
 import msgspec
 from msgspec.json import Decoder
-from sqlalchemy import Column, ColumnElement, Connection, Dialect, Row, Table, bindparam, func, insert, select
+from sqlalchemy import Column, Connection, Dialect, Row, Select, Table, bindparam, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -36,11 +36,33 @@ def chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
         yield distinct[start : start + KEYS_PER_QUERY]
 
 
-def among(column: Column[int], numbers: Sequence[int]) -> ColumnElement[bool]:
-    """A condition on a column, of distinct numbers that the query names: PostgreSQL's driver is slow to bind hundreds."""
-    if numbers and max(numbers) - min(numbers) + 1 == len(numbers):
-        return column.between(min(numbers), max(numbers))
-    return column.in_(bindparam(None, list(numbers), expanding=True, unique=True, literal_execute=True))
+class NumberedRows:
+    """A query for the rows of distinct numbers.
+
+    PostgreSQL's text names the numbers: its driver is slow to bind hundreds. SQLite gets them as one value: its driver keeps a
+    hundred statements prepared, which take 100 kB each with so many numbers. The query is built once: SQLAlchemy's parts of
+    one refer to each other, and the numbers in them would stay in memory for a while.
+    """
+
+    def __init__(self, query: Select[Any], column: Column[int]) -> None:
+        """Args:
+        column: the numbers.
+        """
+        self._within = query.where(column.between(bindparam("first"), bindparam("last")))
+        self._named = query.where(column.in_(bindparam("numbers", expanding=True, literal_execute=True)))
+        listed = func.json_each(bindparam("numbers")).table_valued("value")
+        self._listed = query.where(column.in_(select(listed.c.value)))
+
+    def of(self, connection: Connection, numbers: Sequence[int]) -> Sequence[Row[Any]]:
+        """The rows of these numbers."""
+        if not numbers:
+            return ()
+        first, last = min(numbers), max(numbers)
+        if last - first + 1 == len(numbers):
+            return connection.execute(self._within, {"first": first, "last": last}).all()
+        if connection.dialect.name == "sqlite":
+            return connection.execute(self._listed, {"numbers": json_text(list(numbers))}).all()
+        return connection.execute(self._named, {"numbers": list(numbers)}).all()
 
 
 def named_chunks(connection: Connection, column: Column[str], ids: Sequence[str]) -> Iterator[Sequence[str]]:

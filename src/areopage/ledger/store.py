@@ -19,8 +19,8 @@ from areopage.ledger.chain import Head, heads, placed, seal, seal_commits, with_
 from areopage.ledger.connection import open_engine, shown, storage_errors
 from areopage.ledger.records import Judgment, Run, RunKind, RunUse, StoredOutcome, Verdict
 from areopage.ledger.rows import (
+    NumberedRows,
     RowValues,
-    among,
     aware,
     chunks,
     insert_into,
@@ -53,6 +53,9 @@ _ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expand
 _KEYS_AFTER = select(judgments.c.key).where(
     judgments.c.key.in_(bindparam("keys", expanding=True)), judgments.c.id > bindparam("number")
 )
+_JUDGMENTS = NumberedRows(select(judgments), judgments.c.id)
+_VERDICTS = NumberedRows(select(verdicts), verdicts.c.judgment_id)
+_REASONS = NumberedRows(select(verdicts.c.judgment_id, verdicts.c.criterion, verdicts.c.reason), verdicts.c.judgment_id)
 _GIVEN = verdicts.c.outcome.in_(GIVEN_NAMES)
 _SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
 _WHOLE = select(judgments.c.key).where(
@@ -236,18 +239,16 @@ class Ledger:
         found: dict[int, Judgment] = {}
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(numbers):
-                rows = connection.execute(select(judgments).where(among(judgments.c.id, part))).all()
+                rows = _JUDGMENTS.of(connection, part)
                 found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
         return found
 
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
         """Return why verdicts of judgments, by number, are missing, by number and criterion."""
         found: dict[tuple[int, str], str] = {}
-        columns = verdicts.c
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks(numbers):
-                query = select(columns.judgment_id, columns.criterion, columns.reason).where(among(columns.judgment_id, part))
-                found |= {(row[0], row[1]): row[2] for row in connection.execute(query).all()}
+                found |= {(row.judgment_id, row.criterion): row.reason for row in _REASONS.of(connection, part)}
         return found
 
     def last_judged(self, run_id: str, others: Sequence[int] = ()) -> dict[str, datetime]:
@@ -360,7 +361,7 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
     """Read judgments with their verdicts from rows, in order."""
     said: dict[int, list[Verdict]] = {}
     for part in chunks([row.id for row in rows]):
-        for row in connection.execute(select(verdicts).where(among(verdicts.c.judgment_id, part))).all():
+        for row in _VERDICTS.of(connection, part):
             said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     names = rows[0]._fields if rows else ()
     found = (dict(zip(names, row, strict=True)) for row in rows)
@@ -420,6 +421,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in connection.execute(select(verdicts).where(among(verdicts.c.judgment_id, [one["id"] for one in rows]))):
+    for row in _VERDICTS.of(connection, [one["id"] for one in rows]):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]

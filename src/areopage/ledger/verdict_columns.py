@@ -1,11 +1,13 @@
 """The verdicts of a run as arrays, read from the columns of judgments and verdicts without their texts.
 
-A million verdicts are read in a few seconds and take some hundred megabytes while they are matched with their cases.
+A million verdicts are read in a few seconds, and take some hundred megabytes while they are matched with their cases.
+Whole numbers and numbers have 32 bits where these hold all of them: sums are taken of more bits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from queue import SimpleQueue
 
 import numpy as np
 from msgspec import Struct, field, structs
@@ -17,9 +19,7 @@ from areopage.ledger.column_reading import (
     KINDS_OF_VERDICT,
     OF_JUDGMENT,
     OF_VERDICT,
-    Judgments,
     Kinds,
-    Verdicts,
     Where,
     blocks_of,
     judgments_in,
@@ -27,12 +27,23 @@ from areopage.ledger.column_reading import (
     verdicts_in,
 )
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.key_digests import digests_of
-from areopage.ledger.number_columns import Column, Keys, Numbers, joined, key_column, taken
+from areopage.ledger.key_digests import KeptKeys, digests_of
+from areopage.ledger.number_columns import Column, GrowingColumn, GrowingTable, Keys, Numbers, key_column, narrowed, taken
 from areopage.ledger.records import Judgment
 from areopage.ledger.rows import chunks
 from areopage.ledger.store import Ledger
-from areopage.ledger.valid_judgments import Flags, Judged, VerdictKind, Wanted, judged, match
+from areopage.ledger.valid_judgments import (
+    Flags,
+    Judged,
+    ValidPlaces,
+    VerdictKind,
+    add_judgments,
+    add_verdicts,
+    judged,
+    tables,
+    together,
+    verdict_rows,
+)
 from areopage.scoring.outcome import Scored, outcome_name
 
 
@@ -89,7 +100,8 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
         readings: by number.
     """
     kinds = {kind: number for number, kind in enumerate(verdicts.kinds)}
-    kind, score, mass, written = (np.array(some) for some in (verdicts.kind, verdicts.score, verdicts.mass, verdicts.written))
+    kind = np.array(verdicts.kind)
+    score, mass, written = (np.array(some, dtype=np.float64) for some in (verdicts.score, verdicts.mass, verdicts.written))
     for row in np.flatnonzero(np.isin(verdicts.judgment, list(readings))).tolist():
         before, judgment = verdicts.kinds[kind[row]], readings[int(verdicts.judgment[row])]
         outcome = next(one.outcome for one in judgment.verdicts if one.criterion == before.criterion)
@@ -103,7 +115,7 @@ def with_readings(verdicts: VerdictColumns, readings: Mapping[int, Judgment]) ->
 
 
 class CaseKeys(Struct, frozen=True, kw_only=True):
-    """The keys of the judgments on cases: `key[n]` is that of a judgment on the case at `position[n]`."""
+    """The keys of the judgments on some cases: `key[n]` is that of a judgment on the case at `position[n]`."""
 
     position: Numbers
     key: Keys
@@ -118,99 +130,144 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
     return int(different) < int(known)
 
 
-def linked_keys(ledger: Ledger, run_id: str) -> CaseKeys:
-    """The keys that are linked to the answers of a run's cases."""
+def linked_keys(ledger: Ledger, run_id: str) -> Iterator[CaseKeys]:
+    """The keys that are linked to the answers of a run's cases, in portions."""
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        position, key = links_of(connection, run_id)
-    return CaseKeys(position=position, key=key)
+        for position, key in links_of(connection, run_id):
+            yield CaseKeys(position=position, key=key)
 
 
-def joined_keys(parts: Sequence[CaseKeys]) -> CaseKeys:
-    """The keys of several portions."""
-    every = [CaseKeys(position=np.zeros(0, dtype=np.int64), key=key_column(())), *parts]
-    return CaseKeys(position=np.concatenate([one.position for one in every]), key=np.concatenate([one.key for one in every]))
+class _Kinds(Struct):
+    """The kinds of what is read."""
 
-
-class _Read(Struct):
-    """What is read from the ledger, part by part."""
-
-    verdicts: list[Verdicts] = []
-    judgments: list[Judgments] = []
     of_verdict: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_VERDICT))
     of_judgment: Kinds = field(default_factory=lambda: Kinds(KINDS_OF_JUDGMENT))
 
-    def judged(self) -> Judged:
-        """All of it."""
-        return judged(self.judgments, self.verdicts, self.of_judgment, self.of_verdict)
 
-
-def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], CaseKeys]) -> VerdictColumns:
+def read_verdicts(ledger: Ledger, run_id: str, wanted: Callable[[], Iterable[CaseKeys]]) -> VerdictColumns:
     """Read the valid verdicts under the keys of a run's cases, in order of cases.
 
     The valid judgment of a key is as in `Ledger.judgments`, but for one rule: where the run itself has a whole one, those of
     other runs do not count. The judgments of the run are read in one go; others are looked up where it has none, or no whole one.
 
     Args:
-        wanted: returns these keys; called in another thread while verdicts and judgments are read.
+        wanted: returns these keys in portions; called in another thread while verdicts and judgments are read.
     """
-    read = _Read()
+    kinds, asked = _Kinds(), SimpleQueue[_Asked | None]()
     with ThreadPoolExecutor(2, thread_name_prefix="columns") as pool:
-        keys = pool.submit(_wanted, wanted)
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
-            blocks = list(blocks_of(connection, run_id))
-            judgments = pool.submit(_judgments_in, ledger, blocks, read.of_judgment)
-            read.verdicts += [verdicts_in(connection, where, read.of_verdict) for where in blocks]
-        asked, places = keys.result()
-        read.judgments += judgments.result()
-    every = read.judged()
-    of_run = every.number
-    found = match(places, every)
-    if (lacking := np.unique(asked.key[found.lacking]).tolist()) and _read_elsewhere(ledger, run_id, lacking, read):
-        every = read.judged()
-        found = match(places, every)
-    order = np.argsort(found.position, kind="stable")
-    at, place = found.row[order], found.place[order]
+        keys = pool.submit(_ask, wanted, asked)
+        every = _read_run(ledger, run_id, kinds, pool)
+        found = _found(every, iter(asked.get, None))
+        keys.result()
+    place, position = found.place, found.position
+    elsewhere: Numbers = np.zeros(0, dtype=np.int64)
+    if found.keys and (others := _read_elsewhere(ledger, run_id, sorted(set(found.keys)), kinds)) is not None:
+        every, moved = together(every, others)
+        there, elsewhere = place >= 0, others.number
+        place[there] = moved[place[there]]
+        place[found.lacking] = ValidPlaces(every).of(digests_of(key_column(found.keys)))
+    every = every.without_digests()
+    del found
+    return _columns(every, place, position, elsewhere)
+
+
+def _columns(every: Judged, place: Numbers, position: Numbers, elsewhere: Numbers) -> VerdictColumns:
+    """The verdicts of judgments under keys, in order of cases.
+
+    Args:
+        place: of each judgment, −1 where there is none.
+        position: of the case.
+    """
+    if (place < 0).any():
+        place, position = place[place >= 0], position[place >= 0]
+    if (position[1:] < position[:-1]).any():
+        order = narrowed(np.argsort(position, kind="stable"))
+        place, position = place[order], position[order]
+    at, place, position = verdict_rows(place, position, every)
     return VerdictColumns(
-        position=found.position[order],
+        position=position,
         judgment=every.number[place],
         kind=every.kind[at],
         kinds=every.kinds,
         **dict(zip(OF_VERDICT, (taken(column, at) for column in every.of_verdict), strict=True)),
         **dict(zip(OF_JUDGMENT, (taken(column, place) for column in every.numbers), strict=True)),
-        elsewhere=np.setdiff1d(every.number, of_run, assume_unique=True) if every.number is not of_run else of_run[:0],
+        elsewhere=elsewhere,
     )
 
 
-def _judgments_in(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds) -> list[Judgments]:
+class _Asked(Struct, frozen=True):
+    """A portion of the keys of cases."""
+
+    position: Numbers
+    keys: KeptKeys
+
+
+class _Found(Struct, frozen=True):
+    """The places of the judgments under the keys of cases, −1 where there is none, and the positions of the cases.
+
+    `keys` are those without a whole judgment, at the rows `lacking`.
+    """
+
+    position: Numbers
+    place: Numbers
+    lacking: Numbers
+    keys: list[str]
+
+
+def _ask(wanted: Callable[[], Iterable[CaseKeys]], asked: "SimpleQueue[_Asked | None]") -> None:
+    """Put the keys of cases into a queue, and None in the end."""
+    try:
+        for some in wanted():
+            asked.put(_Asked(narrowed(some.position), KeptKeys(some.key)))
+    finally:
+        asked.put(None)
+
+
+def _found(every: Judged, asked: Iterable[_Asked]) -> _Found:
+    """Look up keys, portion by portion: what is told of all of them takes more memory than what is told of judgments."""
+    valid, found, keys = ValidPlaces(every), GrowingTable(2, len(every.number)), list[str]()
+    rows, lacking = 0, GrowingColumn()
+    for some in asked:
+        every_key = some.keys.whole()
+        place = valid.of(digests_of(every_key))
+        found.add(some.position, place)
+        lacks = place < 0
+        lacks[~lacks] = ~every.is_whole[place[~lacks]]
+        places = np.flatnonzero(lacks)
+        keys += [key.decode() for key in every_key[places].tolist()]
+        lacking.add(rows + places)
+        rows += len(place)
+    position, place = found.whole()
+    return _Found(position, place, lacking.whole(), keys)
+
+
+def _read_run(ledger: Ledger, run_id: str, kinds: _Kinds, pool: ThreadPoolExecutor) -> Judged:
+    """Read the judgments of a run, in this thread and another one."""
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        return [judgments_in(connection, where, kinds) for where in blocks]
+        count, blocks = blocks_of(connection, run_id)
+        judgments, verdicts = tables(count)
+        reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
+        for where in blocks:
+            add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
+    reading.result()
+    return judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
 
 
-def _wanted(wanted: Callable[[], CaseKeys]) -> tuple[CaseKeys, Wanted]:
-    keys = wanted()
-    digest = digests_of(keys.key)
-    return keys, Wanted(keys.position, digest, np.argsort(digest.first))
-
-
-def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[bytes], read: _Read) -> bool:
-    """Add the judgments of other runs under some keys to what is read; return whether there are any."""
-    judgments: list[Judgments] = []
-    verdicts: list[Verdicts] = []
+def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table: GrowingTable) -> None:
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
-        for some in chunks([key.decode() for key in lacking]):
+        for where in blocks:
+            add_judgments(table, judgments_in(connection, where, kinds))
+
+
+def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], kinds: _Kinds) -> Judged | None:
+    """The judgments of other runs under some keys; None where there are none."""
+    judgments, verdicts = tables()
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        for some in chunks(lacking):
             where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
-            found = judgments_in(connection, where, read.of_judgment)
+            found = judgments_in(connection, where, kinds.of_judgment)
             if len(found.number):
-                judgments.append(found)
-                verdicts.append(verdicts_in(connection, where, read.of_verdict))
-    if judgments:
-        numbers = joined([one.number for one in judgments])
-        read.verdicts = [*(_without(some, numbers) for some in read.verdicts), *verdicts]  # some lie between those of the run
-        read.judgments += judgments
-    return bool(judgments)
-
-
-def _without(verdicts: Verdicts, judgments: Numbers) -> Verdicts:
-    kept = np.flatnonzero(~np.isin(verdicts.judgment, judgments))
-    numbers = tuple(taken(column, kept) for column in verdicts.numbers)
-    return Verdicts(judgment=verdicts.judgment[kept], kind=verdicts.kind[kept], numbers=numbers)
+                add_judgments(judgments, found)
+                add_verdicts(verdicts, verdicts_in(connection, where, kinds.of_verdict))
+    others = judged(judgments, verdicts, kinds.of_judgment, kinds.of_verdict)
+    return others if len(others.number) else None

@@ -1,5 +1,6 @@
 """What a jury is worth: planted correlation, leniency, noise and redundancy are recovered; no more is said than the data tell."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from areopage.scoring.correlation import Column, Matrix
 from areopage.scoring.human_agreement import Rating
+from areopage.scoring.jury_worth import effective
 from areopage.scoring.jury_worth.alternative import EPSILON, alternative_test, corrected, worse_by
 from areopage.scoring.jury_worth.contributions import best_judge, judge_errors
 from areopage.scoring.jury_worth.effective import effective_judges, kish, most_judges
@@ -408,3 +410,18 @@ def test_a_judge_without_a_labelled_score_is_left_out() -> None:
     judges, ratings = asked(planted(30, 2))
     found = labelled_worth(judges | {"elsewhere": {"c9": {"other": 1.0}}}, ratings, SPAN)
     assert [one.judge for one in found.judges] == ["j0", "j1"]
+
+
+def test_resamples_of_a_large_jury_are_drawn_in_portions_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    items, resamples = 3_000, 400
+    table, whole = planted(items, 3, correlation=0.3), most_judges(planted(items, 3, correlation=0.3), resamples=resamples)
+    monkeypatch.setattr(effective, "_DRAWN_AT_ONCE", 10 * items)
+    tracemalloc.start()
+    try:
+        found, (_, peak) = most_judges(table, resamples=resamples), tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < items * resamples * 8 / 2  # all draws as numbers would take twice as much
+    assert found is not None and whole is not None
+    for name in ("value", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-9)

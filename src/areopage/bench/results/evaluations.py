@@ -1,6 +1,7 @@
 """The scores of a run's answers, as the ledger keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -15,6 +16,9 @@ from areopage.ledger.records import Evaluation, Judgment, Standing, StoredOutcom
 from areopage.ledger.store import Ledger
 from areopage.scoring.fold import RecordScores
 
+_STORED_AT_ONCE = 500
+"""Evaluations that are stored in one transaction: each holds the texts of its case, and the keys of its judgments."""
+
 
 def store_evaluations(view: RunView, ledger: Ledger) -> None:
     """Store a run's scores, their links to judgments and its outcome; replaces earlier ones.
@@ -22,11 +26,11 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
     Args:
         view: of the run as it was carried out, not of a variant.
     """
-    made = run_evaluations(view)
-    numbers = Answers(ledger).numbers([one.id for one, _ in made])
-    Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
-    links = [Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers]
-    Answers(ledger).append_judged(links)
+    every, stored = run_evaluations(view), Answers(ledger)
+    while made := list(islice(every, _STORED_AT_ONCE)):
+        numbers = stored.numbers([one.id for one, _ in made])
+        Evaluations(ledger).put([one for one, _ in made if one.id in numbers])
+        stored.append_judged([Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers])
     ledger.put_outcome(view.run.id, outcome_of_run(view))
 
 
@@ -37,24 +41,24 @@ def outcome_of_run(view: RunView) -> StoredOutcome:
     return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view, release))
 
 
-def run_evaluations(view: RunView) -> list[tuple[Evaluation, list[str]]]:
-    """The evaluations of a run's answers with their judgment keys.
+def run_evaluations(view: RunView) -> Iterator[tuple[Evaluation, list[str]]]:
+    """Make the evaluations of a run's answers, each with the keys of its judgments.
 
     Erased answers are included.
 
-    Cases alike to the letter share the target's answer.
+    Cases alike to the letter share the target's answer: the last of them counts.
     """
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
+    judged = [case_id for case_id in view.scores.criteria.case_ids if case_id in cases]
+    last = {view.answer_ids[case_id]: case_id for case_id in judged}
     view.judgments.expect(view.columns.passes.cases)
     unexamined = judges_unexamined(view.spec)
-    found: dict[str, tuple[Evaluation, list[str]]] = {}
-    for record in view.scores.records:
-        if record.case_id in cases:
-            own = view.judgments.of(record.case_id)
+    for case_id in judged:
+        if last[view.answer_ids[case_id]] == case_id:
+            own = view.judgments.of(case_id)
             judgments = {own[place].key: own[place] for place in sorted(own)}  # sums of floats depend on the order
-            made = _evaluation_of(view, record, cases[record.case_id], list(judgments.values()), unexamined)
-            found[made.id] = (made, list(judgments))
-    return list(found.values())
+            record = view.scores.records.of(case_id)
+            yield _evaluation_of(view, record, cases[case_id], list(judgments.values()), unexamined), list(judgments)
 
 
 def _evaluation_of(

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from math import isnan
 from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
-from areopage.digest import digest_of
+from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
 from areopage.ledger.access import Audit
 from areopage.ledger.labels import SAMPLE, ReviewQueue
@@ -18,6 +19,7 @@ from areopage.ledger.run_people import SignOffs, digest_of_signoff
 from areopage.ledger.store import Ledger
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.release import Release
+from areopage.scoring.score_columns import ScoreColumns
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -30,6 +32,7 @@ SPREAD = 0.4
 LONGEST_NAME = 128
 LONGEST_NOTE = 10_000
 _EXACT = 9  # decimals of scores that are signed: more depend on the order of a sum
+_ROWS_AT_ONCE = 10_000
 
 
 class Queued(Struct, frozen=True, kw_only=True):
@@ -154,12 +157,19 @@ def signed_state(view: RunView) -> SignedState:
 
 def results_digest(view: RunView, release: Release | None) -> str:
     """The digest of a run's scores, failures and release verdict, which a sign-off names."""
-    scores = [
-        (score.case_id, score.criterion, score.applies, None if score.score is None else round(score.score, _EXACT))
-        for score in view.scores.criteria
-    ]
-    final = view.scores.tree.score
-    return digest_of([view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release])
+    final, scores = view.scores.tree.score, _signed_scores(view.scores.criteria)
+    return digest_of_list(
+        [view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release]
+    )
+
+
+def _signed_scores(scores: ScoreColumns) -> Iterator[tuple[str, str, bool, float | None]]:
+    """The case, criterion, applicability and score of each row, as they are signed."""
+    columns = (scores.case, scores.criterion, scores.cells.applies, scores.cells.score)
+    for start in range(0, len(scores), _ROWS_AT_ONCE):
+        rows = zip(*(some[start : start + _ROWS_AT_ONCE].tolist() for some in columns), strict=True)
+        for case, criterion, applies, score in rows:
+            yield scores.cases[case], scores.criteria[criterion], applies, None if isnan(score) else round(score, _EXACT)
 
 
 class SignedRun(Struct, frozen=True, kw_only=True):

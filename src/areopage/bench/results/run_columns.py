@@ -15,6 +15,7 @@ from areopage.criteria.scopes import WHOLE
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.results import JudgeHealth
+from areopage.ledger.valid_judgments import VerdictKind
 from areopage.ledger.verdict_columns import VerdictColumns
 from areopage.locales import Note
 from areopage.models.call_notes import ANSWERED_BY, NOT_SENT
@@ -22,7 +23,9 @@ from areopage.scoring.outcome import OUTCOME_NAMES
 from areopage.scoring.pass_columns import CODES, NOT_APPLICABLE, NOT_MADE, Flags, PassColumns
 from areopage.scoring.score_columns import ScoreColumns
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.integer[Any]]
+
+_AT_ONCE = 100_000  # verdicts whose places are looked up together
 
 
 class RunColumns(Struct, frozen=True, kw_only=True):
@@ -31,24 +34,19 @@ class RunColumns(Struct, frozen=True, kw_only=True):
     Args:
         passes: all that are planned.
         judgment: the number of the judgment of each pass; 0 where there is none. Rows × judges × passes.
-        verdicts: those of planned passes.
-        judge: of each verdict, by its place among the judges.
+        kinds: those of the run's verdicts.
+        addressing: the positions of the cases that address the judge, by the signs in their judgments.
     """
 
     passes: PassColumns
     judgment: Numbers
-    verdicts: VerdictColumns
-    judge: Numbers
+    kinds: tuple[VerdictKind, ...]
+    addressing: frozenset[int]
 
     def rows_of(self, position: int) -> slice:
         """The rows of a case, by its position in the run."""
         case = self.passes.case
         return slice(int(np.searchsorted(case, position)), int(np.searchsorted(case, position, side="right")))
-
-    def addressing(self) -> set[int]:
-        """The positions of the cases that address the judge, by the signs in their judgments."""
-        marked = np.array([bool(signs_in(kind.steps)) for kind in self.verdicts.kinds], dtype=bool)
-        return set(self.verdicts.position[marked[self.verdicts.kind]].tolist()) if marked.any() else set()
 
     def call_notes(self) -> Iterator[Note]:
         """Remarks on the judges' calls: the options that were not sent, and who answered behind a gateway."""
@@ -60,7 +58,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
     def _noted(self, begin: str) -> list[tuple[str, tuple[str, ...]]]:
         """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
         found: dict[str, set[str]] = {}
-        for kind in self.verdicts.kinds:
+        for kind in self.kinds:
             for step in kind.steps:
                 if step.startswith(begin):
                     found.setdefault(kind.judge, set()).add(step.removeprefix(begin))
@@ -96,8 +94,12 @@ def _units(passes: PassColumns) -> Numbers:
 
 def run_columns(
     spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses, verdicts: VerdictColumns
-) -> RunColumns:
-    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges."""
+) -> tuple[RunColumns, VerdictColumns]:
+    """Arrange the planned passes of a run in order of cases, with their outcomes, and the pairs that a rule takes from judges.
+
+    Returns:
+        The columns, and the verdicts of planned passes.
+    """
     passes = _planned(spec, cases, turns, planned)
     criteria = {criterion: number for number, criterion in enumerate(passes.criteria)}
     judges = {judge: number for number, judge in enumerate(passes.judges)}
@@ -106,17 +108,38 @@ def run_columns(
         for kind in verdicts.kinds
     ]
     table = np.array(kinds, dtype=np.int32).reshape(-1, 5).T
-    criterion, judge, number, turn, code = (column[verdicts.kind] for column in table)
-    rows = _row_of(passes, verdicts.position, criterion, turn)
-    kept = (rows >= 0) & (criterion >= 0) & (judge >= 0) & (number >= 1)
-    kept[kept] = number[kept] <= passes.planned[rows[kept], judge[kept]]
-    at = (rows[kept], judge[kept], number[kept] - 1)
-    passes.outcome[at], passes.score[at] = code[kept], verdicts.score[kept]
-    judgment = np.zeros(passes.outcome.shape, dtype=np.int64)
-    judgment[at] = verdicts.judgment[kept]
-    current = judgment[at] == verdicts.judgment[kept]  # a later judgment on the same place counts
-    places = np.flatnonzero(kept)[current]
-    return RunColumns(passes=passes, judgment=judgment, verdicts=verdicts.rows(places), judge=judge[places])
+    cells = _cells_of(passes, verdicts, table)
+    kept = np.flatnonzero(cells >= 0)
+    at, judgments = cells[kept], verdicts.judgment[kept]
+    passes.outcome.ravel()[at], passes.score.ravel()[at] = table[4][verdicts.kind[kept]], verdicts.score[kept]
+    judgment = np.zeros(passes.outcome.shape, dtype=judgments.dtype)
+    judgment.ravel()[at] = judgments
+    current = judgment.ravel()[at] == judgments  # a later judgment on the same place counts
+    own = verdicts.rows(kept[current])
+    return RunColumns(passes=passes, judgment=judgment, kinds=own.kinds, addressing=_addressing(own)), own
+
+
+def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
+    marked = np.array([bool(signs_in(kind.steps)) for kind in verdicts.kinds], dtype=bool)
+    return frozenset(verdicts.position[marked[verdicts.kind]].tolist()) if marked.any() else frozenset()
+
+
+def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.int32]) -> NDArray[np.intp]:
+    """The place of each verdict among all cells of passes; −1 where none is planned.
+
+    Args:
+        kinds: criterion, judge, pass and turn of each kind of verdict, a row each.
+    """
+    found, rows = np.empty(len(verdicts.kind), dtype=np.intp), _PlannedRows.of(passes, int(kinds[3].max(initial=0)))
+    judges, most = passes.outcome.shape[1:]
+    for start in range(0, len(found), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        criterion, judge, number, turn = (column[verdicts.kind[some]] for column in kinds[:4])
+        row = rows.find(verdicts.position[some], criterion, turn)
+        kept = (row >= 0) & (criterion >= 0) & (judge >= 0) & (number >= 1)
+        kept[kept] = number[kept] <= passes.planned[row[kept], judge[kept]]
+        found[some] = np.where(kept, (row * judges + judge) * most + number - 1, -1)
+    return found
 
 
 def _planned(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns, planned: RunPasses) -> PassColumns:
@@ -180,47 +203,70 @@ def _plan_items(
         counts[row, judge] = planned.of(cases[case].case.id, ids[criterion], spec.judges[judge], turn)
 
 
-def _row_of(passes: PassColumns, position: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The row of each place; −1 where none is planned."""
-    turns = int(max(passes.turn.max(initial=0), turn.max(initial=0))) + 1
+class _PlannedRows(Struct, frozen=True):
+    """The rows in which judges are asked, in the order of `keys`, the numbers of their places."""
 
-    def numbered(case: NDArray[Any], of: NDArray[Any], at: NDArray[Any]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = (case.astype(np.int64) * len(passes.criteria) + of) * turns + at
+    keys: NDArray[np.int64]
+    rows: NDArray[np.intp]
+    criteria: int
+    turns: int
+
+    @classmethod
+    def of(cls, passes: PassColumns, last_turn: int) -> "_PlannedRows":
+        """Args:
+        last_turn: that is looked for.
+        """
+        criteria, turns = len(passes.criteria), max(int(passes.turn.max(initial=0)), last_turn) + 1
+        rows = np.flatnonzero(~passes.by_rule)
+        keys = _place_keys(passes.case[rows], passes.criterion[rows], passes.turn[rows], criteria, turns)
+        order = np.argsort(keys)
+        return cls(keys[order], rows[order], criteria, turns)
+
+    def find(self, case: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32]) -> NDArray[np.intp]:
+        """The row of each place; −1 where none is planned."""
+        wanted = _place_keys(case, criterion, turn, self.criteria, self.turns)
+        at = np.searchsorted(self.keys, wanted)
+        there = at < len(self.keys)
+        there[there] = self.keys[at[there]] == wanted[there]
+        found = np.full(len(wanted), -1, dtype=np.intp)
+        found[there] = self.rows[at[there]]
         return found
 
-    judged = np.flatnonzero(~passes.by_rule)
-    own = numbered(passes.case[judged], passes.criterion[judged], passes.turn[judged])
-    order = np.argsort(own)
-    own, judged = own[order], judged[order]
-    wanted = numbered(position, criterion, turn)
-    at = np.searchsorted(own, wanted)
-    there = at < len(own)
-    there[there] = own[at[there]] == wanted[there]
-    found = np.full(len(wanted), -1, dtype=np.intp)
-    found[there] = judged[at[there]]
+
+def _place_keys(
+    case: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32], criteria: int, turns: int
+) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = (case.astype(np.int64) * criteria + criterion) * turns + turn
     return found
 
 
-def run_health(spec: RunSpec, columns: RunColumns, outliers: Mapping[str, int]) -> tuple[JudgeHealth, ...]:
+def run_health(
+    spec: RunSpec, passes: PassColumns, verdicts: VerdictColumns, outliers: Mapping[str, int]
+) -> tuple[JudgeHealth, ...]:
     """Each judge's health over a run.
 
     Args:
+        verdicts: of planned passes.
         outliers: how often each stood apart, by its name.
     """
-    return tuple(_judge_health(judge, place, columns, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges))
+    return tuple(
+        _judge_health(judge, place, passes, verdicts, outliers.get(judge.name, 0)) for place, judge in enumerate(spec.judges)
+    )
 
 
-def _judge_health(judge: Judge, place: int, columns: RunColumns, outliers: int) -> JudgeHealth:
-    planned = int(columns.passes.planned[:, place].sum())
-    counts = np.bincount(columns.passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
+def _judge_health(judge: Judge, place: int, passes: PassColumns, verdicts: VerdictColumns, outliers: int) -> JudgeHealth:
+    planned = int(passes.planned[:, place].sum())
+    counts = np.bincount(passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
     outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-    verdicts, own = columns.verdicts, columns.judge == place
+    own = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
     calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
     masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
     expected = int(np.count_nonzero(own & ~np.isnan(verdicts.written)))
     repaired = [kind.repair for kind in verdicts.kinds]
     kinds = np.bincount(verdicts.kind[calls], minlength=len(repaired)).tolist()
-    prompt, completion = (np.nan_to_num(tokens[calls]) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens))
+    prompt, completion = (
+        np.nan_to_num(tokens[calls]).astype(np.float64) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens)
+    )
     return JudgeHealth(
         judge=judge.name,
         model=str(judge.reference),

@@ -18,8 +18,8 @@ from areopage.ledger.answers import Answers, AnswerState
 from areopage.ledger.records import Answer, Judgment
 from areopage.ledger.store import Ledger
 
-AT_ONCE = 100
-"""Cases whose judgments are read together where one case after the other is asked for."""
+AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
+"""Cases whose judgments are read together where one case after the other is asked for, and about how many these may be."""
 HELD = 6_000
 """A run of at most so many judgments is read once: its files and pages ask for each of them several times."""
 
@@ -180,14 +180,20 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         """The judgments on a case."""
         if case_id not in self._held:
             at = self._order.get(case_id)
-            following = [case_id] if at is None else [one for one in self._expected[at : at + AT_ONCE] if one not in self._held]
-            read = dict(self._read(following))
-            self._held = self._held | read if self._is_small else read
+            portion = [case_id] if at is None else self._expected[at : at + self._at_once]
+            following = [one for one in portion if one not in self._held]
+            if not self._is_small:
+                self._held = {}
+            self._held |= self._read(following)
         return self._held[case_id]
 
     @cached_property
     def _is_small(self) -> bool:
         return len(self) <= HELD
+
+    @cached_property
+    def _at_once(self) -> int:
+        return max(1, min(AT_ONCE, JUDGMENTS_AT_ONCE * len(self._positions) // max(1, len(self))))
 
     def expect(self, case_ids: Sequence[str]) -> None:
         """Say in which order cases will be asked for, so that those that follow each other are read together."""
@@ -196,8 +202,8 @@ class RunJudgments(Mapping[PassKey, Judgment]):
     def numbered(self) -> Iterator[tuple[str, int, Judgment]]:
         """Every judgment with a case that it is on, and its number."""
         cases = self._columns.passes.cases
-        for start in range(0, len(cases), AT_ONCE):
-            own = {case_id: self._numbers(case_id) for case_id in cases[start : start + AT_ONCE]}
+        for start in range(0, len(cases), self._at_once):
+            own = {case_id: self._numbers(case_id) for case_id in cases[start : start + self._at_once]}
             held = self._ledger.judgments_numbered([number for some in own.values() for number in some])
             for case_id, numbers in own.items():
                 yield from ((case_id, number, held[number]) for number in numbers)

@@ -38,7 +38,6 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.verdict_columns import (
     CaseKeys,
     VerdictColumns,
-    joined_keys,
     linked_keys,
     read_verdicts,
     shares_answers,
@@ -55,7 +54,7 @@ from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
 
-_CALLS_AT_ONCE = 50_000
+_CALLS_AT_ONCE = 5_000
 RECORDED = "dataset"
 """The source of answers that come with the dataset."""
 
@@ -307,8 +306,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def addressing(self) -> tuple[str, ...]:
         """The ids of the cases that address the judge, by the signs in their judgments."""
-        marked = self.columns.addressing()
-        return tuple(item.case.id for position, item in enumerate(self.items) if position in marked)
+        return tuple(item.case.id for position, item in enumerate(self.items) if position in self.columns.addressing)
 
 
 def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None) -> RunView:
@@ -329,10 +327,10 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
         linked = run.finished_at is not None and run.outcome is not None and not shares_answers(ledger, run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
     verdicts = read_verdicts(ledger, run.id, lambda: _keys(ledger, run, stored, answers, cases))
-    columns, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
+    columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
-        columns, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, with_readings(verdicts, reread))
+        columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, with_readings(verdicts, reread))
     broken = broken_off(answers.answers, answers.responses) if answers.are_conversations else frozenset[str]()
     scores, counted = _counted(spec, cases, columns, broken)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
@@ -348,7 +346,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
         scores=scores,
         coverage=run_coverage(spec, selected_judgments(spec, cases, turns), tree.scored, tree.not_applicable, passes),
         sources=_scores_by_source(spec, cases, counted),
-        health=run_health(spec, columns, scores.consistency.outliers_by_judge),
+        health=run_health(spec, columns.passes, own, scores.consistency.outliers_by_judge),
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
@@ -362,24 +360,24 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
     )
 
 
-def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> CaseKeys:
+def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> Iterator[CaseKeys]:
     """The keys of the judgments that a run rests on: those that it links to its answers, or those of its planned calls.
 
     The keys of erased answers' judgments are random: they are found by their links.
     """
     if answers.linked:
-        return linked_keys(ledger, run.id)
+        yield from linked_keys(ledger, run.id)
+        return
     positions = {item.case.id: position for position, item in enumerate(cases)}
-    parts: list[CaseKeys] = []
     calls = planned_calls(stored, answers.judged)
     while some := [(positions[call.case.id], call.key) for call in islice(calls, _CALLS_AT_ONCE)]:
         place, key = zip(*some, strict=True)
-        parts.append(CaseKeys(position=np.array(place, dtype=np.int64), key=key_column(key)))
+        yield CaseKeys(position=np.array(place, dtype=np.int32), key=key_column(key))
     if answers.erased:
-        links = linked_keys(ledger, run.id)
-        kept = np.isin(links.position, [positions[case_id] for case_id in answers.erased])
-        parts.append(CaseKeys(position=links.position[kept], key=links.key[kept]))
-    return joined_keys(parts)
+        erased = [positions[case_id] for case_id in answers.erased]
+        for links in linked_keys(ledger, run.id):
+            kept = np.isin(links.position, erased)
+            yield CaseKeys(position=links.position[kept], key=links.key[kept])
 
 
 def _arranged(
@@ -390,18 +388,18 @@ def _arranged(
     answers: RunAnswers,
     cases: Sequence[RunCase],
     verdicts: VerdictColumns,
-) -> tuple[RunColumns, JudgedTurns, RunPasses]:
-    """The passes of a run with their outcomes."""
+) -> tuple[RunColumns, VerdictColumns, JudgedTurns, RunPasses]:
+    """The passes of a run with their outcomes, and the verdicts of planned passes."""
     told = [(cases[position].case.id, turn) for position, turn in verdicts.turns()] if answers.erased else []
     by_turn = any(criterion.scope == "turn" for criterion in spec.criteria)
     turns = JudgedTurns(cases, answers.responses if by_turn else {}, answers.erased, told)
     if stored.adaptive is None:
-        return run_columns(spec, cases, turns, RunPasses(), verdicts), turns, RunPasses()
-    every = run_columns(stored, cases, turns, RunPasses(), verdicts)
+        return *run_columns(spec, cases, turns, RunPasses(), verdicts), turns, RunPasses()
+    every, _ = run_columns(stored, cases, turns, RunPasses(), verdicts)
     judgments = dict(RunJudgments(ledger, every).items())
     places = call_places(stored, answers.judged)
     planned = stored_passes(ledger, run, stored, cases, places, judgments, answers.erased, answers.ids)
-    return run_columns(spec, cases, turns, planned, verdicts), turns, planned
+    return *run_columns(spec, cases, turns, planned, verdicts), turns, planned
 
 
 def _read_again(

@@ -13,6 +13,7 @@ judges sum to 0 on each unit, so that their mean correlation is about −1/(N �
 over directions shows which judges err together beyond what all have in common, and gives an upper limit; see `most_judges`.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import log, sqrt, tanh
 from typing import NamedTuple
@@ -35,6 +36,7 @@ _EDGE = 1e-6  # correlations are kept so far from their ends, where z is infinit
 _LEAST_NOISE = 0.05  # of the judges' mean noise: a judge's own noise is not taken as smaller
 _MOST_LOST = 0.1  # of the resamples may be without a value
 _UNSEEN = 0.3  # the weight of the unseen item
+_DRAWN_AT_ONCE = 3_000_000  # items that resamples draw: 24 MB
 _HIDDEN = 0.1  # of a judge's error variance must be its own, beside people's noise
 
 
@@ -84,7 +86,7 @@ def effective_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int 
         return None
     noise, known = _label_noise(table)
     sums = _Sums.of(table.errors, table, noise)
-    draws = _draws(table.size, resamples, seed)
+    draws = [portion.copy() for portion in _draws(table.size, sums.parts.shape[1], resamples, seed)]
     judges, enough = len(table.judges), _different(table) >= FEWEST_DIFFERENT
     freedom = len(table.items) - np.unique(table.criteria).size if enough else 0
     correlation = _z_estimate(sums.found(draws, subtract=False), judges, table.size, freedom)
@@ -126,10 +128,20 @@ def _label_noise(table: JuryTable) -> tuple[Column, int]:
     return noise, np.unique(table.items[twice]).size
 
 
-def _draws(items: int, resamples: int, seed: int) -> Matrix:
-    """How often each resample draws each item: resamples × items."""
-    drawn: Matrix = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), resamples).astype(np.float64)
-    return drawn
+def _draws(items: int, sums: int, resamples: int, seed: int) -> Iterator[Matrix]:
+    """How often each resample draws each item, resamples × items: in portions, of which each is written over by the next.
+
+    Args:
+        sums: how many sums are made of each resample.
+    """
+    generator, chances = np.random.default_rng(seed), np.full(items, 1 / items)
+    step = max(1, min(BATCH_CELLS // sums, _DRAWN_AT_ONCE // items))
+    drawn = np.empty((min(step, resamples), items))
+    for start in range(0, resamples, step):
+        portion = drawn[: resamples - start]
+        for row in portion:
+            row[:] = generator.multinomial(items, chances)
+        yield portion
 
 
 class _Found(NamedTuple):
@@ -158,21 +170,19 @@ class _Sums(NamedTuple):
     def of(cls, values: Matrix, table: JuryTable, noise: Column) -> "_Sums":
         judges, criteria = values.shape[1], int(table.criteria.max()) + 1
         centred = values - np.nanmean(values, axis=0)  # for the digits of the sums of squares
-        columns: list[Matrix] = []
-        for left, right in combinations(range(judges), 2):
+        pairs = list(combinations(range(judges), 2))
+        parts = np.zeros((table.size, len(pairs), criteria, 6))
+        for pair, (left, right) in enumerate(pairs):
             first, second = centred[:, left], centred[:, right]
             both = ~np.isnan(first) & ~np.isnan(second)
             terms = np.stack([np.ones(len(both)), first, second, first**2, second**2, first * second], axis=1)
-            terms = np.where(both[:, None], terms, 0.0)
-            by_criterion = np.zeros((table.size, criteria, 6))
-            np.add.at(by_criterion, (table.items, table.criteria), terms)
-            columns.append(by_criterion)
-        parts = np.stack(columns, axis=1).reshape(table.size, -1)
+            terms[~both] = 0.0
+            np.add.at(parts[:, pair], (table.items, table.criteria), terms)
         told = summed(np.stack([np.ones(len(noise)), noise], axis=1), table.items, table.size)
         worst = float(np.nanmax(np.abs(centred)))
         units = np.bincount(table.criteria, minlength=criteria) / table.size
         shared = np.multiply.outer(units, [1.0, worst, worst, worst**2, worst**2, worst**2]).ravel()
-        return cls(parts, np.tile(shared, len(columns)), told, judges, criteria)
+        return cls(parts.reshape(table.size, -1), np.tile(shared, len(pairs)), told, judges, criteria)
 
     def moments(self, drawn: Matrix) -> Matrix:
         """Of each sample and pair: both variances and the covariance, within criteria.
@@ -208,21 +218,19 @@ class _Sums(NamedTuple):
         found: Column = np.where(enough, values.sum(axis=1) / np.maximum(pairs, 1), np.nan)
         return found
 
-    def found(self, draws: Matrix, *, subtract: bool) -> _Found:
+    def found(self, draws: Sequence[Matrix], *, subtract: bool) -> _Found:
         """The mean correlation of two judges, in all samples that its interval needs.
 
         Args:
-            draws: how often each resample draws each item: resamples × items.
+            draws: how often each resample draws each item: portions of resamples × items.
         """
-        step = max(1, BATCH_CELLS // self.parts.shape[1])
-        some = [draws[at : at + step] for at in range(0, len(draws), step)]
         parts, noise = self.parts.sum(axis=0), self.noise.sum(axis=0)
         seen, unseen = self.correlations(
             np.stack([parts, parts + _UNSEEN * self.shared]), np.stack([noise, noise]), subtract=subtract
         )
         return _Found(
             value=float(seen),
-            draws=np.concatenate([self.correlations(one @ self.parts, one @ self.noise, subtract=subtract) for one in some]),
+            draws=np.concatenate([self.correlations(one @ self.parts, one @ self.noise, subtract=subtract) for one in draws]),
             left_out=self.correlations(parts - self.parts, noise - self.noise, subtract=subtract),
             shared=float(unseen),
         )
@@ -285,14 +293,8 @@ def most_judges(table: JuryTable, *, resamples: int = RESAMPLES, seed: int = 0) 
         return None
     sums = _Sums.of(table.scores, table, np.zeros(len(table.items)))
     value = _limits(_covariances(sums.moments(sums.parts.sum(axis=0, keepdims=True)), len(table.judges)))[0]
-    draws = _draws(table.size, resamples, seed)
-    step = max(1, BATCH_CELLS // sums.parts.shape[1])
-    found = np.concatenate(
-        [
-            _limits(_covariances(sums.moments(draws[at : at + step] @ sums.parts), len(table.judges)))
-            for at in range(0, len(draws), step)
-        ]
-    )
+    draws = _draws(table.size, sums.parts.shape[1], resamples, seed)
+    found = np.concatenate([_limits(_covariances(sums.moments(some @ sums.parts), len(table.judges))) for some in draws])
     low, high = np.quantile(found, [0.025, 0.975])
     return Estimate(value=float(value), low=float(low), high=float(high))
 
