@@ -130,7 +130,9 @@ def readers(browser: "Browser") -> "dict[str, Page]":
 
 @pytest.fixture
 def page(readers: "dict[str, Page]", language: str) -> "Iterator[Page]":
-    """A page for readers of a language, which knows nothing of the test before."""
+    """A page for readers of a language on a wide screen, which knows nothing of the test before."""
+    readers[language].set_viewport_size({"width": 1280, "height": 900})
+    readers[language].emulate_media(color_scheme="light", reduced_motion="reduce")
     yield readers[language]
     readers[language].evaluate("localStorage.clear(); sessionStorage.clear()")
     readers[language].context.clear_cookies()

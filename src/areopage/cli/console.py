@@ -34,9 +34,12 @@ def plain_table(*headings: str, figures: Sequence[str] = ()) -> Table:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table without blanks at the ends of its lines."""
+    """Print a table without blanks at the ends of its lines; all lines at once, which takes less time."""
+    shown: list[Segment] = []
     for line in console.render_lines(table, pad=False):
         while line and not line[-1].text.strip():
             line.pop()
-        ends = [Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
-        console.print(Segments([*line[:-1], *ends, Segment.line()]), end="")
+        shown += line[:-1]
+        shown += [Segment(one.text.rstrip(), one.style) for one in line[-1:]]
+        shown.append(Segment.line())
+    console.print(Segments(shown), end="")
