@@ -227,6 +227,7 @@ def _go_on(
             with ended_like_ctrl_c(), progress(spec, spent) as display:
                 observers = Observers([display, log, PreparingTheEnd(spec.language)])
                 open_calls = carry_on_part(run, spec, ledger, observers, folder, budget=limit)
+                ledger.engine.dispose()  # the calls' connections hold pages and statements; others are opened
                 give_back()
                 view = settle(run, open_calls, ledger)
             write_files(view, folder, log)
