@@ -1,5 +1,6 @@
 """Threads of long commands share one pool of memory, and numbers need no threads of their own."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -33,6 +34,32 @@ def test_threads_share_one_pool_of_memory() -> None:
         pytest.skip("the system's library is not glibc")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("Arena ") == 1
+
+
+FREED = """
+import resource
+from pathlib import Path
+from areopage.cli.memory import give_back, share_one_pool
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+share_one_pool()
+texts, last = [bytes(4_000) for _ in range(20_000)], bytes(4_000)
+texts.clear()
+before = resident()
+give_back()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc only")
+def test_free_memory_below_a_block_in_use_goes_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        pytest.skip("the system's library is not glibc")
+    assert int(done.stdout) > 40_000_000
 
 
 ALGEBRA = """

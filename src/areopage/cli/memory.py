@@ -6,6 +6,7 @@ allocate at a time anyway. A large block goes back to the system by default, whi
 
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 _ARENA_MAX, _MMAP_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -4, -3, -1
 """The numbers of the options in glibc's `malloc.h`."""
@@ -27,14 +28,27 @@ def keep_large_blocks() -> None:
     _set({_ARENA_MAX: 1, _MMAP_MAX: 0, _TRIM_THRESHOLD: _NEVER})
 
 
+def give_back() -> None:
+    """Return what is free in the pool to the system, for what follows takes memory of its own; without effect without glibc."""
+    if (library := _library("malloc_trim")) is not None:
+        library.malloc_trim(0)
+
+
 def _set(options: Mapping[int, int]) -> None:
+    if (library := _library("mallopt")) is not None:
+        for option, value in options.items():
+            library.mallopt(option, value)
+
+
+def _library(function: str) -> Any:
+    """The system's library, where it is glibc and has a function; else None."""
     if sys.platform != "linux":
-        return
+        return None
     import ctypes
 
     try:
-        set_option = ctypes.CDLL(None).mallopt
+        library = ctypes.CDLL(None)
+        getattr(library, function)
     except (OSError, AttributeError):  # another library
-        return
-    for option, value in options.items():
-        set_option(option, value)
+        return None
+    return library

@@ -14,8 +14,10 @@ from areopage.app.config import find_config
 from areopage.bench.execution.start import (
     begin_run,
     carry_on,
+    carry_on_part,
     prepare_benchmark,
     reopen_run,
+    settle,
     unfinished_run,
 )
 from areopage.bench.planning.budget import budget_of, spent_by
@@ -29,7 +31,7 @@ from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.memory import share_one_pool
+from areopage.cli.memory import give_back, share_one_pool
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted
@@ -223,7 +225,11 @@ def _go_on(
             log.write("WARNING", str(remark))
         try:
             with ended_like_ctrl_c(), progress(spec, spent) as display:
-                view = carry_on(run, spec, ledger, Observers([display, log, PreparingTheEnd(spec.language)]), folder, limit)
+                observers = Observers([display, log, PreparingTheEnd(spec.language)])
+                open_calls = carry_on_part(run, spec, ledger, observers, folder, budget=limit)
+                ledger.engine.dispose()  # the calls' connections hold pages and statements; others are opened
+                give_back()
+                view = settle(run, open_calls, ledger)
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
