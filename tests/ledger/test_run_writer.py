@@ -12,7 +12,7 @@ from sqlalchemy import text
 from areopage.errors import StorageError
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.records import Answer, Judgment, Run
-from areopage.ledger.run_writer import AT_ONCE, TURNS, RunWriter
+from areopage.ledger.run_writer import AT_ONCE, WITHIN, RunWriter
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.new_ledger import new_ledger_file
@@ -39,11 +39,6 @@ def stored(ledger: Ledger, keys: Sequence[str]) -> set[str]:
 def commits(ledger: Ledger) -> int:
     with ledger.engine.connect() as connection:
         return int(connection.execute(text("SELECT count(*) FROM chain")).scalar_one())
-
-
-async def turns(number: int) -> None:
-    for _ in range(number):
-        await asyncio.sleep(0)
 
 
 def test_records_are_on_disk_once_they_are_flushed(ledger: Ledger, judgment: Make) -> None:
@@ -84,18 +79,16 @@ def test_a_caller_is_told_once_its_records_are_on_disk(ledger: Ledger, judgment:
     assert told == [("a", {"a"}), ("b", {"b"}), ("c", {"c"})]
 
 
-def test_the_loop_commits_to_a_file_within_a_few_turns_and_together_what_came_meanwhile(
-    ledger_file: Path, judgment: Make
-) -> None:
+def test_the_loop_commits_to_a_file_soon_and_together_what_came_meanwhile(ledger_file: Path, judgment: Make) -> None:
     with Ledger.open(ledger_file) as ledger:
 
         async def run() -> None:
-            before = commits(ledger)
+            before, last = commits(ledger), asyncio.Event()
             async with RunWriter(ledger, "judgments") as writer:
-                for number in range(TURNS):
+                for number in range(AT_ONCE - 2):
                     writer.write_soon([judgment(f"k{number}")])
-                    await turns(1)
-                await turns(1)
+                writer.write_soon([judgment("last")], settled=last.set)
+                await asyncio.wait_for(last.wait(), PATIENCE)
                 assert commits(ledger) == before + 1
 
         asyncio.run(run())
@@ -125,13 +118,14 @@ def test_while_another_process_writes_the_loop_goes_on_and_nothing_is_lost(ledge
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
                     for key in keys:
                         writer.write_soon([judgment(key)])
-                        await turns(TURNS + 1)  # the loop turns: it waits for nobody
+                        await asyncio.sleep(2 * WITHIN)  # the loop turns: it waits for nobody
                     assert stored(ledger, keys) == set()
                     connection.rollback()
                 await asyncio.wait_for(writer.flush(), PATIENCE)
                 assert stored(ledger, keys) == set(keys)
-                writer.write_soon([judgment("after")])
-                await turns(TURNS + 1)
+                after = asyncio.Event()
+                writer.write_soon([judgment("after")], settled=after.set)
+                await asyncio.wait_for(after.wait(), PATIENCE)
                 assert stored(ledger, ["after"]) == {"after"}
 
         asyncio.run(run())

@@ -23,8 +23,8 @@ from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import begins_at_once, unpooled
 
-TURNS = 10
-"""Turns of the event loop that records wait for others: each commit has a cost of its own. Their calls keep their places."""
+WITHIN = 0.001
+"""Seconds that records wait for others: each commit has a cost of its own. Their calls keep their places."""
 THREAD_WITHIN = 0.004
 """Seconds that records wait for others in the thread."""
 AT_ONCE = 24
@@ -56,7 +56,7 @@ class RunWriter:
         self._connection: Connection | None = None
         self._waiting: list[_Given] = []
         self._count = 0
-        self._turn: asyncio.Handle | None = None
+        self._timer: asyncio.Handle | None = None
         self._fault: BaseException | None = None
         self._owner: asyncio.Task[object] | None = None
         self._file = _identity(ledger)
@@ -95,8 +95,8 @@ class RunWriter:
         self._count += len(records)
         if self._count >= AT_ONCE:
             self._commit()
-        elif self._turn is None:
-            self._wait(TURNS)
+        elif self._timer is None:
+            self._timer = self._loop.call_later(WITHIN, self._commit)
 
     async def flush(self) -> None:
         """Wait until all records so far are on disk.
@@ -122,18 +122,11 @@ class RunWriter:
         if self._fault is not None:
             raise self._fault
 
-    def _wait(self, turns: int) -> None:
-        """Commit after so many turns of the event loop: in each it takes the answers that have come."""
-        if turns:
-            self._turn = asyncio.get_running_loop().call_soon(self._wait, turns - 1)
-        else:
-            self._commit()
-
     def _commit(self) -> None:
         """Commit what waits, or let the thread do it."""
-        if self._turn is not None:
-            self._turn.cancel()
-        given, self._waiting, self._turn, self._count = self._waiting, [], None, 0
+        if self._timer is not None:
+            self._timer.cancel()
+        given, self._waiting, self._timer, self._count = self._waiting, [], None, 0
         if not given or self._fault is not None:
             return
         try:
