@@ -56,7 +56,7 @@ class RunWriter:
         self._connection: Connection | None = None
         self._waiting: list[_Given] = []
         self._count = 0
-        self._timer: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._fault: BaseException | None = None
         self._owner: asyncio.Task[object] | None = None
         self._file = _identity(ledger)
