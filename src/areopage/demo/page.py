@@ -56,7 +56,7 @@ def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
     made = Notice(
         title=locale.say("tour_made_title"),
         blocks=(
-            Paragraph(text=locale.say("tour_made", seconds=locale.number(shown.seconds, 0))),
+            Paragraph(text=locale.say("tour_made", time=locale.span(shown.seconds))),
             Paragraph(text=locale.say("tour_made_files")),
         ),
     )
