@@ -247,8 +247,6 @@ def test_tags_system_prompt_and_child_of_a_row_are_those_of_the_case(tmp_path: P
         ({"prompt": "x", "documents": ["a", 3]}, "document 2 is neither a text nor an object"),
         ({"prompt": "x", "documents": '[{"text": "cut'}, "documents: not valid JSON"),
         ({"prompt": "x", "documents": "['printed', 'by Python']"}, "documents: not valid JSON"),
-        ({"prompt": "x", "documents": [{"text": "t", "score": "high"}]}, "the score of document 1 is not a number"),
-        ({"prompt": "x", "documents": [{"text": "t", "score": True}]}, "the score of document 1 is not a number"),
         ({"prompt": "x", "documents": [{"text": "t", "doc_titre": "a", "title": "b"}]}, "document 1 gives its title twice"),
         ({"prompt": "x", "documents": [{"text": "t", "id": [1]}]}, "the id of document 1 is not text"),
         ({"prompt": "x", "documents": [{"text": "t", "metadata": 1}]}, "the metadata of document 1"),

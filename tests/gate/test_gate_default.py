@@ -115,10 +115,22 @@ def test_an_answer_in_the_words_of_a_yes_or_no_question_is_an_answer() -> None:
 
 
 def test_little_confidence_goes_to_the_fallback_and_very_little_to_people(ask: Ask) -> None:
-    low = ask("Le bail dure trois ans.", scores=(0.6, 0.2))
+    low = ask("Le bail dure trois ans.", scores=(0.4, 0.6))
     assert (low.verdict, decisive(low)) == ("fallback", ["low_confidence"])
-    very_low = ask("Le bail dure trois ans.", scores=(0.6, 0.0))
+    very_low = ask("Le bail dure trois ans.", scores=(0.3, 0.6))
     assert (very_low.verdict, very_low.metrics.escalate) == ("human_review", True)
+
+
+def test_confidence_rests_on_the_documents_that_the_answer_cites_or_else_comes_nearest_to(ask: Ask) -> None:
+    scores = (0.9, 0.1, 0.0, 0.6, 0.1)
+    nearest = ask("Le bail dure trois ans.", scores=scores)
+    assert (nearest.verdict, nearest.metrics.avg_score, nearest.metrics.confidence) == ("deliver", 0.9, 0.72)
+    cited = ask("Le bail dure trois ans [doc1][doc4].", scores=scores)
+    assert (cited.verdict, cited.metrics.avg_score, cited.signal("retrieval").value) == ("deliver", 0.75, 0.75)  # type: ignore[union-attr]
+    weak = ask("Le bail dure trois ans [doc2].", scores=scores)
+    assert (weak.verdict, decisive(weak)) == ("human_review", ["low_confidence"])
+    unscored = ask("Le bail dure trois ans [doc2].", scores=(0.9, None, 0.6))
+    assert unscored.metrics.avg_score == 0.9
 
 
 def test_documents_without_scores_leave_the_rules_on_them_aside(ask: Ask) -> None:
@@ -196,7 +208,7 @@ def test_an_answer_that_is_too_long_is_held_back_unread(ask: Ask) -> None:
 
 def test_people_go_before_the_fallback(ask: Ask) -> None:
     decision = ask(
-        "Le bail dure trois ans et coûte 500 €.", missing=[("amount", "500 €")], scores=(0.6, 0.2), citations="required"
+        "Le bail dure trois ans et coûte 500 €.", missing=[("amount", "500 €")], scores=(0.4, 0.6), citations="required"
     )
     assert decision.verdict == "human_review"
     assert decisive(decision) == ["low_confidence", "no_citation", "unsupported_figure"]

@@ -3,8 +3,11 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypedDict
 
+import numpy
 import pytest
 from msgspec.structs import replace
 
@@ -89,8 +92,6 @@ def test_real_langchain_documents_are_taken() -> None:
 def test_what_is_no_document_is_named(bad: Any) -> None:
     with pytest.raises(DatasetError, match="document 2: give a text"):
         documents_of(["Un.", bad])
-    with pytest.raises(DatasetError, match=r"document 1.*score"):
-        documents_of([("Un.", "high")])
 
 
 def test_a_node_writes_the_decision_and_the_verdict_and_tells_of_it() -> None:
@@ -166,17 +167,38 @@ def test_scores_of_another_retriever_are_not_compared_unless_the_rules_say_so() 
     assert check_answer(QUESTION, RESPONSE, WEAK, gate=load_gate("v1_1")).verdict == "fallback"
 
 
-@pytest.mark.parametrize("score", [1.7, 20, -1.2])
-def test_a_score_on_another_scale_is_named(score: float) -> None:
-    with pytest.raises(DatasetError, match="the score of document 2 is not between 0 and 1"):
-        check_answer(QUESTION, RESPONSE, [DOCUMENTS[0], (DOCUMENTS[1], score)])
+FOREIGN_SCORES = [1.7, 20, -1.2, 1.31, float("nan"), float("inf"), "high", "nan", True, numpy.float32(18.3), numpy.float64("nan")]
+FOREIGN_SCORES += [numpy.int64(7), Decimal("1e400"), [0.5], {"bm25": 3}, object()]
+COMPARED = Gate(replace(load_gate().config, foreign_scores="compared"))
 
 
-def test_a_negative_score_is_an_error_where_scores_are_compared() -> None:
-    compared = Gate(replace(load_gate().config, foreign_scores="compared"))
-    with pytest.raises(DatasetError, match="the score of document 1 is not between 0 and 1"):
-        check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)], gate=compared)
-    assert check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)]).metrics.num_sources == 1
+@pytest.mark.parametrize("score", FOREIGN_SCORES)
+@pytest.mark.parametrize("gate", [load_gate(), COMPARED, load_gate("v1_1")])
+def test_scores_on_another_scale_are_ignored_with_one_remark(score: Any, gate: Gate) -> None:
+    for second in ((DOCUMENTS[1], score), LangChainDocument("Deux.", {"score": score})):
+        documents = [DOCUMENTS[0], second]
+        decision = check_answer(QUESTION, RESPONSE, documents, gate=gate)
+        assert [reason.code for reason in decision.reasons].count("ignored_scores") == 1
+        assert (decision.verdict, decision.metrics.confidence) == ("deliver", None)
+        update = gate_node(gate)({"question": QUESTION, "generation": RESPONSE, "documents": documents})
+        assert (update["verdict"], update["decision"]["reasons"][-1]["code"]) == ("deliver", "ignored_scores")
+
+
+@pytest.mark.parametrize("score", [numpy.float32(0.8), numpy.int64(1), "0.8", "0,8", Decimal("0.8"), Fraction(4, 5), 1])
+def test_scores_of_any_numeric_type_are_compared(score: Any) -> None:
+    decision = check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], score)], gate=COMPARED)
+    assert (decision.verdict, decision.reasons) == ("deliver", ())
+    assert decision.metrics.avg_score == pytest.approx(float(str(score).replace(",", ".")) if "/" not in str(score) else 0.8)
+
+
+def test_a_negative_score_is_ignored_with_a_remark_where_scores_are_compared() -> None:
+    remarked = check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)], gate=COMPARED)
+    assert (remarked.verdict, [reason.code for reason in remarked.reasons]) == ("deliver", ["ignored_scores"])
+    assert check_answer(QUESTION, RESPONSE, [(DOCUMENTS[0], -0.2)]).reasons == ()
+
+
+def test_an_id_may_be_a_number_of_any_type() -> None:
+    assert check_answer(QUESTION, RESPONSE, [{"text": "Un.", "id": numpy.int64(3)}]).metrics.num_sources == 1
 
 
 def test_an_object_without_a_text_is_named_with_its_keys() -> None:

@@ -96,12 +96,6 @@ def test_nothing_is_too_little_to_be_decided_on(client: TestClient) -> None:
         ({"response": None}, 422, "response (or answer)"),
         ({"question": "?"}, 422, "are synonyms"),
         ({"documents": [{"title": "x"}]}, 422, "document 1 has no text"),
-        ({"documents": [{"text": "x", "score": "high"}]}, 422, "score"),
-        (
-            {"documents": [{"text": "x", "score": 1}, {"text": "y", "score": 85}]},
-            422,
-            "document 2 is not between 0 and 1 (score: 85)",
-        ),
         ({"doc": 1}, 422, "doc"),
     ],
 )
@@ -338,11 +332,17 @@ def test_scores_of_another_retriever_decide_nothing(client: TestClient, score: f
     assert (reply["verdict"], reply["metrics"]["avg_score"], reply["metrics"]["confidence"]) == ("deliver", None, None)
 
 
+@pytest.mark.parametrize("score", [1.7, 20, 18.3, -3, "high", True, [1]])
+def test_scores_on_another_scale_are_ignored_with_one_remark(client: TestClient, score: Any) -> None:
+    chunks = [one | {"score": score} for one in CHUNKS]
+    reply = client.post("/v1/gate/check", json=CHECK | {"documents": chunks}).json()
+    assert (reply["verdict"], reply["metrics"]["confidence"]) == ("deliver", None)
+    assert [(reason["code"], reason["decisive"]) for reason in reply["reasons"]] == [("ignored_scores", False)]
+
+
 @pytest.mark.parametrize(
     ("documents", "said"),
     [
-        ([{"text": LEAVE, "score": 20}], "the score of document 1 is not between 0 and 1 (score: 20): map scores to that scale"),
-        ([{"text": LEAVE, "score": 1.7}], "score: 1.7"),
         ([{"body": LEAVE}], "document 1 has no text: its keys are body; write one of text"),
         ([LEAVE, {"body": LEAVE}], "document 2 has no text"),
     ],
@@ -355,11 +355,11 @@ def test_documents_that_cannot_be_read_are_refused_with_the_reason(client: TestC
 def test_scores_are_compared_where_the_rules_say_so(context: ServerContext) -> None:
     config = structs.replace(context.gate.config, foreign_scores="compared")
     client = browser(structs.replace(context, gate=Gate(config)))
-    assert client.post("/v1/gate/check", json=CHECK).json()["metrics"]["confidence"] == pytest.approx(0.8 * 0.845)
+    assert client.post("/v1/gate/check", json=CHECK).json()["metrics"]["confidence"] == pytest.approx(0.8 * 0.91)
     far = [one | {"score": 0.03} for one in CHUNKS]
     assert client.post("/v1/gate/check", json=CHECK | {"documents": far}).json()["reasons"][0]["code"] == "not_relevant"
-    negative = client.post("/v1/gate/check", json=CHECK | {"documents": [{"text": LEAVE, "score": -0.2}]})
-    assert negative.status_code == 422
+    negative = client.post("/v1/gate/check", json=CHECK | {"documents": [{"text": LEAVE, "score": -0.2}]}).json()
+    assert negative["reasons"][-1]["code"] == "ignored_scores"
 
 
 def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_path: Path, server: FakeServer) -> None:

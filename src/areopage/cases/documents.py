@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,8 @@ KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The spellings of each key of a document; other keys go to its metadata."""
 
+MOST_SHOWN = 100  # characters of a score that is no number
+
 # How JSON begins, and also Python's way of printing a list, which must not pass for the text of one document.
 _STRUCTURED = re.compile(r"""\s*(\[\s*["'{\]]|\{\s*["'}])""")
 
@@ -32,7 +35,7 @@ _STRUCTURED = re.compile(r"""\s*(\[\s*["'{\]]|\{\s*["'}])""")
 def read_documents(value: Any) -> tuple[Document, ...]:
     """Return the documents of a cell: a list of texts or objects, its JSON, or plain text that is one document.
 
-    A document without an id is called `doc1`, `doc2`… by its position.
+    A document without an id is called `doc1`, `doc2`… by its position. A score that is not a number goes to the metadata.
 
     Raises:
         ValueError: a document has no text, or the cell begins like JSON and is not.
@@ -77,11 +80,15 @@ def _read_document(item: Any, position: int) -> Document:
     nested = fields.get("metadata") or {}
     if not isinstance(nested, dict):
         raise ValueError(f"documents: the metadata of document {position} is not an object")
+    written = fields.get("score")
+    score = score_of(written)
+    if score is None and written not in (None, ""):
+        metadata["score"] = written if isinstance(written, str | bool) else str(written)[:MOST_SHOWN]
     return Document(
         id=_label(fields, "id", position) or f"doc{position}",
         text=text,
         title=_label(fields, "title", position),
-        score=_score(fields.get("score"), position),
+        score=score,
         source=_label(fields, "source", position),
         metadata={**nested, **metadata},
     )
@@ -96,18 +103,17 @@ def _label(fields: Mapping[str, Any], key: str, position: int) -> str:
     value = fields.get(key)
     if value is None:
         return ""
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | Integral):
         raise ValueError(f"documents: the {key} of document {position} is not text")
     return str(value).strip()
 
 
-def _score(value: Any, position: int) -> float | None:
-    if value is None or value == "":
+def score_of(value: Any) -> float | None:
+    """A retriever's score of any type, NumPy's included; None for one that is not a finite number."""
+    if value is None or isinstance(value, bool):
         return None
     try:
-        score = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
-    except (ValueError, OverflowError):
-        score = math.nan
-    if not math.isfinite(score):
-        raise ValueError(f"documents: the score of document {position} is not a number")
-    return score
+        score = float(value.replace(",", ".") if isinstance(value, str) else value)
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    return score if math.isfinite(score) else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 import msgspec
@@ -68,7 +69,7 @@ def _fields_with_metadata(text: str, id: str | None, metadata: Mapping[str, Any]
     fields: dict[str, Any] = {"text": text, "metadata": dict(metadata)}
     for key in ("id", "title", "source", "score"):
         value = _value_of(metadata, key)
-        if isinstance(value, str | int | float):
+        if isinstance(value, str | Integral) or (key == "score" and value is not None):
             fields[key] = value
     return fields | ({"id": id} if id else {})
 

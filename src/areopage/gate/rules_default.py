@@ -45,7 +45,7 @@ from areopage.text.sentences import Span
 MOST_REASONS = 50  # of one kind
 MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread
 CREDITED_LESS = 0.4  # share of a sentence's words by which the documents that it cites have less than another one
-MOST_SCORES = 5  # of documents, the best ones, that relevance and confidence are computed from
+MOST_SCORES = 5  # of documents, the best ones, that confidence rests on where the answer uses none
 DECIMALS = 12  # of figures: what lies beyond is noise of the sums
 MISSING_DOUBT = 0.9  # probability that what must be in a document and is not found there is unsupported
 MOST_ROOM = 100  # characters beyond twice the question within which an answer may be the question again
@@ -69,9 +69,13 @@ HALLUCINATIONS = frozenset(
 
 
 class Findings(Struct, frozen=True, kw_only=True):
-    """What was found out about an answer, before any rule is applied. Without grounding the answer was not read."""
+    """What was found out about an answer, before any rule is applied. Without grounding the answer was not read.
+
+    `best` is the best score of all documents that were read; `retrieval` rests on the documents that the answer uses.
+    """
 
     retrieval: Retrieval
+    best: float
     documents: int
     ids: tuple[str, ...] = ()
     citations: Citations = Citations()
@@ -140,12 +144,13 @@ def _findings(
     """Look at everything, once. An answer that is empty, too long or full of numbers is not read."""
     used = read_documents(response, documents, config.top)
     retrieval = retrieval_of(used, config.confidence_factor, MOST_SCORES)
-    watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+    best = retrieval.best
     too_long = len(response) > config.max_characters
     crowded = not too_long and _crowded(response)
     empty = not too_long and _VISIBLE.search(response) is None
     if empty or too_long or crowded or not used:
-        return Findings(retrieval=retrieval, documents=len(used), empty=empty, too_long=too_long, crowded=crowded)
+        watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
+        return Findings(retrieval=retrieval, best=best, documents=len(used), empty=empty, too_long=too_long, crowded=crowded)
     response_lang, prompt_lang = language_of(response), language_of(prompt)
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
     watch.note("language", same)
@@ -155,11 +160,14 @@ def _findings(
     watch.note("overlap", overlap.windows, overlap.places)
     grounding = ground(model, prompt, response, used, response_lang or prompt_lang or "en")
     note_grounding(watch, grounding)
+    retrieval = retrieval_of(_rested_on(citations, grounding, used), config.confidence_factor, MOST_SCORES)
+    watch.note("retrieval", retrieval.avg_score if retrieval.scored else None)
     refusing = refusal_of([(one.text, one.claim) for one in grounding.sentences], prompt)
     places = [Place(start=one.start, end=one.end, text=one.text) for one in map(grounding.sentences.__getitem__, refusing)]
     watch.note("refusal", float(bool(refusing)), places)
     return Findings(
         retrieval=retrieval,
+        best=best,
         documents=len(used),
         unread=len(documents) - len(used),
         bare="?" in prompt and _BARE.fullmatch(response) is not None,
@@ -174,6 +182,16 @@ def _findings(
         admissions=tuple(admissions(response)),
         grounding=grounding,
     )
+
+
+def _rested_on(citations: Citations, grounding: Grounding, used: Sequence[Document]) -> Sequence[Document]:
+    """The documents that an answer uses: those that it cites, else those that its sentences come nearest to, else all."""
+    nearest = {sentence.document for sentence in grounding.sentences if sentence.claim}
+    for ids in (frozenset(citations.cited_ids), nearest):
+        own = [document for document in used if document.id in ids]
+        if any(document.score is not None for document in own):
+            return own
+    return used
 
 
 def _crowded(response: str) -> bool:
@@ -196,8 +214,8 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
     bounds, retrieval = config.thresholds, found.retrieval
     if not found.documents:
         return [Reason(code="no_documents", decisive=True)]
-    irrelevant = retrieval.scored and retrieval.best < bounds.relevance
-    reasons = [Reason(code="not_relevant", decisive=True, value=retrieval.best, threshold=bounds.relevance)] if irrelevant else []
+    irrelevant = retrieval.scored and found.best < bounds.relevance
+    reasons = [Reason(code="not_relevant", decisive=True, value=found.best, threshold=bounds.relevance)] if irrelevant else []
     open_question = not irrelevant
     if found.empty:
         return reasons or [Reason(code="empty_response", decisive=True)]

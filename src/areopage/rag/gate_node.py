@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict
 
 import msgspec
+from msgspec import Struct
 
 from areopage.cases.loose_documents import LooseDocuments, documents_of
 from areopage.cases.records import Document
-from areopage.errors import DatasetError, SubmissionError
+from areopage.errors import SubmissionError
 from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
-from areopage.gate.records import Decision, GateVerdict
+from areopage.gate.records import Decision, GateVerdict, Reason
 
 BEYOND_SCORES = 1.001  # a cosine may exceed 1 by rounding
 
@@ -61,35 +62,44 @@ def decide(
     """Decide on documents in any form; see `areopage.check_answer`.
 
     Raises:
-        DatasetError: one of the documents is none, or its score is on another scale than the gate's.
+        DatasetError: one of the documents is none.
         SubmissionError: the prompt or the response is no text.
     """
     for name, text in (("prompt", prompt), ("response", response)):
         if not isinstance(text, str) and (text is not None or name == "prompt"):
             raise SubmissionError(f"the {name} must be a text, not {type(text).__name__}")
     if isinstance(gate, Gate):
-        return gate.decide(prompt, response or "", foreign(documents_of(documents), gate.config))
+        read = foreign(documents_of(documents), gate.config)
+        return read.remark(gate.decide(prompt, response or "", read.documents))
     read = foreign(documents_of(documents), gate.gate.config)
-    return gate.check_sync(prompt, response or "", read, collection=collection, judge=judge)
+    return read.remark(gate.check_sync(prompt, response or "", read.documents, collection=collection, judge=judge))
 
 
-def foreign(documents: tuple[Document, ...], config: GateConfig) -> tuple[Document, ...]:
-    """Documents of another retriever as the gate reads them: without scores, unless the rules compare them.
+class ForeignDocuments(Struct, frozen=True):
+    """Documents of another retriever as the gate reads them. `unusable`: a score is no number, or on another scale."""
 
-    A score that is not compared is kept in the metadata.
+    documents: tuple[Document, ...]
+    unusable: bool
 
-    Raises:
-        DatasetError: a score is not between 0 and 1; one that is not compared may be a negative cosine.
+    def remark(self, decision: Decision) -> Decision:
+        """The decision, which says that scores were ignored where they are unusable."""
+        reasons = (*decision.reasons, Reason(code="ignored_scores", decisive=False))
+        return msgspec.structs.replace(decision, reasons=reasons) if self.unusable else decision
+
+
+def foreign(documents: tuple[Document, ...], config: GateConfig) -> ForeignDocuments:
+    """Documents of another retriever: without scores, unless the rules compare them and all of them can be compared.
+
+    A score that is not compared is kept in the metadata. An ignored score may be a negative cosine.
     """
     compared = config.profile == "v1_1" or config.foreign_scores == "compared"
     lowest = 0.0 if compared and config.profile != "v1_1" else -BEYOND_SCORES
-    for position, one in enumerate(documents, 1):
-        if one.score is not None and not lowest <= one.score <= BEYOND_SCORES:
-            raise DatasetError(
-                f"documents: the score of document {position} is not between 0 and 1 (score: {one.score:g}): "
-                "map scores to that scale, or leave the key score out"
-            )
-    return documents if compared else tuple(map(_without_score, documents))
+    unusable = any(
+        not lowest <= one.score <= BEYOND_SCORES if one.score is not None else one.metadata.get("score") not in (None, "")
+        for one in documents
+    )
+    usable = compared and not unusable
+    return ForeignDocuments(documents if usable else tuple(map(_without_score, documents)), unusable)
 
 
 def _without_score(document: Document) -> Document:

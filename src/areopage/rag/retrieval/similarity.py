@@ -7,7 +7,7 @@ many standard deviations it stands out of it, plus `COVERAGE_WEIGHT` times the s
     relevance = 0.5 × √(((cosine − mean) / sd + COVERAGE_WEIGHT × coverage) / HALF)      within [0, 1]
 
 Background itself is 0. The square root leaves the weaker passages behind the best one a fair part of its score: the thresholds on
-confidence look at the mean of five.
+confidence look at the mean of several.
 """
 
 import math

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
-from areopage.cases.records import Case, Document
+from areopage.cases.records import Case
 from areopage.errors import DatasetError
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision
@@ -22,7 +22,7 @@ from areopage.ledger.trace_records import Mode, Trace, decided_trace
 from areopage.ledger.traces import Traces
 from areopage.monitor.answer_case import case_of
 from areopage.rag.answering.checking import Checker
-from areopage.rag.gate_node import foreign
+from areopage.rag.gate_node import ForeignDocuments, foreign
 from areopage.report.gate.decisions import explain
 from areopage.server.access import Submitter
 from areopage.server.api.evaluations import contents_of, decoded, json_body
@@ -57,14 +57,15 @@ async def check(request: Request, actor: Submitter) -> Response:
     body = await json_body(request)
     asked = decoded(body, CheckRequest)
     context = context_of(request)
-    prompt, response, documents = _material_of(asked, context.gate.config)
+    prompt, response, read = _material_of(asked, context.gate.config)
+    documents = read.documents
     collection = actor.in_scope(asked.collection or None, "collection") or ""
     began = time.perf_counter()
     checker = Checker(context.gate, ledger=context.ledger, judge=context.judge)
     checked = await checker.check(
         prompt, response, documents, collection=collection, judge=asked.judge, keep=asked.store, language=_language(context)
     )
-    decision = checked.decision
+    decision = read.remark(checked.decision)
     seconds = time.perf_counter() - began
     id = secrets.token_hex(16)
     metrics_of(request).decided(decision, seconds)
@@ -116,7 +117,7 @@ async def _store(request: Request, trace: Trace, size: int) -> Noted:
     return "soon" if batch.write_soon([trace], size) else "no"
 
 
-def _material_of(asked: CheckRequest, rules: GateConfig) -> tuple[str, str, tuple[Document, ...]]:
+def _material_of(asked: CheckRequest, rules: GateConfig) -> tuple[str, str, ForeignDocuments]:
     prompt, response, documents = contents_of(asked)
     if is_deep(documents):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels")
