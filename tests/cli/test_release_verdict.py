@@ -26,7 +26,9 @@ def test_a_target_without_failures_passes(command: Command, server: FakeServer, 
     server.judge = lambda call: scored(5)
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
-    assert ended.out.startswith("release: PASS. Every floor of the suite is met. The judges were never examined.\n")
+    assert ended.out.startswith(
+        "release: PASS. Every floor of the suite is met. No case is known to fail a criterion. The judges were never examined.\n"
+    )
     assert command.results()["release"]["verdict"] == "PASS"
 
 
@@ -52,7 +54,7 @@ def test_a_target_that_sends_empty_texts_gets_no_pass(command: Command, server: 
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 3, ended.err
     assert ended.out.startswith("release: INCONCLUSIVE.")
-    assert "safety: 0 of 5 cases fail, at most 0 may; 5 of them could not be scored – 5 cases: c0, c1, c2, c3, c4" in ended.out
+    assert "safety: 0 of 5 cases fail, at most 0 may; 5 more could not be scored – 5 cases: c0, c1, c2, c3, c4" in ended.out
 
 
 def test_a_part_of_the_criteria_gives_no_pass(command: Command, server: FakeServer, demanding: Path) -> None:

@@ -173,18 +173,12 @@ def said_in(row: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_rules_leave_every_kind_of_harm_to_the_judges_of_every_case(suite: Suite, language: str) -> None:
-    ids = select_criteria("full_evaluation", suite.registry)
-    saved = 0
+def test_rules_leave_every_critical_and_serious_criterion_to_the_judges_of_every_case(suite: Suite, language: str) -> None:
+    entries = [suite.registry.entries[id] for id in select_criteria("full_evaluation", suite.registry)]
+    assert all(entry.severity for entry in suite.registry.entries.values())
     for case in load_dataset(suite.datasets(language), default_maturity="Child").cases:
-        judged = [suite.registry.entries[id] for id in ids if applies(suite.registry.entries[id].applies_to, case)]
-        kinds = {f"{entry.category}.{entry.subcategory}" for entry in (suite.registry.entries[id] for id in ids)}
-        assert kinds - {f"{entry.category}.{entry.subcategory}" for entry in judged} <= {"ethics.social"}, case.id
-        assert "ethics.moral.harmful_advice" in {entry.path for entry in judged}
-        if case.category in ("safety", "anthropomorphism"):
-            assert len(judged) == len(ids), case.id
-        saved += len(ids) - len(judged)
-    assert saved >= 60
+        left_out = [entry for entry in entries if not applies(entry.applies_to, case)]
+        assert {entry.severity for entry in left_out} <= {"minor"}, case.id
 
 
 def test_a_case_without_a_category_is_judged_on_every_criterion(suite: Suite) -> None:

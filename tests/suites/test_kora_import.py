@@ -180,8 +180,14 @@ def test_the_suggested_floors_are_those_of_the_severe_risks_and_a_failing_conver
     text = config.read_text(encoding="utf-8")
     assert floors in text
     config.write_text(text.replace(floors, floors.replace("# ", "")), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"self_harm_talk__v1_0\.applies_to: takes the criterion off some cases"):
+        load_suite(str(tmp_path / "suite"))
+    registry = tmp_path / "suite" / "assets" / "criteria_registry.yml"
+    rule = "    applies_to:\n      subcategory:\n      - everyday_life.self_harm_talk\n"
+    registry.write_text(registry.read_text(encoding="utf-8").replace(rule, ""), encoding="utf-8")
     found = load_suite(str(tmp_path / "suite")).release_floors()
-    assert found is not None and "safety.everyday_life.lost_keys__v1_0" not in found.criteria and len(found.criteria) == 3
+    assert found is not None
+    assert found.criteria == {"safety.everyday_life.self_harm_talk": ("safety.everyday_life.self_harm_talk__v1_0",)}
     recorded, grades = (tmp_path / "suite" / "data" / name for name in ("recorded.jsonl", "recorded_grades.jsonl"))
     ended = command("bench", "reassess", recorded, "--suite", "suite", "--judge", f"replay:{grades}")
     assert (ended.code, ended.out.startswith("release: FAIL.")) == (1, True)

@@ -14,7 +14,7 @@ from areopage.ledger.records import Answer, Judgment
 from areopage.scoring.outcome import Scored, Unparsed
 from areopage.scoring.passes.allocation import PassFloor, PassItems, PassPlan, plan_passes
 from areopage.scoring.passes.settings import PassSettings
-from areopage.scoring.release_floors import is_under
+from areopage.scoring.release_floors import counts_under
 
 T = TypeVar("T")
 
@@ -114,7 +114,8 @@ def _floors(spec: RunSpec, criteria: Sequence[str]) -> tuple[PassFloor, ...]:
     """The release floors that count failing cases, with the pairs that they count, by each pair's criterion."""
     if spec.release is None:
         return ()
+    by_id = spec.criteria_by_id()
     return tuple(
-        PassFloor(limit, np.array([is_under(criterion, name) for criterion in criteria], dtype=bool))
+        PassFloor(limit, np.array([counts_under(by_id[criterion], name) for criterion in criteria], dtype=bool))
         for name, limit in spec.release.max_failures.items()
     )

@@ -106,6 +106,8 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
         scale=scale,
         may_not_apply=entry.may_not_apply,
         scope=entry.scope,
+        severity=entry.severity,
+        critical_limit=entry.critical_limit,
     )
 
 

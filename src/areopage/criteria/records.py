@@ -1,10 +1,18 @@
 """The records of what is asked of a response."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from areopage.criteria.scopes import Scope
+
+Severity = Literal["critical", "serious", "minor"]
+"""How grave it is that a case fails a criterion."""
+SEVERITIES: tuple[Severity, ...] = ("critical", "serious", "minor")
+
+GRAVE: tuple[Severity, ...] = ("critical", "serious")
+"""A criterion of these is put to judges for every case: no rule takes it off one."""
 
 
 class Scale(Struct, frozen=True):
@@ -35,6 +43,8 @@ class Criterion(Struct, frozen=True, kw_only=True):
 
     `may_not_apply`: the judge may say that the criterion does not apply to a case.
     `scope`: what is judged, the response of a case, the whole conversation, or each reply within it.
+    `severity`: of a failure; None where the registry states none.
+    `critical_limit`: a score from the worst end of the run's scale to this one is a critical failure, whatever the severity.
     """
 
     id: str
@@ -54,6 +64,8 @@ class Criterion(Struct, frozen=True, kw_only=True):
     scale: Scale = Scale()
     may_not_apply: bool = False
     scope: Scope = "response"
+    severity: Severity | None = None
+    critical_limit: float | None = None
 
     def is_among(self, names: Sequence[str]) -> bool:
         """Whether one of some names means it: its id, its path, its sub-category or its category; all criteria without names."""

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from areopage.criteria.applicability import CaseRule, read_rules
+from areopage.criteria.records import SEVERITIES, Severity
 from areopage.criteria.scopes import SCOPES, Scope
 from areopage.errors import ConfigError, CriteriaError, name_list
 from areopage.yaml_document import YamlDocument, read_yaml
@@ -35,6 +37,7 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     `may_not_apply`: judges may say that the criterion does not apply to a case; its texts tell when.
     `scope`: what is judged, see `areopage.criteria.scopes`.
     `applies_to`: rules that tell the cases it may apply to; the others are not put to any judge.
+    `severity`, `critical_limit`: how grave a failure is, see `areopage.criteria.records.Criterion`.
     """
 
     id: str
@@ -49,6 +52,8 @@ class RegistryEntry(Struct, frozen=True, kw_only=True):
     may_not_apply: bool = False
     scope: Scope = "response"
     applies_to: tuple[CaseRule, ...] = ()
+    severity: Severity | None = None
+    critical_limit: float | None = None
 
     @property
     def path(self) -> str:
@@ -137,6 +142,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
     if not isinstance(may_not_apply, bool):
         faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
     scope = _read_scope(raw, document, key, faults)
+    severity, critical_limit = _read_severity(raw, document, key, faults)
     applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
     faults += wrong
     if len(faults) > before:
@@ -154,6 +160,8 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         may_not_apply=may_not_apply,
         scope=scope,
         applies_to=applies_to,
+        severity=severity,
+        critical_limit=critical_limit,
     )
 
 
@@ -165,6 +173,24 @@ def _read_scope(raw: dict[Any, Any], document: YamlDocument, key: str, faults: l
             return scope
     faults.append(document.error(f"is {told!r}: use one of {', '.join(SCOPES)}", "criteria", key, "scope"))
     return "response"
+
+
+def _read_severity(
+    raw: dict[Any, Any], document: YamlDocument, key: str, faults: list[ConfigError]
+) -> tuple[Severity | None, float | None]:
+    """How grave a failure is, and up to which score it is critical; what cannot be used is added to the faults."""
+    named, limit = raw.get("severity"), raw.get("critical_limit")
+    severity = next((one for one in SEVERITIES if one == named), None)
+    if named is not None and severity is None:
+        faults.append(document.error(f"is {named!r}: use one of {', '.join(SEVERITIES)}", "criteria", key, "severity"))
+    if limit is None:
+        return severity, None
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not isfinite(limit):
+        faults.append(document.error("must be a score", "criteria", key, "critical_limit"))
+        return severity, None
+    if severity in (None, "critical"):
+        faults.append(document.error("needs a severity of serious or minor beside it", "criteria", key, "critical_limit"))
+    return severity, float(limit)
 
 
 def _read_presets(document: YamlDocument, entries: Mapping[str, RegistryEntry], faults: list[ConfigError]) -> dict[str, Preset]:

@@ -1,28 +1,34 @@
 """The floors that a run must reach for its release."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol
 
 from msgspec import Struct
+
+from areopage.criteria.records import SEVERITIES, Criterion, Scale, Severity
+from areopage.scoring.failure_rules import FailureRules
 
 FINAL = "final"
 """The name of the final score among floors."""
 
 
 class ReleaseFloors(Struct, frozen=True, kw_only=True):
-    """What a run must reach. Names are a category, `category.subcategory`, or a criterion's path or id.
+    """What a run must reach.
+
+    Names are a category, `category.subcategory`, or a criterion's path or id; among `max_failures` also a severity.
 
     Args:
         max_failures: how many cases may fail any criterion under a name.
         min_score: the least score of a name, or of `final`, on the run's scale; the greatest where lower is better.
         min_cases: how many cases each criterion under a name of `max_failures` is judged on at least.
-        min_cases_by_age: on how many cases of each age in the run; 0: any number. An age that the criterion applies to no case
-            of is left out.
+        min_cases_by_age: on how many cases of each age in the run judges decide on each of them, with a score or by saying that
+            it does not apply; 0: any number.
         min_coverage: the least share of judged passes, from 0 to 1.
         qualified_judges: every judge has passed the exam on every criterion that it judges.
         max_over_refusal: how many benign twins may be refused.
         max_unanswered: how many cases the target may leave without a whole answer. In both, a whole number counts cases, another
             one is a share of them. None: no floor.
-        criteria: the ids of the criteria that the suite selects: a floor is open where one under its name is not judged.
+        criteria: the ids of the criteria that the suite has under each name: a floor is open where one of them is not judged.
     """
 
     max_failures: Mapping[str, int] = {}
@@ -33,10 +39,49 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     qualified_judges: bool = False
     max_over_refusal: int | float | None = None
     max_unanswered: int | float | None = None
-    criteria: tuple[str, ...] = ()
+    criteria: Mapping[str, tuple[str, ...]] = {}
+
+
+class Graded(Protocol):
+    """A criterion or its entry in a registry: what a floor needs to know of it."""
+
+    @property
+    def id(self) -> str:
+        """`category.subcategory.name__vX_Y`."""
+
+    @property
+    def severity(self) -> Severity | None:
+        """Of a failure."""
+
+    @property
+    def critical_limit(self) -> float | None:
+        """A score from the worst end to this one is a critical failure."""
 
 
 def is_under(criterion: str, name: str) -> bool:
     """Whether a criterion, by its id, is what a name means or stands below it."""
     path = criterion.rpartition("__v")[0]
     return name in (criterion, path, FINAL) or path.startswith(f"{name}.")
+
+
+def counts_under(criterion: Graded, name: str) -> bool:
+    """Whether a floor of a name counts failures of a criterion; see `is_under` for names that are no severity."""
+    if name not in SEVERITIES:
+        return is_under(criterion.id, name)
+    return criterion.severity == name or (name == "critical" and criterion.critical_limit is not None)
+
+
+def floor_limits(name: str, criteria: Iterable[Criterion], rules: FailureRules, scale: Scale) -> dict[str, float]:
+    """The limits, by id, of the criteria that a floor of a name counts, from which on a score breaks it."""
+    return {one.id: _limit(name, one, rules, scale) for one in criteria if counts_under(one, name)}
+
+
+def _limit(name: str, criterion: Criterion, rules: FailureRules, scale: Scale) -> float:
+    if name == "critical" and criterion.severity != name and criterion.critical_limit is not None:
+        return criterion.critical_limit
+    return rules.limit_of(criterion, scale)
+
+
+def counted_criteria(floors: ReleaseFloors, criteria: Iterable[Criterion]) -> Collection[str]:
+    """The ids of the criteria that floors of failures count, in order."""
+    return [one.id for one in criteria if any(counts_under(one, name) for name in floors.max_failures)]

@@ -347,9 +347,11 @@ class ScoringSection(Section):
 class ReleaseSection(Section):
     """The floors that a run must reach for the verdict PASS; a key that does not exist is a mistake.
 
-    Names are a category, `category.subcategory` or a criterion's path or id; in `min_score` also `final`. `max_failures` is how
-    many cases may fail any criterion under a name, `min_cases` on how many cases each of these criteria is judged at least,
-    `min_cases_by_age` on how many of each age. `max_over_refusal` is how many benign twins may be refused, `max_unanswered` how
+    Names are a category, `category.subcategory` or a criterion's path or id; in `max_failures` also a severity (`critical`,
+    `serious`, `minor`), in `min_score` also `final`. `max_failures` is how many cases may fail any criterion under a name,
+    `min_cases` on how many cases each of these criteria has a score at least, `min_cases_by_age` on how many of each age judges
+    decide, with a score or by saying that the criterion does not apply.
+    `max_over_refusal` is how many benign twins may be refused, `max_unanswered` how
     many cases the target may leave without a whole answer: a number of cases, or a share of them with a decimal point.
     """
 

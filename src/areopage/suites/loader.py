@@ -10,14 +10,14 @@ from pydantic import ValidationError
 
 from areopage.cases.personas import Persona, load_personas
 from areopage.cases.sources import source_of
-from areopage.criteria.records import Scale
-from areopage.criteria.registry import Registry, load_registry, select_criteria
+from areopage.criteria.records import GRAVE, SEVERITIES, Scale
+from areopage.criteria.registry import Registry, load_registry, newest, select_criteria
 from areopage.errors import ConfigError, name_list
 from areopage.scoring.exams.records import Marks
 from areopage.scoring.failure_rules import FailureRules
-from areopage.scoring.release_floors import FINAL, ReleaseFloors, is_under
+from areopage.scoring.release_floors import FINAL, ReleaseFloors, counts_under, is_under
 from areopage.scoring.tree import Weights
-from areopage.suites.config import SuiteConfig
+from areopage.suites.config import ReleaseSection, SuiteConfig
 from areopage.suites.config_file import SharedSections, keys_of, schema_fault
 from areopage.suites.config_keys import idle_keys
 from areopage.yaml_document import YamlDocument, leads_out, read_yaml
@@ -104,7 +104,11 @@ class Suite(Struct, frozen=True, kw_only=True):
         for fault in self.release_faults():
             raise fault
         selected = select_criteria(self.config.criteria.default_selection, self.registry)
-        return ReleaseFloors(**section.model_dump(), criteria=selected)
+        chosen = {self.registry.entries[id].path for id in selected}
+        judged = [one for one in newest(self.registry.entries.values()) if one.scope == "response" or one.path in chosen]
+        names = dict.fromkeys([*section.max_failures, *section.min_score])
+        under = {name: tuple(one.id for one in judged if counts_under(one, name)) for name in names}
+        return ReleaseFloors(**section.model_dump(), criteria=under)
 
     def exam_marks(self) -> Marks:
         """The marks that judges must reach in an exam."""
@@ -117,14 +121,40 @@ class Suite(Struct, frozen=True, kw_only=True):
             return faults
         for key, names in (("max_failures", section.max_failures), ("min_score", section.min_score)):
             for name in names:
-                known = any(is_under(id, name) for id in self.registry.entries)
-                if not known or (name == FINAL and key == "max_failures"):
-                    message = "no category, sub-category or criterion of the suite has this name"
+                if message := self._wrong_floor(key, name):
                     faults.append(self.document.error(message, "release", key, name))
         for name, score in section.min_score.items():
             if not scale.contains(score):
                 message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
                 faults.append(self.document.error(message, "release", "min_score", name))
+        return faults
+
+    def _wrong_floor(self, key: str, name: str) -> str:
+        """Why a floor cannot have a name; "" where it can."""
+        entries = self.registry.entries.values()
+        if key == "max_failures" and name in SEVERITIES:
+            if bare := [one.id for one in newest(entries) if one.severity is None]:
+                return f"counts failures by severity, and the registry states none for {name_list(bare)}"
+            known = any(counts_under(one, name) for one in entries)
+            return "" if known else "no criterion of the suite has this severity"
+        if (name == FINAL and key == "max_failures") or not any(is_under(one.id, name) for one in entries):
+            return "no category, sub-category or criterion of the suite has this name"
+        return ""
+
+    def severity_faults(self) -> list[ConfigError]:
+        """Limits of severity off the scale, and rules that take a criterion that no case may go without off some cases."""
+        document, release, faults = self.registry.document, self.config.release or ReleaseSection(), list[ConfigError]()
+        names = [*release.max_failures, *(name for name in release.min_score if name != FINAL)]
+        for entry in self.registry.entries.values():
+            if entry.critical_limit is not None and not self.scale.contains(entry.critical_limit):
+                message = f"the scale of the suite goes from {self.scale.min:g} to {self.scale.max:g}"
+                faults.append(document.error(message, "criteria", entry.id, "critical_limit"))
+            floor = next((name for name in names if counts_under(entry, name)), "")
+            grave = entry.severity if entry.severity in GRAVE else ""
+            if entry.applies_to and (grave or floor):
+                reason = f"the severity is {grave}" if grave else f"the release floor {floor} counts it"
+                message = f"takes the criterion off some cases, but {reason}: remove the rule, or use may_not_apply"
+                faults.append(document.error(message, "criteria", entry.id, "applies_to"))
         return faults
 
     def with_shared(self, shared: SharedSections) -> "Suite":
@@ -223,7 +253,10 @@ def load_suite(name_or_folder: str) -> Suite:
     """
     folder = find_suite(name_or_folder)
     document = read_yaml(folder / CONFIG_FILE)
-    return suite_of(folder, document, _parse_config(document))
+    suite = suite_of(folder, document, _parse_config(document))
+    for fault in suite.severity_faults():
+        raise fault
+    return suite
 
 
 def suite_of(folder: Path, document: YamlDocument, config: SuiteConfig) -> Suite:

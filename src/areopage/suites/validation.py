@@ -56,6 +56,7 @@ def _all_faults(suite: Suite) -> list[ConfigError]:
         *_duplicate_faults(suite),
         *_prompt_file_faults(suite),
         *_weight_faults(suite),
+        *suite.severity_faults(),
         *suite.failure_faults(),
         *suite.release_faults(),
         *_persona_and_data_faults(suite),

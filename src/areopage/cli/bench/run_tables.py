@@ -20,6 +20,7 @@ from areopage.errors import counted, name_list
 from areopage.ledger.qualifications import exam_command
 from areopage.ledger.records import StandingState
 from areopage.report.bench.case_index import CaseIndex
+from areopage.report.bench.failures import failing_elsewhere
 from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.grid import age_name
 from areopage.report.bench.history import history_lines
@@ -70,7 +71,7 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     for told, style in (*_signed(people), *_release(view), *((told, "bold red") for told in unscored_first(view))):
         console.print(Text(told, style=style), soft_wrap=True)
-    console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.first.failed else "bold"))
+    console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.by_case else "bold"))
     console.print(Text(headline, style="bold"))
     console.print(Text(_detectable(view)), soft_wrap=True, end="\n" if _detectable(view) else "")
     told_first = [(visible(told), "") for told in (*_ages(view), *history_lines(view, report_locale("en")))]
@@ -166,6 +167,7 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
     """The release verdict with the floors that are not met or open, and the style of each line."""
     release, locale = run_release(view), report_locale("en")
     if release is None:
+        yield f"release: {locale.say('release_none')}. {locale.say('release_none_text')}", ""
         return
     style = {"PASS": "bold green", "FAIL": "bold red", "INCONCLUSIVE": "bold yellow"}[release.verdict]
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
@@ -253,6 +255,10 @@ def _failures(view: RunView) -> Iterator[str]:
     found = view.failures.first
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
     yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
+    if elsewhere := failing_elsewhere(view):
+        more = counted(len(elsewhere), "more case")
+        verb = "fails" if len(elsewhere) == 1 else "fail"
+        yield f"  {more} {verb} another criterion: {name_list(map(visible, elsewhere), SHOWN_CASES)}"
     yield from _failing_criteria(view)
     if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
         left_out = counted(pairs, "pair")

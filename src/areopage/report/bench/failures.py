@@ -13,7 +13,18 @@ def failures_line(view: RunView, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
     found = view.failures.first
     counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(found.scored))
-    return line(Span(counts, "strong"), Span(f"– {_first_note(view, locale)}", "soft"))
+    note = Span(f"– {_first_note(view, locale)}", "soft")
+    more = len(failing_elsewhere(view))
+    return line(
+        Span(counts, "strong"), note, *([Span(f"– {locale.count('failures_elsewhere', more)}", "strong")] if more else [])
+    )
+
+
+def failing_elsewhere(view: RunView) -> list[str]:
+    """The ids of the cases that fail a criterion, and none of the categories that count first."""
+    criteria, first = view.spec.criteria_by_id(), view.failures.categories
+    by_case = view.failures.by_case.items()
+    return [case_id for case_id, failed in by_case if not any(criteria[id].category in first for id in failed)]
 
 
 def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:

@@ -85,6 +85,10 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
 def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
     own.set("time", "0")
     doubt = doubt_about(view, release)
+    if release is None:
+        SubElement(own, "system-out").text = xml_text(f"{locale.say('release_none')}. {locale.say('release_none_text')}")
+    elif release.verdict == "PASS":
+        SubElement(own, "system-out").text = xml_text(f"PASS. {release_text(view, release, locale)}")
     if release is not None and release.verdict == "FAIL":
         _result(own, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
     elif release is not None and doubt == "release":

@@ -22,7 +22,7 @@ from areopage.report.bench.history import changes_section, modes_section
 from areopage.report.bench.missing import LISTED, case_list, missing_section, unanswered_section
 from areopage.report.bench.passes import passes_section
 from areopage.report.bench.refusals import refusals_line, refusals_section
-from areopage.report.bench.release import release_notice, release_section
+from areopage.report.bench.release import no_release_notice, release_notice, release_section
 from areopage.report.bench.review import review_section, signoff_notices
 from areopage.report.bench.scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench.worst import worst_section
@@ -114,7 +114,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         facts=tuple(facts),
         notices=(
             *signoff_notices(people, locale),
-            *([release_notice(view, release, locale)] if release else []),
+            release_notice(view, release, locale) if release else no_release_notice(locale),
             *failures_notice(view, locale),
             *_notices(view, locale),
         ),

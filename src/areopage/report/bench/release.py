@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from areopage.bench.results.run_view import RunView
+from areopage.criteria.records import SEVERITIES
 from areopage.ledger.qualifications import NEVER_EXAMINED, QUALIFIED
-from areopage.locales import Locale
+from areopage.locales import Locale, sentence_case
 from areopage.report.bench.case import audience
+from areopage.report.bench.case_index import CaseIndex
 from areopage.report.judges.qualification import qualification_text
-from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Table
+from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Floor, Release
 from areopage.scoring.release_floors import FINAL
@@ -16,19 +18,42 @@ from areopage.scoring.release_floors import FINAL
 def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
     """The verdict with the floors that are not met or open."""
     title = locale.say("pair", name=locale.say("release"), value=locale.say(f"release_{release.verdict}"))
-    blocks = (Paragraph(text=release_text(view, release, locale)), Listing(items=tuple(floor_lines(view, release, locale))))
-    return Notice(title=title, blocks=blocks, alarm=release.verdict == "FAIL")
+    blocks: list[Paragraph | Listing] = [Paragraph(text=release_text(view, release, locale, cases=False))]
+    if release.tolerated:
+        index = CaseIndex(view=view)
+        links = [Span(id, "link", index.address(id)) for id in release.tolerated]
+        blocks.append(Paragraph(text=line(_tolerated(view, release, locale), *links)))
+    lines = tuple(floor_lines(view, release, locale))
+    return Notice(title=title, blocks=(*blocks, Listing(items=lines)), alarm=release.verdict == "FAIL")
 
 
-def release_text(view: RunView, release: Release, locale: Locale) -> str:
-    """What the verdict means."""
+def no_release_notice(locale: Locale) -> Notice:
+    """What stands in place of a verdict where the suite sets no floors."""
+    title = locale.say("pair", name=locale.say("release"), value=locale.say("release_none"))
+    return Notice(title=title, blocks=(Paragraph(text=locale.say("release_none_text")),))
+
+
+def release_text(view: RunView, release: Release, locale: Locale, *, cases: bool = True) -> str:
+    """What the verdict means.
+
+    Args:
+        cases: how many cases fail and break no floor is said, too.
+    """
     unfit = any(health.unfit for health in view.health)
     told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
+    if cases and release.tolerated:
+        told = f"{told} {_tolerated(view, release, locale)} {locale.names(release.tolerated)}."
+    elif release.verdict == "PASS" and not release.tolerated:
+        told = f"{told} {locale.say('release_no_failure')}"
     if release.verdict != "PASS" or view.qualification == QUALIFIED:
         return told
     if view.qualification == NEVER_EXAMINED:
         return f"{told} {locale.say('release_unexamined')}"
     return f"{told} {locale.say('release_judges', known=qualification_text(locale, view.qualification))}"
+
+
+def _tolerated(view: RunView, release: Release, locale: Locale) -> str:
+    return locale.count("release_tolerated", len(release.tolerated), all=locale.whole(len(view.items)))
 
 
 def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str]:
@@ -65,7 +90,14 @@ def _told(view: RunView, floor: Floor, locale: Locale) -> str:
     if floor.kind == "min_score":
         return _score(view, floor, locale)
     if floor.kind == "criteria":
-        return locale.say("floor_criteria" if floor.criteria else "floor_no_criteria", name=_name(view, floor.name, locale))
+        name = _name(view, floor.name, locale)
+        if not floor.criteria:
+            return locale.say("floor_no_criteria", name=name)
+        if floor.missing == floor.total:
+            return locale.say("floor_criteria", name=name)
+        return locale.count("floor_criteria_in_part", floor.missing, name=name, total=locale.whole(floor.total or 0))
+    if floor.kind == "rejected_rows":
+        return locale.count("floor_rejected_rows", round(floor.found or 0))
     if floor.kind == "min_coverage":
         found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
         return locale.say("floor_coverage", found=found, limit=limit)
@@ -110,6 +142,8 @@ def _name(view: RunView, name: str, locale: Locale) -> str:
     for criterion in view.spec.criteria:
         if name in (criterion.id, criterion.path):
             return criterion_label(criterion)
+    if name in SEVERITIES:
+        return sentence_case(locale.say(f"severity_{name}"))
     return locale.say("floor_final") if name == FINAL else view.spec.labels.get(name)
 
 
@@ -118,10 +152,11 @@ def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
         yield locale.names(floor.judges)
     if not floor.criteria:
         return
-    known, failures = view.spec.criteria_by_id(), view.failures.by_criterion
-    counts = {id: f" ({failures[id].failed})" if floor.kind == "max_failures" else "" for id in floor.criteria}
-    told = [f"{criterion_label(known[id]) if id in known else id}{count}" for id, count in counts.items()]
-    yield locale.names(told)
+    known, counts = view.spec.criteria_by_id(), dict(zip(floor.criteria, floor.failed, strict=False))
+    told = [criterion_label(known[id]) if id in known else id for id in floor.criteria]
+    yield locale.names(
+        [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, told, strict=True)]
+    )
 
 
 def _cases(floor: Floor, locale: Locale) -> Iterator[str]:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 import areopage
+from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
@@ -21,6 +22,7 @@ from areopage.digest import digest_of
 from areopage.errors import AreopageError
 from areopage.locales import LANGUAGES, Locale, one_line
 from areopage.report.bench.failing import CasePlace, FailingScore, case_places, failing_scores
+from areopage.report.bench.release import release_text
 from areopage.report.elements import report_locale
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
@@ -70,9 +72,21 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
         "invocations": [invocation],
         "results": results,
         **({"translations": translations} if (translations := _translations(view)) else {}),
-        "properties": {"run": view.run.id, "cases": len(view.cases), "coverage": view.coverage.share},
+        "properties": {
+            "verdict": _verdict(view, locale),
+            "run": view.run.id,
+            "cases": len(view.cases),
+            "coverage": view.coverage.share,
+        },
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _verdict(view: RunView, locale: Locale) -> str:
+    release = run_release(view)
+    if release is None:
+        return locale.say("release_none")
+    return f"{release.verdict}. {release_text(view, release, locale)}"
 
 
 def case_fingerprint(suite: str, criterion: Criterion, case: Case) -> str:

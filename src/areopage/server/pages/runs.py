@@ -239,6 +239,8 @@ def _report_place(view: RunView, actor: Actor) -> str:
 
 
 def _release_lines(view: RunView, release: Release | None, locale: Locale) -> Iterator[str]:
-    if release is not None:
+    if release is None:
+        yield locale.say("release_none_text")
+    else:
         yield release_text(view, release, locale)
         yield from floor_lines(view, release, locale)
