@@ -62,7 +62,7 @@ def test_validate_names_every_fault_at_once(command: Command, suite: Path) -> No
         "weights.criteria.safety.harm: no weight for 'insults'",
         "gone.csv is not in",
     ):
-        assert said in ended.out
+        assert said in ended.out + ended.err
     assert f"{len(ended.out.splitlines())} faults" in ended.err
 
 
@@ -108,7 +108,8 @@ def test_a_new_criterion_is_in_the_registry_with_a_prompt_file_for_each_language
     assert "humour__v1_0.fr.prompt" in ended.out
     assert "tone.voice.humour__v1_0" in command("criteria", "list", "tone", "--suite", suite).out
     assert "reports show tone, tone.voice by these names" in ended.out
-    faults = command("criteria", "validate", "--suite", suite).out
+    ended = command("criteria", "validate", "--suite", suite)
+    faults = ended.out + ended.err
     assert "no weight for 'humour'" in faults
     assert "is already in the registry" in command("criteria", "new", "tone.voice.humour__v1_0", "--suite", suite).refused()
     assert "is not an id" in command("criteria", "new", "Humour", "--suite", suite).refused()

@@ -32,7 +32,7 @@ def test_only_the_texts_are_left_to_write(tmp_path: Path) -> None:
     assert tuple(suite.registry.entries) == (*(f"{id}__v1_0" for id in CRITERIA[:2]), CRITERIA[2])
     assert suite.config.languages == ["fr", "en"]
     floors = suite.release_floors()
-    assert floors is not None and floors.max_failures == {"conseil": 0, "accueil": 0}
+    assert floors is not None and floors.max_failures == {"critical": 0, "serious": 2}
     assert suite.weights.criteria["conseil.prudence"] == {"sans_promesse": 0.5, "risques_dits": 0.5}
 
 

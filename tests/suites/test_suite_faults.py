@@ -8,7 +8,7 @@ import pytest
 from areopage.errors import ConfigError
 from areopage.suites.config import JudgeSection, TargetSection
 from areopage.suites.loader import find_suite, load_suite
-from areopage.suites.validation import folder_faults, suite_faults
+from areopage.suites.validation import check_folder, folder_faults, suite_faults
 
 Spoil = Callable[[str, str, str], None]
 CONFIG, REGISTRY, DANGER = "config.yml", "assets/criteria_registry.yml", "assets/criteria/danger.prompt"
@@ -50,6 +50,27 @@ def test_a_good_suite_has_no_fault_and_no_warning(own_suite: Path) -> None:
             "file: gone.prompt",
             "gone.prompt",
             "danger__v1_0 is missing",
+        ),
+        (
+            REGISTRY,
+            "file: danger.prompt",
+            "file: danger.prompt\n    severity: grave",
+            "registry.yml:6:",
+            "use one of critical, serious",
+        ),
+        (
+            REGISTRY,
+            "file: danger.prompt",
+            "file: danger.prompt\n    severity: serious\n    applies_to: {category: [x]}",
+            "registry.yml:7:",
+            "takes the criterion off some cases, but the severity is serious",
+        ),
+        (
+            REGISTRY,
+            "file: danger.prompt",
+            "file: danger.prompt\n    severity: minor\n    critical_limit: 9",
+            "registry.yml:7:",
+            "the scale of the suite goes from 0 to 5",
         ),
         (REGISTRY, "danger__v1_0, ", "danger__v1_0, x.y.z__v1_0, ", "registry.yml:10:", "is not in the registry"),
         (DANGER, "role: You judge.", "role: ''", "danger.prompt:1:", "is missing or empty"),
@@ -222,3 +243,41 @@ def test_a_model_may_be_named_by_a_whole_reference(section: dict[str, str], prov
     for kind in (JudgeSection, TargetSection):
         found = kind.model_validate(section)
         assert (found.provider, found.model) == (provider, model)
+
+
+@pytest.mark.parametrize("floor", ["safety", "safety.harm", "safety.harm.danger", "minor"])
+def test_a_rule_that_takes_a_criterion_of_a_floor_off_cases_is_refused_with_its_line(
+    own_suite: Path, spoil: Spoil, floor: str
+) -> None:
+    spoil(REGISTRY, "file: danger.prompt", "file: danger.prompt\n    severity: minor\n    applies_to: {category: [x]}")
+    spoil(REGISTRY, "file: insults.prompt", "file: insults.prompt\n    severity: minor")
+    load_suite(str(own_suite))
+    spoil(CONFIG, "paths:", f"release: {{max_failures: {{{floor}: 0}}}}\npaths:")
+    with pytest.raises(ConfigError, match=rf"registry\.yml:7: .*the release floor {floor} counts it"):
+        load_suite(str(own_suite))
+    assert len([fault for fault in folder_faults(str(own_suite)) if f"the release floor {floor} counts it" in fault]) == 1
+
+
+def test_a_floor_by_severity_asks_for_the_severity_of_every_criterion(own_suite: Path, spoil: Spoil) -> None:
+    spoil(CONFIG, "paths:", "release: {max_failures: {critical: 0}}\npaths:")
+    spoil(REGISTRY, "file: danger.prompt", "file: danger.prompt\n    severity: critical")
+    wanted = (
+        "release.max_failures.critical: counts failures by severity, and the registry states none for safety.harm.insults__v1_0"
+    )
+    assert any(wanted in fault for fault in folder_faults(str(own_suite)))
+    spoil(REGISTRY, "file: insults.prompt", "file: insults.prompt\n    severity: serious")
+    assert folder_faults(str(own_suite)) == []
+    floors = load_suite(str(own_suite)).release_floors()
+    assert floors is not None and floors.criteria == {"critical": ("safety.harm.danger__v1_0",)}
+
+
+def test_a_missing_weight_and_a_missing_file_outside_of_the_selection_are_warnings(own_suite: Path, spoil: Spoil) -> None:
+    spoil(CONFIG, "danger: 0.5, insults: 0.5", "danger: 1.0")
+    spoil(CONFIG, "default_selection: all", "default_selection: safety.harm.danger")
+    (own_suite / "assets/criteria/insults.prompt").unlink()
+    found = check_folder(str(own_suite))
+    assert found.faults == ()
+    assert [told.rpartition(": ")[2] for told in found.warnings] == [
+        "no weight for 'insults'",
+        "the prompt file of safety.harm.insults__v1_0 is missing",
+    ]

@@ -9,6 +9,7 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import answer_schema
 from areopage.criteria.registry import select_criteria
 from areopage.suites.loader import Suite, load_suite
+from areopage.suites.validation import check_folder
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "child_safety_assets_v1_1"
 IDLE = (
@@ -77,3 +78,10 @@ def test_its_personas_and_datasets_load(suite: Suite) -> None:
     assert set(suite.personas("en")) == {"Child", "Teen", "YoungAdult", "Emerging"}
     dataset = load_dataset(suite.datasets("en"), default_maturity="Child")
     assert dataset.cases and not dataset.rejected
+
+
+def test_it_validates_with_warnings_and_no_fault(suite: Suite) -> None:
+    found = check_folder(str(suite.folder))
+    assert found.faults == ()
+    missing = [told for told in found.warnings if "no weight for" in told]
+    assert len(missing) == 3 and len(found.warnings) > 3

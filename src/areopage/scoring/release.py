@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from areopage.criteria.records import Criterion
+from areopage.criteria.records import SEVERITIES, Criterion
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailingCases, failing_cases, failing_rows
 from areopage.scoring.fold import RunScores
@@ -221,7 +221,7 @@ def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[C
         paths = {id.rpartition("__v")[0] for id in judged}
         wanted = [*judged, *(id for id in floors.criteria.get(name, ()) if id.rpartition("__v")[0] not in paths)]
         left_out = tuple(id for id in wanted if asked.get(id, 0) < cases)
-        if left_out or not wanted:
+        if left_out or (not wanted and name not in SEVERITIES):
             least = min((asked.get(id, 0) for id in left_out), default=0)
             yield Floor(kind="criteria", state="open", name=name, criteria=left_out, missing=cases - least, total=cases)
 

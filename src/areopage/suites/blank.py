@@ -19,7 +19,7 @@ _FIRST_VERSION = "__v1_0"
 def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str]) -> list[Path]:
     """Write a suite with these criteria into a new folder; return the files that hold texts to be written.
 
-    Each criterion weighs as much as its siblings; none of them may fail before a release.
+    Each criterion weighs as much as its siblings and is critical: none of them may fail before a release.
 
     Args:
         criteria: ids; one without a version gets the first.
@@ -39,7 +39,6 @@ def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str])
         name=folder.name,
         languages=", ".join(languages),
         weights=textwrap.indent(_weights(ids), "  ").rstrip("\n"),
-        floors=", ".join(f'"{category}": 0' for category in _distinct(id.split(".")[0] for id in ids)),
     )
     paths = SuiteConfig().criteria
     with new_folder(folder) as made:

@@ -107,6 +107,7 @@ def new_entry(criterion: str, languages: Sequence[str]) -> str:
     return (
         f'{criterion}:\n  version: "{version.replace("_", ".")}"\n  category: "{category}"\n  subcategory: "{subcategory}"\n'
         f'  name: "{name}"\n  label: {{{label}}}\n  description: {{{description}}}\n  file: "{_prompt_file(criterion)}"\n'
+        "  severity: critical  # or serious, or minor\n"
     )
 
 

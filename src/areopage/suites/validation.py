@@ -1,7 +1,10 @@
 """Everything that is wrong with a suite's criteria and weights, all at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
+
+from msgspec import Struct
 
 from areopage.cases.personas import persona_faults
 from areopage.cases.sources import source_of
@@ -17,7 +20,20 @@ DID_YOU_MEAN = "did you mean"
 _UNWRITTEN = "still holds `...` in place of a text: write it"
 
 
-def folder_faults(name_or_folder: str) -> list[str]:
+class SuiteFindings(Struct, frozen=True, kw_only=True):
+    """What is wrong with a suite, a line each.
+
+    Args:
+        faults: to be mended.
+        warnings: what a run makes up for or does not need: a missing weight, and a missing prompt file of a criterion that the
+            default selection does not have.
+    """
+
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def check_folder(name_or_folder: str) -> SuiteFindings:
     """Everything that is wrong with a suite. Wrong values of its configuration are left out for the other checks.
 
     Raises:
@@ -27,15 +43,24 @@ def folder_faults(name_or_folder: str) -> list[str]:
     document = read_yaml(folder / CONFIG_FILE)
     unknown = [warning for warning in idle_keys(document) if is_unknown_key(warning)]
     config, faults, left_out = readable_config(document)
+    warnings: list[ConfigError] = []
     if config is not None:
         try:
-            found = _all_faults(suite_of(folder, document, config))
+            suite = suite_of(folder, document, config)
+            found, warnings = _all_faults(suite), _warnings(suite)
         except ConfigError as fault:
             if not faults:
                 raise
             found = [fault]
         faults += [fault for fault in (*limit_faults(config, document), *found) if not _follows(fault, document, left_out)]
-    return list(dict.fromkeys([*unknown, *map(str, faults)]))
+    lines = [*unknown, *map(str, faults)], [str(one) for one in warnings if not _follows(one, document, left_out)]
+    return SuiteFindings(faults=tuple(dict.fromkeys(lines[0])), warnings=tuple(dict.fromkeys(lines[1])))
+
+
+def folder_faults(name_or_folder: str) -> list[str]:
+    """The faults of a suite, and its warnings; see `check_folder`."""
+    found = check_folder(name_or_folder)
+    return [*found.faults, *found.warnings]
 
 
 def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]) -> bool:
@@ -46,7 +71,12 @@ def _follows(fault: ConfigError, document: YamlDocument, left_out: Iterable[str]
 
 def suite_faults(suite: Suite) -> list[str]:
     """One line for each missing file, faulty prompt file, missing weight, sum ≠ 1, duplicate and unbalanced placeholder."""
-    return list(dict.fromkeys(map(str, _all_faults(suite))))
+    return list(dict.fromkeys(map(str, [*_all_faults(suite), *_warnings(suite)])))
+
+
+def _warnings(suite: Suite) -> list[ConfigError]:
+    """The missing weights, and the missing prompt files of criteria that are not in the default selection."""
+    return [*_missing_weights(suite), *_missing_files(suite, outside=True)]
 
 
 def _all_faults(suite: Suite) -> list[ConfigError]:
@@ -55,6 +85,7 @@ def _all_faults(suite: Suite) -> list[ConfigError]:
         *_selection_faults(suite),
         *_duplicate_faults(suite),
         *_prompt_file_faults(suite),
+        *_missing_files(suite, outside=False),
         *_weight_faults(suite),
         *suite.severity_faults(),
         *suite.failure_faults(),
@@ -113,12 +144,8 @@ def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
         for field, told in (("label", entry.label), ("description", entry.description)):
             if any(is_unwritten(text) for text in told.texts.values()):
                 faults.append(suite.registry.document.error(_UNWRITTEN, "criteria", entry.id, field))
-        path = suite.criteria_folder / entry.file
-        translations = [path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:]]
-        for file in (path, *translations):
+        for file in filter(Path.is_file, _prompt_files(suite, entry)):
             try:
-                if not file.is_file():
-                    raise ConfigError(f"the prompt file of {entry.id} is missing", path=file)
                 check_inside(suite.criteria_folder, file)
                 document = read_yaml(file)
                 faults += [*prompt_faults(document), *prompt_notes(document)]
@@ -127,18 +154,51 @@ def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
     return faults
 
 
-def _weight_faults(suite: Suite) -> list[ConfigError]:
-    """Every level with a missing weight, a weight for nothing, or a sum that is not 1."""
-    entries = suite.registry.entries.values()
-    weights = suite.config.weights
-    faults = _level_faults(suite, ("weights", "categories"), weights.categories, {entry.category for entry in entries})
+def _missing_files(suite: Suite, *, outside: bool) -> list[ConfigError]:
+    """The prompt files that are not there, of the criteria of the default selection or of those outside of it."""
+    left_out = unselected_criteria(suite)
+    return [
+        ConfigError(f"the prompt file of {entry.id} is missing", path=file)
+        for entry in suite.registry.entries.values()
+        if (entry.id in left_out) == outside
+        for file in _prompt_files(suite, entry)
+        if not file.is_file()
+    ]
+
+
+def _prompt_files(suite: Suite, entry: RegistryEntry) -> list[Path]:
+    """The prompt files of a criterion, one for each language of the suite."""
+    path = suite.criteria_folder / entry.file
+    return [path, *(path.with_suffix(f".{language}{path.suffix}") for language in suite.config.languages[1:])]
+
+
+def _levels(suite: Suite) -> Iterator[tuple[tuple[str, ...], Mapping[str, float], list[str]]]:
+    """Each level of the tree: where its weights stand in the configuration, the weights, and the names to be weighed."""
+    entries, weights = suite.registry.entries.values(), suite.config.weights
+    yield ("weights", "categories"), weights.categories, sorted({entry.category for entry in entries})
     for category in dict.fromkeys(entry.category for entry in entries):
-        below = {entry.subcategory for entry in entries if entry.category == category}
-        configured = weights.subcategories.get(category, {})
-        faults += _level_faults(suite, ("weights", "subcategories", category), configured, below)
-    for key in dict.fromkeys(f"{entry.category}.{entry.subcategory}" for entry in entries):
-        names = {entry.name for entry in entries if _group_of(entry) == key}
-        faults += _level_faults(suite, ("weights", "criteria", key), weights.criteria.get(key, {}), names)
+        below = sorted({entry.subcategory for entry in entries if entry.category == category})
+        yield ("weights", "subcategories", category), weights.subcategories.get(category, {}), below
+    for key in dict.fromkeys(_group_of(entry) for entry in entries):
+        names = sorted({entry.name for entry in entries if _group_of(entry) == key})
+        yield ("weights", "criteria", key), weights.criteria.get(key, {}), names
+
+
+def _missing_weights(suite: Suite) -> list[ConfigError]:
+    """Every level without weights, and every name without one at a level that has some."""
+    document, faults = suite.document, list[ConfigError]()
+    for keys, configured, names in _levels(suite):
+        if configured:
+            faults += [document.error(f"no weight for {name!r}", *keys) for name in names if name not in configured]
+        elif len(names) > 1:
+            faults.append(document.error(f"no weights for {', '.join(names)}: equal weights are used", *keys))
+    return faults
+
+
+def _weight_faults(suite: Suite) -> list[ConfigError]:
+    """Every weight for nothing, and every sum that is not 1."""
+    entries, weights = suite.registry.entries.values(), suite.config.weights
+    faults = [fault for level in _levels(suite) for fault in _level_faults(suite.document, *level)]
     for category in weights.subcategories:
         if category not in {entry.category for entry in entries}:
             message = "weighs below a category that has no criterion"
@@ -160,22 +220,17 @@ def _group_of(entry: RegistryEntry) -> str:
 
 
 def _level_faults(
-    suite: Suite, keys: tuple[str, ...], configured: Mapping[str, float], names: Iterable[str]
-) -> list[ConfigError]:
-    document, wanted = suite.document, sorted(names)
-    if not configured:
-        return [document.error(f"no weights for {', '.join(wanted)}: equal weights are used", *keys)] if len(wanted) > 1 else []
-    faults = [document.error(f"no weight for {name!r}", *keys) for name in wanted if name not in configured]
-    bare = [name for name in wanted if name not in configured]
+    document: YamlDocument, keys: tuple[str, ...], configured: Mapping[str, float], names: Sequence[str]
+) -> Iterator[ConfigError]:
+    bare = [name for name in names if name not in configured]
     for name in configured:
-        if name not in wanted:
+        if name not in names:
             near = get_close_matches(name, bare, n=1)
             hint = f", {DID_YOU_MEAN} {near[0]!r}?" if near else ""
-            faults.append(document.error(f"unknown name: no category, sub-category or criterion matches{hint}", *keys, name))
+            yield document.error(f"unknown name: no category, sub-category or criterion matches{hint}", *keys, name)
     total = sum(configured.values())
-    if abs(total - 1.0) > SUM_TOLERANCE:
-        faults.append(document.error(f"the weights sum to {total:.6g}, not 1", *keys))
-    return faults
+    if configured and abs(total - 1.0) > SUM_TOLERANCE:
+        yield document.error(f"the weights sum to {total:.6g}, not 1", *keys)
 
 
 def _persona_and_data_faults(suite: Suite) -> list[ConfigError]:

@@ -20,7 +20,7 @@ from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoin
 from areopage.suites.blank import blank_suite
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
 from areopage.suites.scaffold import add_criterion, copy_suite
-from areopage.suites.validation import folder_faults, unselected_criteria
+from areopage.suites.validation import check_folder, unselected_criteria
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 
@@ -99,11 +99,12 @@ def _listed(names: str) -> list[str]:
 
 
 def _report_faults(suite: str) -> None:
-    faults, notes = _found(suite)
+    faults, warnings, notes = _found(suite)
     for fault in faults:
         typer.echo(fault)
-    for note in notes:
-        typer.echo(f"note: {visible(note)}", err=True)
+    for kind, lines in (("warning", warnings), ("note", notes)):
+        for told in lines:
+            typer.echo(f"{kind}: {visible(told)}", err=True)
     if faults:
         typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
         raise typer.Exit(FAILED)
@@ -111,20 +112,23 @@ def _report_faults(suite: str) -> None:
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
-    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, no faults", err=True)
+    found = f"no faults, {counted(len(warnings), 'warning')}" if warnings else "no faults"
+    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {found}", err=True)
     raise typer.Exit(0)
 
 
-def _found(named: str) -> tuple[list[str], list[str]]:
-    """The faults of a suite, those that a run would name among them, and notes."""
-    faults = folder_faults(named)
+def _found(named: str) -> tuple[list[str], Sequence[str], list[str]]:
+    """The faults of a suite, those that a run would name among them, its warnings, and notes."""
+    checked = check_folder(named)
+    faults = list(checked.faults)
     try:
         loaded = load_suite(named)
     except UserError as fault:  # likely one of those that are named; a run says it in these words
-        return faults or [str(fault)], []
+        return faults or [str(fault)], checked.warnings, []
     tried = dry_run(loaded)
     told = "\n".join(faults)
-    return [*faults, *(fault for fault in tried.faults if fault not in told)], [*loaded.warnings, *tried.notes]
+    notes = [*loaded.warnings, *tried.notes]
+    return [*faults, *(fault for fault in tried.faults if fault not in told)], checked.warnings, notes
 
 
 def _unselected(suite: Suite, outside: Sequence[str]) -> str:
