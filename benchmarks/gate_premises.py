@@ -3,8 +3,9 @@
     python benchmarks/gate_premises.py [FILE...]
 
 Each file is JSON Lines of pairs: `id`, `lang`, `kind`, `question`, `documents` (texts), `answer_false`, `answer_right`.
-`answer_false` affirms something that stands in the question alone. `answer_right` denies it, attributes it to the user, repeats the
-user's circumstances, or says what the documents say; an optional `right` names which. Without a file the committed pairs are read.
+`answer_false` affirms something that stands in the question alone. `answer_right` denies it, attributes it to the user, repeats
+the user's circumstances, or says what the documents say; an optional `right` names which. Without a file the committed pairs
+are read.
 
 Counts are [held, all]. `for the question` counts the answers that the reason `asserted_by_question` holds.
 """

@@ -118,8 +118,12 @@ def test_the_questions_words_place_a_short_answers_figure() -> None:
     assert states("30 jours.", prompt=asked) == [("duration", "supported", None)]
 
 
-def test_a_figure_that_the_question_holds_is_never_misplaced() -> None:
-    assert states("Le bail prend effet 22 jours après sa signature.", prompt="Et 22 jours ?") == [("duration", "supported", None)]
+def test_a_question_does_not_put_a_misplaced_figure_right() -> None:
+    assert states("Le bail prend effet 22 jours après sa signature.", prompt="Et 22 jours ?") == [
+        ("duration", "elsewhere", "30 jours")
+    ]
+    denied = "Le bail ne prend pas effet 22 jours après sa signature mais 30 jours après."
+    assert states(denied, prompt="Et 22 jours ?") == [("duration", "repeated", None), ("duration", "supported", None)]
 
 
 @pytest.mark.parametrize(

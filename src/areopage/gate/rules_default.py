@@ -36,6 +36,7 @@ from areopage.gate.signals import (
 )
 from areopage.text.citations import Citations, citations_of
 from areopage.text.folding import plain
+from areopage.text.instructions import instructions
 from areopage.text.language import language_of
 from areopage.text.numbers import DIGITS
 from areopage.text.readable import Readable
@@ -62,6 +63,7 @@ HALLUCINATIONS = frozenset(
         "misplaced_figure",
         "unsupported_reference",
         "unsupported_name",
+        "asserted_by_question",
         "unsupported_sentence",
         "judge_unsupported",
     ]
@@ -86,6 +88,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     refusal: bool = False
     echo: bool = False
     admissions: tuple[Span, ...] = ()
+    instructions: tuple[tuple[str, Span], ...] = ()
     unread: int = 0
     bare: bool = False
     grounding: Grounding = Grounding(p_unsupported=None, sentences=(), features={})
@@ -180,6 +183,7 @@ def _findings(
         refusal=bool(refusing),
         echo=_echoes(prompt, response, citations),
         admissions=tuple(admissions(response)),
+        instructions=_repeated_instructions(response, used),
         grounding=grounding,
     )
 
@@ -245,11 +249,34 @@ def _reasons(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck
         Reason(code="admission", decisive=False, place=place_of(span), sentence=_sentence_of(found.grounding, span))
         for span in found.admissions[:MOST_REASONS]
     ]
+    reasons += _instruction_reasons(found)
     doubt = found.grounding.p_unsupported
     if doubt is not None and doubt >= bounds.hold:
         worst = _worst_first(checks, bounds.hold)
         reasons += _sentence_reasons(checks, worst, doubt, bounds.hold, decisive=open_question)
     return reasons
+
+
+def _instruction_reasons(found: Findings) -> list[Reason]:
+    """What a document tells a model to do, where the answer repeats it: never decisive."""
+    return [
+        Reason(
+            code="instruction",
+            decisive=False,
+            place=place_of(span),
+            document=document,
+            sentence=_sentence_of(found.grounding, span),
+        )
+        for document, span in found.instructions[:MOST_REASONS]
+    ]
+
+
+def _repeated_instructions(response: str, documents: Sequence[Document]) -> tuple[tuple[str, Span], ...]:
+    """The instructions of an answer that a document has too, with that document's id."""
+    spans = list(instructions(response))
+    texts = [(document.id, plain(document.text)) for document in documents] if spans else []
+    held = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in spans)
+    return tuple((id, span) for id, span in held if id is not None)
 
 
 def _citation_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> list[Reason]:
@@ -295,6 +322,8 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
 
 
 def _code_of(claim: Claim) -> ReasonCode:
+    if claim.state == "asserted":
+        return "asserted_by_question"
     if claim.state == "elsewhere":
         return "misplaced_figure"
     if claim.kind in NAMING:

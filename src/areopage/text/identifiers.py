@@ -10,6 +10,7 @@
 The text is one that is `Readable`.
 """
 
+import html
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -28,22 +29,32 @@ _GAP = r"[ .\u00a0\u202f\u2009\u2010\u2011()-]"
 _TOPS = "fr|com|org|net|eu|be|ch|ca|lu|uk|de|es|it|io|gov|edu|int|info|us"
 _MAIL = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _LINK = re.compile(
-    rf"(?<![\w@.-])(?:(?:https?://|www\.)[^\s<>()\[\]\"'«»]{{1,500}}|(?:[a-z0-9-]{{1,63}}\.){{1,6}}(?:{_TOPS})(?![\w-])(?:/[^\s<>()\[\]\"'«»]{{0,300}})?)",
+    rf"(?<![\w@.-])(?:(?:https?://|www\.)[^\s<>()\[\]\"'«»]{{1,500}}"
+    rf"|(?:[a-z0-9-]{{1,63}}\.){{1,6}}(?:{_TOPS})(?![\w-])(?:/[^\s<>()\[\]\"'«»]{{0,300}})?)",
     re.IGNORECASE,
 )
+# Where the target of a link stands in Markdown and HTML; a pair of brackets may belong to it.
+_TARGET = re.compile(
+    r"(?:\(|<|\b(?:href|src)\s{0,3}=\s{0,3}[\"']?|(?:\]"
+    r"|^[ \t]{0,80}):[ \t]{1,3})<?[ \t]{0,3}(?P<target>[^\s<>()\"']{2,500}(?:\([^()\s]{0,200}\)?)?)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LEADS = re.compile(r"[\\/]{2}|https?:|ftp:|javascript:|vbscript:|data:[a-z]+/|file:[\\/]|blob:|intent:")
 _TOP = re.compile(rf"\.(?:{_TOPS})(?!\w)")
 _MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
 _IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
 _PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
 _CODE = re.compile(
-    r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
+    r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}"
+    r"|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
 )
 _JOINTS = frozenset("-_/.")
 _MOST_CAPITALS = 8
 _HALF_DAY = re.compile(r"[ \u00a0]?[ap]\.?m\b")
 _RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
 _DIGITS = (
-    r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?|[0-9]{1,15}(?:[.,][0-9]{1,12}){0,5})"
+    r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?"
+    r"|[0-9]{1,15}(?:[.,][0-9]{1,12}){0,5})"
     r"(?![0-9]|[.,/][0-9])"
 )
 _NUMBER = re.compile(rf"(?<![\w.,/:^°-]){_DIGITS}")
@@ -53,8 +64,10 @@ _BEFORE_UNIT = " \u00a0\u202f\u2009-"
 _ENDS_LISTED = re.compile(r"[.):°-](?:\s|\Z)|[ \t]{0,3}(?:\n|\Z)|[ \t]?[-–:|]")
 # What a small number says exactly, other than how many things there are.
 _LOCATING = re.compile(
-    r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|floors?|[ée]tages?|chapters?"
-    r"|chapitres?|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro|number|no\.|n°)"
+    r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|floors?"
+    r"|[ée]tages?|chapters?"
+    r"|chapitres?|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro"
+    r"|number|no\.|n°)"
     r"[ \u00a0]{0,2})\Z",
     re.IGNORECASE,
 )
@@ -103,7 +116,10 @@ _UNITS: dict[str, dict[str, int | Decimal]] = {
 }
 _KINDS = {unit: (kind, Decimal(factor)) for kind, units in _UNITS.items() for unit, factor in units.items()}
 _MEASURED = re.compile(
-    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>" + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))) + r")(?![\w/²³])",
+    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>"
+    + ""
+    r"|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True)))
+    + r")(?![\w/²³])",
     re.IGNORECASE,
 )
 # What the first letters of units are; most words behind numbers begin with none of them.
@@ -179,11 +195,25 @@ def contacts(text: str) -> Iterator[Identifier]:
             yield _made("contact", match, match.group().rstrip(".-").lower())
         for match in _LINK.finditer(text):
             yield _made("contact", match, link_value(match.group()))
+    yield from _targets(text)
     if _MANY_DIGITS.search(text):
         for match in _IBAN.finditer(text):
             yield _made("contact", match, squashed(match.group()))
         for match in _PHONE.finditer(text):
             yield _made("contact", match, phone_value(match.group()))
+
+
+def _targets(text: str) -> Iterator[Identifier]:
+    """Targets of links that lead elsewhere or run a script, in whatever writing a browser understands: //host, javascript:"""
+    if not any(sign in text for sign in ("//", "\\\\", "\\/", "/\\", ":", "&")):
+        return
+    for match in _TARGET.finditer(text):
+        written = match["target"]
+        target = "".join(html.unescape(written).split()) if "&" in written else written
+        if _LEADS.match(target.lower()):
+            start, end = match.span("target")
+            value = link_value(target.replace("\\", "/")).lstrip("/")
+            yield Identifier(kind="contact", value=value, text=written, start=start, end=end)
 
 
 def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Identifier]:

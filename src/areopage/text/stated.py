@@ -65,7 +65,7 @@ _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
 # No word and no other group of the same number (1 200) comes before.
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
 _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
-_THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
+THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
 
 
 class Counted(Struct, frozen=True, kw_only=True):
@@ -122,7 +122,7 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
 
 def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:
     """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
-    for match in matches_at(_THINGS, response, numbers):
+    for match in matches_at(THINGS, response, numbers):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower():
             yield Counted(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())

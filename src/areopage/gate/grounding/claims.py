@@ -14,9 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
-from areopage.gate.grounding.figure_context import Spot, Surroundings
+from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
+from areopage.gate.grounding.premises import Premises
 from areopage.gate.grounding.qualified import qualifiers, rounded, unqualified
 from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import (
@@ -39,7 +40,7 @@ ClaimKind = Literal[
 ]
 NAMING: tuple[ClaimKind, ...] = ("contact", "code", "weekday", "name")
 """Kinds that name something and are no figures."""
-ClaimState = Literal["supported", "elsewhere", "missing"]
+ClaimState = Literal["supported", "repeated", "asserted", "elsewhere", "missing"]
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -47,10 +48,11 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     Args:
         place: where it stands in the response.
-        state: `supported` where a document (or the question) holds it, in any notation; `elsewhere` where documents hold it,
-            but among other words than the answer's, whose place holds another figure of its kind or is far away; `missing`
-            where none holds it.
-        evidence: where the document that holds it has it; None where none does, or where only a title or the question does.
+        state: `supported` where a document holds it, in any notation; `repeated` where the question does and the answer does not
+            affirm it; `asserted` where the question alone holds it and the answer affirms it; `elsewhere` where documents hold
+            it, but among other words than the answer's, whose place holds another figure of its kind or is far away; `missing`
+            where neither holds it.
+        evidence: where the document that holds it has it; None where none does, or where only a title does.
         instead: for one that stands elsewhere, the figure that the documents have in its place; None where they have none.
     """
 
@@ -62,8 +64,8 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     @property
     def supported(self) -> bool:
-        """Whether a document (or the question) holds it where the answer's words stand."""
-        return self.state == "supported"
+        """Whether a document holds it where the answer's words stand, or the answer does not affirm it."""
+        return self.state in ("supported", "repeated")
 
 
 class Covered:
@@ -86,7 +88,7 @@ def check_claims(
     clean: Sequence[str] | None = None,
     numbers: Sequence[Set[str] | None] | None = None,
 ) -> list[Claim]:
-    """The figures and references of an answer in order, each with whether a document or the question holds it, and where.
+    """The figures and references of an answer in order, each with whether a document holds it, and where.
 
     Args:
         response: the answer; its citations may have been blanked.
@@ -108,8 +110,30 @@ def _kind_of(stated: Stated) -> ClaimKind:
     return "reference" if isinstance(stated, Reference) else stated.kind
 
 
+class _Asked:
+    """Where a question has what an answer states."""
+
+    def __init__(self, question: str, read: FigureReader) -> None:
+        self._places = Places([question], read)
+        self._identified = Identified([question])
+
+    def spot(self, stated: Stated) -> tuple[int, int] | None:
+        """Where it stands in the question; None where it does not."""
+        if isinstance(stated, Identifier):
+            found = self._identified.spot(stated)
+        elif isinstance(stated, Counted):
+            spots, beside = self._places.counted(stated)
+            found = spots[0] if spots and (beside or stated.value > SMALL) else None
+        else:
+            spots = self._places.written(stated) or self._places.valued(stated)
+            found = spots[0] if spots else None
+            if found is None and isinstance(stated, Figure):
+                found = self._places.unread(stated, frozenset)[0]
+        return found[1:] if found else None
+
+
 class _Check:
-    """The documents' texts come first, then titles and the question: these hold figures, but show no place and no context."""
+    """The documents' texts come first, then titles: these hold figures, but show no place and no context."""
 
     def __init__(
         self,
@@ -127,10 +151,9 @@ class _Check:
         texts = [one.text for one in self._texts]
         ready = [one.clean for one in self._texts]
         read = cache(all_figures)
-        self._places = Places(
-            [*texts, *(document.title for document in documents if document.title), Readable(prompt).text], read
-        )
+        self._places = Places([*texts, *(document.title for document in documents if document.title)], read)
         self._identified = Identified(self._places.texts)
+        self._read = read
         self._rows = Rows(texts)
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
         self._unjudged = _MOST_JUDGED
@@ -140,7 +163,34 @@ class _Check:
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
-        return [self._checked(one) for one in self._stated]
+        claims = [self._checked(one) for one in self._stated]
+        missing = [at for at, claim in enumerate(claims) if not claim.supported]
+        if missing:
+            held = list(claims)
+            question = Readable(self._prompt).text
+            asked = _Asked(question, self._read)
+            premises = Premises(question, self._response)
+            for at in missing:
+                spot = asked.spot(self._stated[at])
+                if spot is not None:
+                    claims[at] = self._as_said(held, at, spot, premises)
+        return claims
+
+    def _as_said(self, claims: Sequence[Claim], at: int, asked: tuple[int, int], premises: Premises) -> Claim:
+        """A claim that the question has, by whether the answer affirms it; `asked` is where the question has it."""
+        claim, stated = claims[at], self._stated[at]
+        beside = [
+            Place(start=one.start, end=one.end, text=one.text)
+            for one, other in zip(self._stated, claims, strict=True)
+            if other.supported and other.kind == claim.kind
+        ]
+        if not premises.affirms(stated.start, stated.end, asked, beside, contact=claim.kind == "contact"):
+            return replace(claim, state="repeated", evidence=None, instead=None)
+        if claim.state != "missing":
+            return claim
+        rival = isinstance(stated, Counted) and self._places.counted_otherwise(stated)
+        # A small number of things may count what the answer lists, unless the documents count them otherwise.
+        return replace(claim, state="asserted", kind="number" if rival else claim.kind)
 
     def _checked(self, stated: Stated) -> Claim:
         if isinstance(stated, Counted):
@@ -237,7 +287,7 @@ class _Check:
         return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
-        """Whether a title or the question holds it, so that the answer need not have it from a place in a document."""
+        """Whether a title holds it, so that the answer need not have it from a place in a document."""
         return any(number >= len(self._documents) for number, _, _ in spots)
 
     def _counted(self, stated: Counted) -> Claim:

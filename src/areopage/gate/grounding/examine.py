@@ -11,6 +11,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
+from areopage.gate.grounding.premises import Premises
 from areopage.gate.records import Place
 from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS
@@ -320,7 +321,9 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
     claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
-    answered = Answered(source, frozenset(stems(prompt)), len(spans))
+    question = frozenset(stems(prompt))
+    answered = Answered(source, question, len(spans))
+    premises = _AskedNames(prompt, clean, question)
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
@@ -336,7 +339,8 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         claim = bool(own_words.roots) and (
             stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
         )
-        names = tuple(_names(clean, span, facts.unknown, own))
+        names = [*_names(clean, span, facts.unknown, own), *premises.names(span, own_words, own, source.stems)]
+        names.sort(key=lambda name: name.place.start)
         examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
     return Examined(examined, source)
 
@@ -355,6 +359,29 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
     for word in named:
         if word.start not in covered:
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
+
+
+class _AskedNames:
+    """The names of people and places that the question has and no document."""
+
+    def __init__(self, prompt: str, response: str, question: Set[str]) -> None:
+        self._prompt, self._response, self._question = prompt, response, question
+        self._premises: Premises | None = None
+
+    def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
+        """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
+        alone = (self._question & set(words.roots)) - held
+        asked = [word for word in words.having(alone) if word.start > span.start and word.written[0].isupper()] if alone else []
+        named = [word for word in asked if is_name(self._response, word.start, word.written)]
+        covered = Covered(claims) if named else ()
+        for word in named:
+            at = self._prompt.find(word.written)
+            if word.start in covered or at < 0:
+                continue
+            premises = self._premises = self._premises or Premises(self._prompt, self._response)
+            affirmed = premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
+            place = Place(start=word.start, end=word.end, text=word.written)
+            yield Claim(kind="name", place=place, state="asserted" if affirmed else "repeated")
 
 
 def _courteous(low: str, words: Words) -> bool:

@@ -21,8 +21,8 @@ from areopage.text.folding import lower_case, starts_of
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
 from areopage.text.references import Reference, legal_references
-from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, Counted
-from areopage.text.stems import stems
+from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, THINGS, Counted
+from areopage.text.stems import stem, stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
 _MOST_READ = 50_000_000  # characters that are searched word by word: later claims are sought by their digits alone
@@ -109,6 +109,14 @@ class Places:
                 return [(number, start, end)], True
             found.append((number, start, end))
         return found, False
+
+    def counted_otherwise(self, stated: Counted) -> bool:
+        """Whether a text has another number of the same things: "2 témoins" for 4."""
+        return any(
+            stem(match["noun"]) == stated.noun and int(match["number"]) != stated.value
+            for text in self.texts
+            for match in islice(THINGS.finditer(text), MOST_SPANS)
+        )
 
     def _word_by_word(self, written: str, *, dated: bool) -> Iterator[Spot]:
         for number, text in enumerate(self.texts):

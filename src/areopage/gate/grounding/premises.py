@@ -1,0 +1,266 @@
+"""What an answer makes of something that only the question has: does it affirm it?
+
+An answer does not affirm what it denies ("the dose is not 500 mg"), attributes to the user beside something else ("you mention
+500 euros; the documents say 250"), asks back, or repeats of the user's own circumstances ("with 3 children, you receive ...").
+"""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from areopage.gate.records import Place
+from areopage.text.folding import lower_case
+
+_MOST = 300  # characters on each side of a piece that are looked at
+# A full stop behind a title or an abbreviation ends no sentence.
+_END = re.compile(r"(?<!\bm)(?<!\bmr)(?<!\bdr)(?<!\bmrs)(?<!\bms)(?<!\bme)(?<!\bart)(?<!\bl)(?<!\br)(?<!\bno)[.!?…](?=\s)|\n")
+_CLAUSE = re.compile(
+    r"[,;:()–—](?=\s)|\s[-–—]\s"
+    r"|\s(?:mais|but|whereas|alors qu(?:e|['’])|tandis qu(?:e|['’])|while|car|because|since|puisqu(?:e|['’])|donc"
+    r"|so)(?=\s|\b)"
+    r"|\b(?:that|qu(?:e|['’]))(?=\s|\b)"
+    r"|\s(?:et|and)(?=\s+(?:je|j['’]|mon|ma|mes|on|il|elle|la?|les?|i|my|the|they|he|she|it|we|is|do|does|can|est"
+    r"|puis|dois)\b)"
+)
+_OPENER = re.compile(r"\W*(?:no|non|nope|yes|oui|si)\b[\s,]*")
+_NOT = (
+    r"(?:\b(?:pas|jamais|aucune?|ni|non|not|never|nor|neither|cannot|no)\b|n['’]t\b|\brather than\b"
+    r"|\binstead of\b|\bplutôt qu[e'’]"
+    r"|\bau lieu d|\bn(?:['’]|e )[\w'’ ]{1,24}?\bplus\b)"
+)
+_BOUNDS = (
+    r"(?:plus|moins|avant|après|delà|dépass\w*|exc[éè]d\w*|sans|without|unless|until|before|after|more|less|over"
+    r"|under|than|exceed\w*"
+    r"|only|seulement|uniquement|later|earlier|tard|tôt|qu[e'’]|just|seule?)"
+)
+_DENIED = re.compile(rf"{_NOT}(?:\s*(?!{_BOUNDS}\b)[\w'’]+[\s-]+|\s*[\w'’]*['’]){{0,6}}\s*\Z")
+_SAYING = (
+    r"(?:di[st]\w*|indiqu\w+|mentionn\w+|précis\w+|confirm\w*|prév\w+|affirm\w+|permet\w*|sûre?|certaine?|exacte?"
+    r"|vrai|correct"
+    r"|say|says|state\w*|mention\w*|true|right|sure|clear|provide\w*|specif\w+|show\w*)"
+)
+_DOUBTED = re.compile(
+    rf"{_NOT}[^.;:]{{0,40}}\b{_SAYING}\b[^.;:]{{0,24}}\b(?:qu(?:e|['’])|si|s['’]|that|whether|if)"
+    r"|\b(?:faux|inexact|erroné|incorrect|wrong|false|untrue|mistaken)\b[^.;:]{0,10}\b(?:qu(?:e|['’])|that|to say|de dire)"
+)
+_DENIED_AFTER = re.compile(
+    r"(?:\s*[\w'’«»\"-]+){0,7}?\s*\b(?:"
+    r"n['’]?(?:est|étai\w*|sont|e sont|e serait) (?:donc |en fait )?pas (?:la|l['’]|les?|celui|celle|ceux|dans"
+    r"|exact|correct|bon|ce|mentionn|indiqu|prév|une?|vrai|juste)"
+    r"|ne (?:se )?(?:figur|correspond|s['’]appliqu|exist|ressort|relèv|trouv|concern|vient)\w* (?:donc )?(?:pas"
+    r"|plus|dans aucun|nulle)"
+    r"|n['’](?:appara\w*|exist\w*|y figur\w*|est pas) ?(?:pas|dans aucun|nulle)"
+    r"|(?:is|are|was|were)(?: not|n['’]t) (?:actually |in fact )?(?:the|an?|in|correct|right|mentioned|stated"
+    r"|found|what|one|our|listed|part|true)\b"
+    r"|(?:do|does|did)(?: not|n['’]t) (?:appear|match|correspond|apply|exist|concern|come|figure|feature)"
+    r"|(?:est|sont|semble|serait|is|are|was|were) (?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
+)
+_USER = (
+    r"(?:\byou(?:['’]ve)?|\byour (?!contract|lease|policy|agreement|bank statement)\w+|\bthe (?:question|user"
+    r"|customer|caller)"
+    r"|\bvous|\bvot?re? (?!contrat|bail|police|convention|relevé)\w+|\bla question|\bvos \w+)"
+)
+_TELLING = (
+    r"(?:mention|cit|quot|giv|gave|sai[dt]|say|stat|writ|wrote|indicat|suggest|speak|spoke|talk|refer|assum"
+    r"|suppos|put|ask|claim"
+    r"|promis|announc|report|plac|propos|think|thought|believ|heard|read|told|parl|indiqu|évoqu|di[st]|avanc|donn"
+    r"|situ|invoqu|écri"
+    r"|annonc|demand|pens|croy|affirm|suggér|réfé|entend|lisez|lu\b|part(?:ez|i)|imagin)"
+)
+_TOLD_BEFORE = re.compile(
+    rf"(?<!\bas )(?<!\bcomme )(?<!\bque )(?<!\bdont )(?<!\bthat ){_USER}\s+(?:[\w'’]+\s+"
+    rf"|[\w]*['’]){{0,4}}?{_TELLING}[^.;:!?]{{0,60}}\Z"
+)
+_TOLD_AFTER = re.compile(
+    rf"(?:\s*[\w'’«»\"-]+){{0,4}}?\s*(?:(?:that |which |,? ?que |,? ?dont |qu['’]on "
+    rf"|que l['’]on )?{_USER}\s+(?:[\w'’]+\s+|[\w]*['’]){{0,3}}?{_TELLING}"
+    r"|qu(?:e l)?['’]on vous|(?:in|from|of|dans|de) (?:your|the|votre|la|cette) (?:question|message|mail|courriel))"
+)
+_CONTRAST = re.compile(
+    r"\b(?:mais|but|alors que|whereas|while|tandis que|however|cependant|toutefois|pourtant|or|d['’]après|selon"
+    r"|according to|instead"
+    r"|actually|in fact|en réalité|(?:the|les?|ces?) (?:documents?|textes?|texts?|sources?|passages?|extraits?"
+    r"|accord|agreement))\b"
+)
+_YES = (
+    r"(?:yes|yeah|yep|oui|exact\w*|correct\w*|right|true|indeed|absolutely|certainly|of course|sure|(?:that"
+    r"|this)(?:['’]s| is) (?:right"
+    r"|correct|true|what)|c['’]est (?:exact|vrai|bien|juste|correct|ça|cela|ce qu)|en effet|effectivement"
+    r"|tout à fait|bien sûr"
+    r"|absolument|d['’]accord|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
+)
+_AFFIRMS = re.compile(rf"\W*{_YES}\b")
+_CONFIRMED_AFTER = re.compile(
+    r"\b(?:is|are|was|were|est|sont|étai\w+|['’]s)\s+(?:indeed |bien |tout à fait |absolument |also )?"
+    r"(?:correct|right|true|exact|juste|vrai|confirmé|confirmed|due?s?\b|valid|applicable)"
+)
+_ASKS_BACK = re.compile(
+    r"(?:do you mean|did you mean|are you (?:asking|referring)|could you|can you|would you|voulez-vous"
+    r"|parlez-vous|souhaitez-vous"
+    r"|pouvez-vous|pourriez-vous|vouliez-vous|s['’]agit-il|faites-vous)"
+)
+
+# The question: what a person says of himself, and not as something to be confirmed.
+_FIRST_PERSON = re.compile(r"(?:\b(?:j|m)['’]|\b(?:je|mon|ma|mes|moi|nous|notre|nos|i|my|me|we|our|us)\b)")
+_OF_A_KIND = re.compile(
+    r"\b(?:salariée?|employée?|entreprise|société|famille|couple|ménage|personne|homme|femme|retraitée?"
+    r"|étudiante?|cliente?|assurée?"
+    r"|patiente?|adulte|(?:un|des|d['’]un|mon) bien|maison|logement|appartement|terrain|prêt|emprunt|commune"
+    r"|ville|household|family"
+    r"|person|people|company|business|employee|worker|child|children|enfant|adult|man|woman|patient|student|house"
+    r"|flat|apartment"
+    r"|property|loan|town)s?\s+(?:[\w'’]+\s+|[\w]*['’]){0,2}(?:de|d['’]|of|aged|with|avec|âgée?s? de|à|worth"
+    r"|gagnant|earning|ayant"
+    r"|having)\s*\Z"
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|si|s['’]il|avec|with|pour une?|for an?|aged|âgée?s? de|en cas de)\s+(?:[\w'’]+\s+|[\w]*['’]){0,4}\Z"
+)
+_AT = re.compile(r"\b(?:at|à)\s+\Z")
+_AGE = re.compile(r"[0-9]{1,3}(?:\s*(?:ans|years?(?: old)?))?")
+_ASKED = re.compile(
+    r"^\W*(?:(?:so|and|but|et|mais|donc|alors)\s+)?(?:is|are|do|does|did|can|could|must|should|may|will|would|was"
+    r"|were|have|has|am)\b"
+    r"|est-ce|n['’]est-ce|-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
+)
+_TAG = re.compile(
+    r"[,\s]*(?:right|correct|isn['’]t|aren['’]t|doesn['’]t|don['’]t|is (?:that|it|this)|non|n['’]est-ce|c['’]est"
+    r"|est-ce|exact|d['’]accord"
+    r"|hein|pas vrai|yes|no|ok|vrai|vous confirmez|do you confirm|can you confirm)\b"
+)
+_NEXT_TAG = re.compile(
+    r"\W*(?:is (?:that|it|this)|are you sure|can you confirm|do you confirm|vous confirmez|confirmez-vous"
+    r"|pouvez-vous confirmer|c['’]est"
+    r"|est-ce (?:vrai|exact|correct|bien|que c['’]est)|est-ce (?:le|la|les) bon|right\b|correct\b|true\b|exact\b)"
+)
+_HEARD = re.compile(
+    r"\b(?:told|heard|read|said|announced|promised|says|saw|seems|apparently|informed|think|believe|dit|disent|lu"
+    r"|vu|entendu|annoncé"
+    r"|promis|parlé|paraît|semble|crois|pense|informé|croyais|thought)\b"
+)
+_NORM = re.compile(
+    r"\b(?:droits?|peux|peut|pouvez|puis|dois|devez|doit|devrai\w*|faut|entitled|can|may|must|should|need|allowed"
+    r"|owe|eligible|bénéfici\w*"
+    r"|perce\w*|dispos\w*|plafon\w*|limit\w*|maxim\w*|minim\w*|capped|couvert\w*|covered|autorisé\w*)\b"
+)
+# The answer: to whom it speaks, or under which circumstances something holds.
+_SECOND_PERSON = re.compile(r"\b(?:vous|votre|vos|tu|ton|ta|tes|you|your)\b")
+_GIVEN = re.compile(
+    r"(?:\b(?:avec|with|pour|for|si|if|ayant|having|étant|being|aged|âgée?s?|en cas|dès lors|given|compte tenu"
+    r"|depuis|after|après|au bout"
+    r"|née?s?|born)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:à|at|in|from)\s+)\Z"
+)
+_SEARCH = re.compile(r"[^.?!\n]{1,60}")
+"""A question of a few words as search engines have them: it names a topic and asserts nothing."""
+_OF_A_TOPIC = re.compile(r"\b(?:on|in|of|for|from|with|pour|sur|avec|dans|de|d['’])\s*(?:an?|une?)\s+(?:[\w'’-]+\s+)?\Z")
+_POSSESSED = re.compile(
+    r"\b(?:mon|ma|mes|notre|nos|votre|vos|ton|ta|tes|my|our|your)\s+(?:[\w'’-]+\s+){1,3}(?:(?:est|is|of|de)\s+)?(?:le\s+)?\Z"
+)
+
+
+class Around(Struct, frozen=True):
+    """A piece of a text with its clause and its sentence, in lower case.
+
+    Args:
+        before, after: of its clause.
+        opening, closing: of its sentence: what stands before the piece, and what stands behind it.
+        following: the sentence behind its own.
+    """
+
+    before: str
+    after: str
+    opening: str
+    closing: str
+    following: str
+
+
+def around_piece(low: str, start: int, end: int) -> Around:
+    """What stands around a piece of a text that is in lower case."""
+    first, last = max(0, start - _MOST), min(len(low), end + _MOST)
+    for match in _END.finditer(low, first, start):
+        first = match.end()
+    stop = _END.search(low, end, last)
+    closes = stop.end() if stop else last
+    further = _END.search(low, closes, min(len(low), closes + _MOST))
+    opening, closing = low[first:start], low[end:closes]
+    begin = max((match.end() for match in _CLAUSE.finditer(opening)), default=0)
+    parted = _CLAUSE.search(closing)
+    following = low[closes : further.end() if further else closes + _MOST]
+    return Around(opening[begin:], closing[: parted.start()] if parted else closing, opening, closing, following)
+
+
+class Premises:
+    """A question, and what an answer makes of its figures and names."""
+
+    def __init__(self, prompt: str, response: str) -> None:
+        """Both as they are `Readable`: positions are those in these texts."""
+        self._prompt, self._response = lower_case(prompt), lower_case(response)
+
+    def affirms(self, start: int, end: int, asked: tuple[int, int], beside: Sequence[Place], *, contact: bool = False) -> bool:
+        """Whether the answer affirms a piece of itself that the question has too.
+
+        Args:
+            asked: where the question has it.
+            beside: what of the same kind the documents support, in the answer.
+            contact: whether it is a contact, which is the user's own only where both say whose it is.
+        """
+        said = around_piece(self._response, start, end)
+        if self._asks_back(said) or _denied(said):
+            return False
+        if self._attributed(said, end, beside):
+            return False
+        if _SEARCH.fullmatch(self._prompt.strip()) and _OF_A_TOPIC.search(said.before):
+            return False
+        question = around_piece(self._prompt, *asked)
+        if contact and not (_POSSESSED.search(question.before) and _POSSESSED.search(said.before)):
+            return True
+        age = _AGE.fullmatch(self._response, start, end) is not None
+        return not (_circumstance(question, age=age) and _repeats(said, age=age))
+
+    @staticmethod
+    def _asks_back(said: Around) -> bool:
+        return said.closing.rstrip().endswith("?") and _ASKS_BACK.search(said.opening) is not None
+
+    def _attributed(self, said: Around, end: int, beside: Sequence[Place]) -> bool:
+        """Whether the user is named as the one who says it, and the answer goes on with something else."""
+        told = _TOLD_BEFORE.search(said.opening) or _TOLD_AFTER.match(said.closing)
+        if not told or _AFFIRMS.match(self._response) or _AFFIRMS.match(said.opening):
+            return False
+        rest = said.closing + said.following
+        if _CONFIRMED_AFTER.search(rest) or _AFFIRMS.match(said.following):
+            return False
+        near = any(end <= place.start <= end + len(rest) or 0 < end - place.end <= _MOST for place in beside)
+        return near or _CONTRAST.search(rest) is not None or _DENIED_AFTER.match(said.closing) is not None
+
+
+def _denied(said: Around) -> bool:
+    """Whether an answer denies a piece of itself."""
+    before = _OPENER.sub("", said.before, count=1) if said.before == said.opening else said.before
+    if _DENIED.search(before):
+        return True
+    return _DOUBTED.search(said.opening) is not None or _DENIED_AFTER.match(said.closing) is not None
+
+
+def _circumstance(asked: Around, *, age: bool) -> bool:
+    """Whether a question says something of the person who asks, or supposes it, and does not ask whether it is so."""
+    whole = asked.before + asked.after
+    if _HEARD.search(whole) or _TAG.match(asked.closing[len(asked.after) :]) or _NEXT_TAG.match(asked.following):
+        return False
+    if _OF_A_KIND.search(asked.before) or _SUPPOSED.search(asked.before):
+        return True
+    if _NORM.search(asked.before):
+        return False
+    if age and _AT.search(asked.before):
+        return True
+    last = asked.closing.rstrip().endswith("?") and len(asked.after) == len(asked.closing)
+    return _FIRST_PERSON.search(asked.before) is not None and not last and not _ASKED.search(whole)
+
+
+def _repeats(said: Around, *, age: bool) -> bool:
+    """Whether an answer speaks of the user's circumstances, or of what holds under them."""
+    if _OF_A_KIND.search(said.before) or _GIVEN.search(said.before):
+        return True
+    if _NORM.search(said.before):
+        return False
+    return _SECOND_PERSON.search(said.before) is not None or (age and _AT.search(said.before) is not None)
