@@ -3,30 +3,19 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from areopage.ledger.records import Answer
-from areopage.monitor.asgi_hook import Message, QualityHook, Receive, Send, find
+from areopage.monitor.asgi_hook import QualityHook, Receive, Send, find
 from areopage.monitor.exchange import Exchange
 from areopage.monitor.hook import monitored
+from areopage.monitor.hook_counts import read_losses
 from areopage.monitor.spool import Spool
-from areopage.monitor.spool_files import read_losses
-
-
-def drained(folder: Path) -> list[Answer]:
-    found: list[Answer] = []
-
-    def take(submissions: Sequence[Answer]) -> Sequence[Answer]:
-        found.extend(submissions)
-        return ()
-
-    Spool(folder).drain(take)
-    return found
-
+from servers.bots import Thing, application, call, drained
 
 # --- the decorator
 
@@ -88,7 +77,7 @@ def test_an_exchange_is_found_as_the_user_says(tmp_path: Path) -> None:
     reply({"q": "x"})
     reply({})
     assert [(one.id, one.case.prompt) for one in drained(tmp_path)] == [("mine", "x")]
-    assert vars(reply)["counts"] == {"recorded": 1, "not_found": 1}
+    assert vars(reply)["counts"] == {"recorded": 1, "skipped": 1}
 
 
 @pytest.mark.parametrize("result", [{"answer": 3}, "", "x" * 600_000, object(), None])
@@ -216,13 +205,6 @@ def test_openai_messages_are_submitted_without_instructions_and_tool_calls(tmp_p
     assert [(turn.role, turn.content) for turn in one.case.turns] == [("user", "How many\ndays?")]
 
 
-class Thing:
-    """An object of a framework."""
-
-    def __init__(self, **fields: Any) -> None:
-        vars(self).update(fields)
-
-
 PAGE = Thing(page_content="Article 45.", metadata={"source": "code"})
 NODE = Thing(node=Thing(text="Article 45.", metadata={}), score=0.8)
 COMPLETION = Thing(choices=[Thing(message=Thing(role="assistant", content="Thirty."), finish_reason="stop")])
@@ -329,40 +311,6 @@ def test_an_answer_that_is_not_recognised_is_logged_once_and_its_losses_are_kept
 # --- the middleware
 
 
-async def call(hook: QualityHook, request: Sequence[bytes], path: str = "/chat") -> list[tuple[Message, int]]:
-    """The messages that the client got, each with how many answers the hook had noted by then."""
-    waiting = [{"type": "http.request", "body": chunk, "more_body": at + 1 < len(request)} for at, chunk in enumerate(request)]
-    got: list[tuple[Message, int]] = []
-
-    async def receive() -> Message:
-        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        got.append((message, sum(hook.counts.values())))
-
-    await hook({"type": "http", "path": path, "method": "POST", "headers": []}, receive, send)
-    return got
-
-
-def application(chunks: Sequence[bytes], status: int = 200, kind: str = "application/json", **headers: str) -> Any:
-    async def app(scope: Any, receive: Receive, send: Send) -> None:
-        more = True
-        while more:
-            more = (await receive()).get("more_body", False)
-        given = {"content-type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        await send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [(name.encode(), value.encode()) for name, value in given.items()],
-            }
-        )
-        for at, chunk in enumerate(chunks):
-            await send({"type": "http.response.body", "body": chunk, "more_body": at + 1 < len(chunks)})
-
-    return app
-
-
 ASKED = json.dumps({"prompt": "why?", "messages": [{"content": "old"}, {"content": "new"}], "documents": ["from the request"]})
 ANSWERED = json.dumps({"response": "since é", "data": {"sources": [{"titre": "T", "texte": "x"}]}, "id": 7}).encode()
 
@@ -404,7 +352,8 @@ def test_a_stream_is_put_together_from_the_field_that_is_named(tmp_path: Path, b
 @pytest.mark.parametrize(
     ("app", "request_body", "why"),
     [
-        (application([b"data: x\n\n"], kind="text/event-stream"), ASKED.encode(), "streamed"),
+        (application([b"data: [DONE]\n\n"], kind="text/event-stream"), ASKED.encode(), "not_found"),
+        (application([ANSWERED], status=404), ASKED.encode(), "refused"),
         (application([ANSWERED], status=500), ASKED.encode(), "failed"),
         (application([ANSWERED], content_encoding="gzip"), ASKED.encode(), "encoded"),
         (application([b"<html>"], kind="text/html"), ASKED.encode(), "not_json"),

@@ -132,6 +132,7 @@ answer_texts = Table(
     # what the user read in place of the response, and the client's own id of the conversation
     Column("delivered", Text, nullable=False),
     Column("session", Text, nullable=False),
+    Column("trace_id", Text, nullable=False, server_default=""),
     # the JSON of the gate's decision, which quotes the texts; NULL where the gate was not asked
     Column("decision", Text),
 )

@@ -275,6 +275,7 @@ def answer_of(row: Row[Any]) -> Answer:
         case=_case_of(columns),
         run_id=columns["run_id"] or "",
         session=columns["session"] or "",
+        trace_id=columns["trace_id"] or "",
         delivered=columns["delivered"] or "",
         thinking=columns["thinking"] or "",
         received_at=aware(columns["received_at"]),
@@ -296,6 +297,7 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
         "delivered": storable(answer.delivered),
         "thinking": storable(answer.thinking),
         "session": storable(answer.session),
+        "trace_id": storable(answer.trace_id),
     }
 
 

@@ -107,6 +107,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         delivered: what the user read in place of the response; "" where that is not known, or nothing else.
         session: the client's id of the conversation; of the benchmark's conversations what all their turns share.
         thinking: what a model under test wrote in a think-block before its response.
+        trace_id: of the call in the bot's own tracing.
         api_key: the name of the API key under which it came.
         received_at: when it arrived; `answered_at` when it was given.
         erased: its texts are gone for good, or were never kept; what is counted of it stays.
@@ -126,6 +127,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     language: str = ""
     model: str = ""
     session: str = ""
+    trace_id: str = ""
     api_key: str = ""
     delivered: str = ""
     thinking: str = ""
@@ -135,6 +137,26 @@ class Answer(Struct, frozen=True, kw_only=True):
     completion_tokens: int | None = None
     seconds: float | None = None
     erased: bool = False
+
+
+NOT_PLANNED = ("skipped", "refused")
+"""The kinds that are no losses: what an extraction left out on purpose, and requests that an endpoint turned away."""
+
+
+class HookCount(Struct, frozen=True, kw_only=True):
+    """A number of answers of an hour (UTC).
+
+    Args:
+        why: the kind of loss or of doubt.
+        recorded: they were submitted, and are doubtful.
+    """
+
+    hour: datetime
+    source: str = ""
+    variant: str = ""
+    why: str
+    recorded: bool = False
+    answers: int = 0
 
 
 ADDRESSED = "addressed:"

@@ -80,6 +80,21 @@ days = Table(
     sqlite_with_rowid=False,
 )
 
+# What the hooks of bots lost, or recorded with a doubt, by hour (UTC). `tally` is the file in which a process counted it.
+hook_counts = Table(
+    "hook_counts",
+    metadata,
+    Column("tally", String(64), primary_key=True),
+    Column("hour", DateTime, primary_key=True),
+    Column("source", String(LONGEST_NAME), primary_key=True),
+    Column("variant", String(64), primary_key=True),
+    Column("why", String(32), primary_key=True),
+    Column("recorded", Boolean, primary_key=True),
+    Column("answers", Integer, nullable=False),
+    Index("ix_hook_counts_hour", "hour"),
+    sqlite_with_rowid=False,
+)
+
 # --- people: labels, review, access
 
 # A later label of one rater on one criterion of one answer replaces the earlier one in every figure; none is overwritten. The

@@ -50,8 +50,8 @@ def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
         documents=() if policy == "none" else tuple(document(one) for one in case.documents),
         metadata={} if policy == "none" else stored_values(case.metadata, policy, max_chars),
     )
-    session = "" if policy == "none" else answer.session
-    return structs.replace(answer, case=stored, delivered=kept(answer.delivered), session=session)
+    session, trace_id = ("", "") if policy == "none" else (answer.session, answer.trace_id)
+    return structs.replace(answer, case=stored, delivered=kept(answer.delivered), session=session, trace_id=trace_id)
 
 
 def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgment:

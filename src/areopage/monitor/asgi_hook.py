@@ -3,17 +3,23 @@
 Every chunk goes to the client at once; copies are kept up to a limit, and read only after the last chunk has left.
 """
 
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import msgspec
+from msgspec import Struct
 
+from areopage.cases.loose_documents import documents_of
 from areopage.monitor.answer_case import message_text
-from areopage.monitor.exchange import Exchange
-from areopage.monitor.hook import Recorder
+from areopage.monitor.exchange import Exchange, titled
+from areopage.monitor.fields import LABEL_NAMES, label_text
+from areopage.monitor.recorder import FAILED, NOT_FOUND, REFUSED, UNFINISHED, Recorder
 from areopage.monitor.spool import Spool
+from areopage.monitor.stream_text import events_of, read_stream
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -22,11 +28,14 @@ Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None
 
 MAX_BYTES = 2_000_000
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/json-seq")
+TEXT = "text/plain"
 
 
 class QualityHook:
     """The middleware. `counts` says what became of the answers: recorded, lost, and why others were passed over
-    (not_found, too_large, not_json, streamed, encoded, failed)."""
+    (not_found, too_large, not_json, encoded; unfinished: the client left; failed: the application raised, or answered with a
+    status of 500 and more; refused: with another one that is no success). `doubts` counts recorded answers that are probably not
+    what the user read, by kind."""
 
     def __init__(
         self,
@@ -40,47 +49,68 @@ class QualityHook:
         id: str = "",
         stream: str = "",
         source: str = "",
+        source_path: str = "",
         variant: str = "",
         variant_path: str = "",
         language: str = "",
+        language_path: str = "",
+        trace_path: str = "header:traceparent",
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """Wrap an application.
 
+        A place is a dotted path in JSON (numbers count list items, e.g. `messages.-1.content`), or `header:NAME`, `query:NAME` or
+        `path:NAME` of the request. In a stream, paths are looked for in each event.
+
         Args:
             app: the application that answers.
             spool: the worker's spool, or its folder.
-            path: the path, or the paths, of the endpoints to listen to (POST, PUT, GET with a body).
-            prompt: where the question stands in the request's JSON: a dotted path, numbers count list items, e.g.
-                `messages.-1.content`.
-            response: where the answer stands in the response's JSON.
-            documents: where the documents stand, in the response's JSON or else in the request's; "": nowhere.
-            id: where the id of the answer stands in the response's JSON or else in the request's; "": one is made.
-            stream: where the next piece of text stands in each event of a stream (server-sent events or JSON lines); "": streams
-                are passed over.
+            path: the path, or the paths, of the endpoints to listen to; `{NAME}` stands for one step, as in
+                `/tenants/{tenant}/chat`, `{NAME:path}` for several.
+            prompt: the place of the question in the request.
+            response: the place of the answer in the response's JSON. A response of type text/plain is the answer.
+            documents: the place of the documents, in the response or else in the request; "": nowhere.
+            id: the place of the answer's id in the response or else in the request; "": one is made.
+            stream: the place of the next piece of text in each event of a stream (server-sent events or JSON lines); "": under a
+                usual name, or the event is a text.
             source, variant, language: see `submission_of`.
-            variant_path: where the variant stands in the response's JSON or else in the request's; it counts before `variant`.
+            source_path, variant_path, language_path: the places of these labels, which count before them.
+            trace_path: the place of the trace's id, or of a W3C `traceparent`.
             max_bytes: exchanges with a larger request or response are passed over.
         """
         self._app = app
         self._recorder = Recorder(
             spool if isinstance(spool, Spool) else Spool(spool), source=source, variant=variant, language=language
         )
-        self._paths = frozenset([path] if isinstance(path, str) else path)
-        self._prompt, self._response, self._documents, self._id, self._stream = prompt, response, documents, id, stream
-        self._variant_path, self._max_bytes = variant_path, max_bytes
+        self._paths = tuple(_pattern(one) for one in ([path] if isinstance(path, str) else path))
+        self._prompt, self._response, self._documents, self._stream = prompt, response, documents, stream
+        self._labels = {
+            "id": id,
+            "source": source_path,
+            "variant": variant_path,
+            "language": language_path,
+            "trace_id": trace_path,
+        }
+        self._max_bytes = max_bytes
 
     @property
     def counts(self) -> Counter[str]:
         """Counts of answers by outcome."""
         return self._recorder.counts
 
+    @property
+    def doubts(self) -> Counter[str]:
+        """Counts of doubtful answers by kind."""
+        return self._recorder.doubts
+
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"] not in self._paths:
+        matches = (pattern.fullmatch(scope["path"]) for pattern in self._paths) if scope["type"] == "http" else ()
+        match = next(filter(None, matches), None)
+        if match is None or scope.get("method") == "OPTIONS":
             await self._app(scope, receive, send)
             return
-        heard = _Heard(self._max_bytes)
+        heard = _Heard(self._max_bytes, scope, match.groupdict())
 
         async def receive_and_copy() -> Message:
             message = await receive()
@@ -90,7 +120,11 @@ class QualityHook:
             return message
 
         async def send_and_copy(message: Message) -> None:
-            await send(message)
+            try:
+                await send(message)
+            except BaseException:
+                heard.left = True
+                raise
             with self._recorder.unharmed(scope["path"]):
                 if message["type"] == "http.response.start":
                     heard.status = message["status"]
@@ -98,49 +132,117 @@ class QualityHook:
                 elif message["type"] == "http.response.body":
                     heard.response.add(message.get("body", b""))
                     if not message.get("more_body", False):
+                        heard.over = True
                         self._note(heard)
 
-        await self._app(scope, receive_and_copy, send_and_copy)
+        try:
+            await self._app(scope, receive_and_copy, send_and_copy)
+        except BaseException as fault:
+            self._note_end(heard, fault)
+            raise
+        self._note_end(heard, None)
+
+    def _note_end(self, heard: "_Heard", fault: BaseException | None) -> None:
+        """Count a request whose response did not come to its end."""
+        if heard.over:
+            return
+        with self._recorder.unharmed(heard.path):
+            if isinstance(fault, Exception) and not heard.left:
+                self._miss(heard, FAILED, f"the application raised {type(fault).__name__}")
+            else:
+                self._miss(heard, UNFINISHED, "the client left before the end of the response")
 
     def _note(self, heard: "_Heard") -> None:
-        kind = heard.headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        if not 200 <= heard.status < 300:
-            self.counts["failed"] += 1
+        kind = heard.kind
+        if heard.status >= 500:
+            self._miss(heard, FAILED, f"the application answered with status {heard.status}")
+        elif not 200 <= heard.status < 300:
+            self._miss(heard, REFUSED, f"the application answered with status {heard.status}")
         elif heard.headers.get(b"content-encoding", b"identity") != b"identity":
-            self._recorder.miss("encoded", "the response is compressed: put the hook inside the compression")
+            self._miss(heard, "encoded", "the response is compressed: put the hook inside the compression")
         elif heard.request.overflown or heard.response.overflown:
-            self._recorder.miss("too_large", f"a request or a response has more than {self._max_bytes:,} bytes: see max_bytes")
-        elif kind in STREAMS and not self._stream:
-            self._recorder.miss("streamed", "the response is a stream: say in `stream` where its text stands")
+            self._miss(heard, "too_large", f"a request or a response has more than {self._max_bytes:,} bytes: see max_bytes")
         else:
             self._read(heard, streamed=kind in STREAMS)
 
     def _read(self, heard: "_Heard", *, streamed: bool) -> None:
         try:
-            asked = msgspec.json.decode(heard.request.joined())
-            body = heard.response.joined()
-            answered = None if streamed else msgspec.json.decode(body)
-            response = "".join(_pieces(body, self._stream)) if streamed else message_text(find(answered, self._response))
+            asked = heard.asked(in_json=":" not in self._prompt)
+            text = heard.text()
+            events = events_of(text) if streamed else [] if heard.kind == TEXT else [msgspec.json.decode(text)]
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            self._recorder.miss("not_json", "the request or the response is no JSON")
+            self._miss(heard, "not_json", "the request or the response is no JSON")
             return
-        prompt = find(asked, self._prompt)
-        documents = _found_first((answered, asked), self._documents)
+        found = _Found(heard=heard, answered=events, asked=asked)
+        documents: Any = found.first(self._documents)
+        if streamed:
+            read = read_stream(events, (lambda event: _text_at(event, self._stream)) if self._stream else None)
+            if read.error:
+                self._miss(heard, FAILED, "the stream reports an error")
+                return
+            response = read.response
+            documents = read.documents if documents is None and self._documents else documents
+        else:
+            response = text if heard.kind == TEXT else message_text(find(events[0], self._response)) or ""
+        self._record(found, found.asked_at(self._prompt), response, documents)
+
+    def _record(self, found: "_Found", prompt: Any, response: str, documents: Any) -> None:
         if not isinstance(prompt, str | list) or not response:
             place = f"question ({self._prompt!r} of the request)" if response else f"answer ({self._response!r} of the response)"
-            self._recorder.miss("not_found", f"the {place} is not found")
+            self._miss(found.heard, NOT_FOUND, f"the {place} is not found")
             return
-        named = _found_first((answered, asked), self._id)
-        variant = _found_first((answered, asked), self._variant_path)
-        self._recorder.record(
-            Exchange(
-                prompt=prompt,
-                response=response,
-                documents=documents if isinstance(documents, list | str | dict) else (),
-                id=str(named) if isinstance(named, str | int) else "",
-                variant=variant if isinstance(variant, str) else "",
-            )
-        )
+        labels: dict[str, Any] = {name: label_text(name, found.first(place)) for name, place in self._labels.items()}
+        usable = documents_of(documents) if isinstance(documents, list | str | dict) else ()
+        self._recorder.record(Exchange(prompt=prompt, response=response, documents=titled(usable), **labels), found.heard.path)
+
+    def _miss(self, heard: "_Heard", why: str, reason: str) -> None:
+        self._recorder.miss(why, f"{heard.path}: {reason}", self._labels_of(heard))
+
+    def _labels_of(self, heard: "_Heard") -> dict[str, str]:
+        """The labels of a request whose answer is not known."""
+        try:
+            asked = heard.asked(in_json=True)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            asked = None
+        found = _Found(heard=heard, answered=(), asked=asked)
+        return {LABEL_NAMES[name][0]: label_text(name, found.first(place)) for name, place in self._labels.items()}
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """The pattern of a path with parameters."""
+    texts = re.split(r"\{\w+(?::path)?\}", path)
+    steps = [f"(?P<{name}>{'.+' if several else '[^/]+'})" for name, several in re.findall(r"\{(\w+)(:path)?\}", path)]
+    return re.compile("".join(re.escape(text) + step for text, step in zip(texts, [*steps, ""], strict=True)))
+
+
+def _text_at(event: Any, path: str) -> str | None:
+    text = event if isinstance(event, str) else find(event, path)
+    return text if isinstance(text, str) else None
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    """What is known of a request: itself, the events of its response, and its JSON."""
+
+    heard: "_Heard"
+    answered: Sequence[Any]
+    asked: Any
+
+    def first(self, place: str) -> Any:
+        """What stands at a place: of the request, or in the response's JSON or else in the request's; None for no place."""
+        if not place:
+            return None
+        if ":" in place:
+            return self.asked_at(place)
+        return next((found for value in (*self.answered, self.asked) if (found := find(value, place)) is not None), None)
+
+    def asked_at(self, place: str) -> Any:
+        """What stands at a place of the request."""
+        kind, _, name = place.partition(":")
+        if not name:
+            return find(self.asked, place)
+        if kind == "header":
+            return self.heard.header(name)
+        return self.heard.query(name) if kind == "query" else self.heard.parameters.get(name)
 
 
 class _Copy:
@@ -164,12 +266,42 @@ class _Copy:
 
 
 class _Heard:
-    """The observed data of one request and its response."""
+    """The observed data of one request and its response. `over`: the response came to its end; `left`: it cannot be sent."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, scope: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
         self.request, self.response = _Copy(limit), _Copy(limit)
-        self.status = 0
+        self.status, self.over, self.left = 0, False, False
+        self.parameters, self.path = parameters, str(scope["path"])
         self.headers: Mapping[bytes, bytes] = {}
+        self._scope = scope
+
+    @property
+    def kind(self) -> str:
+        """The media type of the response."""
+        return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+
+    def text(self) -> str:
+        """The response, in its charset."""
+        found = re.search(rb"charset=\"?([\w.:-]+)", self.headers.get(b"content-type", b""))
+        try:
+            return self.response.joined().decode(found[1].decode("ascii") if found else "utf-8")
+        except LookupError:
+            return self.response.joined().decode()
+
+    def asked(self, *, in_json: bool) -> Any:
+        """The JSON of the request; None without one where none is needed."""
+        body = self.request.joined()
+        return msgspec.json.decode(body) if body or in_json else None
+
+    def header(self, name: str) -> str | None:
+        """A header of the request."""
+        wanted = name.lower().encode("latin-1", "replace")
+        return next((value.decode("latin-1") for key, value in self._scope.get("headers", ()) if key.lower() == wanted), None)
+
+    def query(self, name: str) -> str | None:
+        """A parameter of the request's address."""
+        values = parse_qs(self._scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get(name)
+        return values[0] if values else None
 
 
 def find(value: Any, path: str) -> Any:
@@ -182,21 +314,3 @@ def find(value: Any, path: str) -> Any:
         else:
             return None
     return value
-
-
-def _found_first(values: Iterable[Any], path: str) -> Any:
-    """What stands at a path in the first of several values that has it; None for no path."""
-    return next((found for value in values if (found := find(value, path)) is not None), None) if path else None
-
-
-def _pieces(body: bytes, path: str) -> Iterator[str]:
-    """The texts at a path in each event of a stream; events that are no JSON (a closing `[DONE]`) are passed over."""
-    for line in body.splitlines():
-        text = line.removeprefix(b"data:").strip() if line.startswith(b"data:") else line.strip(b"\x1e \t")
-        if text.startswith((b"{", b"[", b'"')):
-            try:
-                piece = find(msgspec.json.decode(text), path)
-            except (msgspec.DecodeError, UnicodeError):
-                continue
-            if isinstance(piece, str):
-                yield piece

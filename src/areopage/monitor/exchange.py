@@ -1,19 +1,27 @@
 """Find the question, the answer and its documents in a call of a bot: what usual functions take and frameworks return."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.cases.loose_documents import documents_of
 from areopage.cases.records import Document, Turn
 from areopage.errors import SubmissionError
-from areopage.monitor.answer_case import message_text
+from areopage.monitor.answer_text import documents_in, opened, response_text
+from areopage.monitor.fields import DOCUMENT_NAMES, PROMPT_NAMES, field, labels_of, value_of
+from areopage.monitor.stream_text import is_framed, read_stream
 
-PROMPT_NAMES = ("prompt", "question", "query", "message", "messages", "input", "user_input")
-RESPONSE_NAMES = ("response", "answer", "text", "output", "output_text", "result", "content", "message", "completion")
-DOCUMENT_NAMES = ("documents", "context_chunks", "context", "source_documents", "source_nodes", "chunks", "sources")
-_DEEPEST = 4
+_INNER_NAMES = (*PROMPT_NAMES, "text", "content")
+_OF_RESULTS = ("prompt", "question", "query", "input", "user_input")
+_NO_QUESTION = re.compile(
+    r"(.*_)?(id|ids|uid|uuid|key|token|user|username|login|tenant|session|trace\w*|lang\w*|locale|model|name|source|variant|kind|mode)"
+    r"|system.*|instructions?|persona|.*_id"
+)
+"""The names of arguments that hold no question, such as `user_id`."""
+_TITLES = ("title", "titre", "doc_title", "doc_titre", "file_name", "filename", "document_name", "name", "source", "file_path")
 
 
 class Unrecognised(SubmissionError):
@@ -23,7 +31,8 @@ class Unrecognised(SubmissionError):
 class Exchange(Struct, frozen=True, kw_only=True):
     """A question with its answer from a call. An id "" is replaced by a new id.
 
-    `source`, `variant` and `language` count before those of the hook; "" means the hook's.
+    `source`, `variant` and `language` count before those of the hook; "" means the hook's. `trace_id` is the id of the trace
+    of the call in the bot's own tracing.
     """
 
     prompt: str | Sequence[Turn | Mapping[str, Any]]
@@ -33,6 +42,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     source: str = ""
     variant: str = ""
     language: str = ""
+    trace_id: str = ""
     metadata: Mapping[str, Any] = {}
 
 
@@ -45,70 +55,91 @@ def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
     """
     if result is None:
         return None
-    response, prompt = response_text(result), _prompt_in(arguments, result)
-    if response is None:
-        raise Unrecognised(f"the answer is not found in a result of type {type(result).__name__}: give `extract`")
-    if prompt is None:
-        raise Unrecognised(f"the question is not found in the arguments {', '.join(arguments)}: give `extract`")
-    documents = _value(result, DOCUMENT_NAMES)
+    result = opened(result)
+    if isinstance(result, str) and is_framed(result):
+        return find_streamed(arguments, [result])
+    answer, beside = _parts_of(result)
+    response = response_text(answer)
+    if not response:
+        empty = "is empty" if response == "" else "is not found"
+        raise Unrecognised(f"the answer {empty} in a result of type {type(result).__name__}: give `extract`")
+    documents = next((found for place in (answer, *beside) if (found := documents_in(place)) is not None), None)
     if documents is None:
-        documents = _value(arguments, DOCUMENT_NAMES)
+        documents = next((part for part in beside if isinstance(part, list | tuple)), None)
+    prompt = _prompt_in(arguments)
+    return _exchange(arguments, answer if prompt is None else prompt, response, documents, dict(labels_of(answer, *beside)))
+
+
+def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any]) -> Exchange:
+    """The exchange of a function whose answer is a stream of pieces.
+
+    Raises:
+        Unrecognised: the answer or the question is not found.
+        DatasetError: one of the documents is none.
+    """
+    found = read_stream(pieces)
+    if found.error:
+        raise Unrecognised(f"the stream reports an error: {found.error}")
+    if not found.response.strip():
+        kinds = ", ".join(dict.fromkeys(type(piece).__name__ for piece in pieces)) or "none"
+        raise Unrecognised(f"the answer is not found in a stream (types of its pieces: {kinds}): give `extract`")
+    prompt = _prompt_in(arguments)
+    asked = next((piece for piece in pieces if isinstance(piece, Mapping) and value_of(piece, _OF_RESULTS)), None)
+    return _exchange(arguments, asked if prompt is None else prompt, found.response, found.documents, found.labels)
+
+
+def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """Documents with the titles that frameworks keep in their metadata, or else the names of their files.
+
+    Judges read titles and texts only.
+    """
+    return tuple(one if one.title else structs.replace(one, title=_title_of(one)) for one in documents)
+
+
+def _exchange(arguments: Mapping[str, Any], prompt: Any, response: str, documents: Any, labels: Mapping[str, str]) -> Exchange:
+    if not isinstance(prompt, str | list | tuple):
+        prompt = value_of(prompt, _OF_RESULTS) if isinstance(prompt, Mapping) else None
+    if not isinstance(prompt, str | list | tuple):
+        raise Unrecognised(f"the question is not found in the arguments {', '.join(arguments)}: give `extract`")
+    if documents is None:
+        documents = value_of(arguments, DOCUMENT_NAMES)
     # a `context` of a web framework is no list of documents
     found = documents_of(documents) if isinstance(documents, str | Mapping | Iterable) else ()
-    return Exchange(prompt=prompt, response=response, documents=found, variant=_label(arguments, result, "variant"))
+    named: dict[str, Any] = dict(labels_of(arguments)) | dict(labels)
+    return Exchange(prompt=prompt, response=response, documents=titled(found), **named)
 
 
-def response_text(result: Any, depth: int = 0) -> str | None:
-    """The text of an answer: a text, a mapping or an object with one of the usual names, or a completion of a model's client.
-
-    Returns:
-        None if it is not recognised.
-    """
-    if isinstance(result, str):
-        return result
-    if depth > _DEEPEST or result is None or isinstance(result, int | float | bytes):
-        return None
-    if isinstance(result, list | tuple):
-        return message_text(result)
-    choices = _field(result, "choices")
-    if isinstance(choices, list | tuple) and choices:
-        return response_text(_value(choices[0], ("message", "delta", "text")), depth + 1)
-    for name in RESPONSE_NAMES:
-        found = response_text(_field(result, name), depth + 1)
-        if found is not None:
-            return found
-    return None
+def _parts_of(result: Any) -> tuple[Any, Sequence[Any]]:
+    """The answer of a result, and what a function returned beside it, such as its documents."""
+    if isinstance(result, tuple) and result and not hasattr(result, "_fields"):
+        first = result[0]
+        if isinstance(first, str) or not all(isinstance(field(part, "type"), str) for part in result):
+            return first, result[1:]
+    return result, ()
 
 
-def piece_text(piece: Any) -> str:
-    """The text of a piece of a stream; "" if it has none, as the last piece of many clients."""
-    return response_text(piece) or ""
+def _prompt_in(arguments: Mapping[str, Any]) -> Any:
+    """The question: an argument of a usual name, or what an argument holds by such a name, or a text; None without any."""
+    values = {name: value for name, value in arguments.items() if name not in ("self", "cls")}
+    usual = value_of(values, PROMPT_NAMES)
+    for question in (usual, value_of(usual, _INNER_NAMES)):
+        if isinstance(question, str | list | tuple):
+            return question
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and name not in DOCUMENT_NAMES}
+    asking = [value for name, value in texts.items() if not _NO_QUESTION.fullmatch(name.lower())]
+    inner = [found for value in values.values() if isinstance(found := value_of(value, PROMPT_NAMES), str | list | tuple)]
+    first = next(iter(values.values()), None)
+    if inner and first not in asking:
+        return inner[0]
+    candidates = asking or list(texts.values())
+    if candidates:
+        return next((text for text in candidates if len(text.split()) > 1), candidates[0])
+    return next((value for name, value in values.items() if isinstance(value, list | tuple) and name not in DOCUMENT_NAMES), None)
 
 
-def _prompt_in(arguments: Mapping[str, Any], result: Any) -> Any:
-    """The question: an argument of a usual name, else the first, or what either of them or the result holds by such a name."""
-    positional = [value for name, value in arguments.items() if name not in ("self", "cls")]
-    first = positional[0] if positional else None
-    for value in (_value(arguments, PROMPT_NAMES), first):
-        if isinstance(value, str | list | tuple):
-            return value
-        if isinstance(inner := _value(value, PROMPT_NAMES), str | list | tuple):
-            return inner
-    found = _value(result, PROMPT_NAMES[:3] + PROMPT_NAMES[5:]) if isinstance(result, Mapping) else None
-    return found if isinstance(found, str | list | tuple) else None
-
-
-def _label(arguments: Mapping[str, Any], result: Any, name: str) -> str:
-    return next((value for one in (result, arguments) if isinstance(value := _field(one, name), str)), "")
-
-
-def _value(fields: Any, names: Sequence[str]) -> Any:
-    """The value of the first of these names that a mapping or an object has; None without any."""
-    return next((value for name in names if (value := _field(fields, name)) is not None), None)
-
-
-def _field(fields: Any, name: str) -> Any:
-    if isinstance(fields, Mapping):
-        return fields.get(name)
-    value = None if isinstance(fields, str | int | float | bytes | list | tuple) else getattr(fields, name, None)
-    return None if callable(value) else value
+def _title_of(document: Document) -> str:
+    for name in _TITLES:
+        value = document.source if name == "source" and document.source else document.metadata.get(name)
+        if isinstance(value, str) and value.strip():
+            return value if name not in ("source", "file_path") else PurePosixPath(value.replace("\\", "/")).name or value
+    return ""

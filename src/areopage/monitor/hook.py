@@ -8,17 +8,14 @@ Both only append to the spool, after the answer is there; a fault in them is cou
 import asyncio
 import functools
 import inspect
-import traceback
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from areopage.errors import SubmissionError
-from areopage.monitor.exchange import Exchange, Unrecognised, find_exchange, piece_text
+from areopage.monitor.copied_streams import Ended, copied, copied_async
+from areopage.monitor.exchange import Exchange, Unrecognised, find_exchange, find_streamed
+from areopage.monitor.recorder import FAILED, SKIPPED, UNFINISHED, Recorder
 from areopage.monitor.spool import Spool
-from areopage.monitor.submit import submission_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,19 +35,23 @@ def monitored(
     evaluate: bool = True,
     extract: Extract | None = None,
 ) -> Callable[[F], F]:
-    """Decorate a sync or async function to submit its answers for evaluation.
+    """Decorate a sync or async function or generator function to submit its answers for evaluation.
 
     Args:
         spool: the worker's spool, or its folder.
-        source, variant, language: see `submission_of`.
+        source, variant, language: see `submission_of`. What the function returns or takes under these names counts before them;
+            so do `id` and `trace_id`.
         evaluate: False switches it off, and the function stays as it is.
         extract: finds the exchange; without it the prompt is the argument of a usual name (`prompt`, `question`…) or else the
-            first, documents are the argument or the result's key of a usual name, and the result is a text, has a key or an
-            attribute of a usual name (`response`, `answer`, `content`…), or is a completion of a model's client. A generator is
-            passed on piece by piece; its pieces make the answer once it has ended.
+            first text that is no id, documents are the argument or the result's key of a usual name, and the result is a text,
+            has a key or an attribute of a usual name (`response`, `answer`, `content`…), is a tuple of an answer and its
+            documents, a state with messages, or a response of a model's client or of a web framework. A stream is passed on
+            piece by piece; its pieces (texts, server-sent events, a client's events) make the answer once it has ended.
 
-    The decorated function has the attribute `counts`, a `Counter` of what became of its answers: recorded, lost, not_found,
-    unfinished. The first loss of each kind is logged, and `areopage monitor status` shows all.
+    The decorated function is of the same kind, and has two attributes. `counts` is a `Counter` of what became of its calls:
+    recorded, lost, not_found, unfinished (a stream or a call that did not come to its end), failed (it raised), skipped
+    (`extract` returned None). `doubts` counts recorded answers that are probably not what the user read, by kind. The first
+    loss of each kind is logged, and `areopage monitor status` shows all.
     """
     into = spool if isinstance(spool, Spool) else Spool(spool)
 
@@ -62,128 +63,142 @@ def monitored(
     return decorate
 
 
-def _recording(function: F, recorder: "Recorder", extract: Extract | None) -> F:
-    """The function, whose answers are recorded."""
-    heard = _Listener(function, recorder, extract).heard
-    if inspect.iscoroutinefunction(function):
-        answer = cast(Callable[..., Awaitable[Any]], function)
+def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
+    """The function, whose answers are recorded: a function of the same kind."""
+    listener = _Listener(function, recorder, extract)
+    answered: Callable[..., Any]
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        async def answered(*given: Any, **named: Any) -> AsyncIterator[Any]:
+            stream = copied_async(function(*given, **named), listener.ended(given, named))
+            sent = None
+            try:
+                while True:
+                    piece = await stream.asend(sent)
+                    while True:
+                        try:
+                            sent = yield piece
+                        except GeneratorExit:
+                            raise
+                        except BaseException as fault:  # noqa: BLE001 - it is raised in the stream
+                            piece = await stream.athrow(fault)
+                        else:
+                            break
+            except StopAsyncIteration:
+                return
+            finally:
+                await stream.aclose()
+    elif inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def answered(*given: Any, **named: Any) -> Any:
+            return (yield from copied(function(*given, **named), listener.ended(given, named)))
+    elif inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def answered(*given: Any, **named: Any) -> Any:
-            return heard(given, named, await answer(*given, **named))
+            return await listener.awaited(given, named, function(*given, **named))
     else:
 
         @functools.wraps(function)
         def answered(*given: Any, **named: Any) -> Any:
-            return heard(given, named, function(*given, **named))
+            try:
+                result = function(*given, **named)
+            except BaseException as fault:
+                listener.failed(given, named, fault)
+                raise
+            return listener.heard(given, named, result)
 
-    vars(answered)["counts"] = recorder.counts
+    vars(answered).update(counts=recorder.counts, doubts=recorder.doubts)
     return cast(F, answered)
 
 
 class _Listener:
     """Records what a function was given and what it returned."""
 
-    def __init__(self, function: Callable[..., Any], recorder: "Recorder", extract: Extract | None) -> None:
+    def __init__(self, function: Callable[..., Any], recorder: Recorder, extract: Extract | None) -> None:
         self._recorder, self._extract = recorder, extract
         self._signature = inspect.signature(function)
         self._name = getattr(function, "__qualname__", type(function).__name__)
 
+    async def awaited(self, given: tuple[Any, ...], named: dict[str, Any], answer: Awaitable[Any]) -> Any:
+        """The result of an awaited call."""
+        try:
+            result = await answer
+        except BaseException as fault:
+            self.failed(given, named, fault)
+            raise
+        return self.heard(given, named, result)
+
     def heard(self, given: tuple[Any, ...], named: dict[str, Any], result: Any) -> Any:
         """The result for the caller; a stream is recorded once it has ended."""
-        if not inspect.isgenerator(result) and not inspect.isasyncgen(result):
-            self._note(given, named, result)
+        if inspect.iscoroutine(result):
+            return self.awaited(given, named, result)
+        if inspect.isgenerator(result):
+            return _as_generator(copied(result, self.ended(given, named)))
+        if inspect.isasyncgen(result):
+            return copied_async(result, self.ended(given, named))
+        body = getattr(result, "body_iterator", None)
+        if inspect.isasyncgen(body) or isinstance(body, AsyncIterator):  # a web framework's streaming response
+            result.body_iterator = copied_async(body, self.ended(given, named))
             return result
+        self._note(given, named, result, find_exchange)
+        return result
 
-        def ended(pieces: list[Any] | None) -> None:
-            if pieces is None:
-                self._recorder.miss("unfinished", f"{self._name}: a stream was not read to its end")
+    def ended(self, given: tuple[Any, ...], named: dict[str, Any]) -> Ended:
+        """Takes the end of a stream."""
+
+        def note_end(pieces: list[Any], fault: BaseException | None) -> None:
+            if fault is None:
+                self._note(given, named, pieces, find_streamed)
             else:
-                self._note(given, named, pieces if self._extract else "".join(map(piece_text, pieces)))
+                left = isinstance(fault, GeneratorExit | asyncio.CancelledError)
+                why = "was not read to its end" if left else f"broke off: {type(fault).__name__}"
+                self._miss(given, named, UNFINISHED, f"a stream {why}")
 
-        return _copying(result, ended) if inspect.isgenerator(result) else _copying_async(result, ended)
+        return note_end
 
-    def _note(self, given: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
-        find = self._extract or find_exchange
+    def failed(self, given: tuple[Any, ...], named: dict[str, Any], fault: BaseException) -> None:
+        """Count a call that gave no answer."""
+        if isinstance(fault, Exception):
+            self._miss(given, named, FAILED, f"it raised {type(fault).__name__}")
+        else:
+            self._miss(given, named, UNFINISHED, f"the call ended with {type(fault).__name__}")
+
+    def _miss(self, given: tuple[Any, ...], named: dict[str, Any], why: str, reason: str) -> None:
         with self._recorder.unharmed(self._name):
-            self._recorder.record(find(self._signature.bind(*given, **named).arguments, result))
+            self._recorder.miss(why, f"{self._name}: {reason}", self._arguments(given, named))
+
+    def _note(self, given: tuple[Any, ...], named: dict[str, Any], result: Any, find: Extract) -> None:
+        with self._recorder.unharmed(self._name):
+            if self._extract is None:
+                exchange = find(self._arguments(given, named), result)
+                if exchange is None:
+                    raise Unrecognised("it returned None")
+            else:
+                exchange = self._extract(self._signature.bind(*given, **named).arguments, result)
+            if exchange is None:
+                self._recorder.miss(SKIPPED, f"{self._name}: `extract` found nothing to evaluate")
+            else:
+                self._recorder.record(exchange, self._name)
+
+    def _arguments(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """The arguments by name, of which `*args` are numbered and `**kwargs` have their own names."""
+        found: dict[str, Any] = {}
+        bound = self._signature.bind(*given, **named)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            kind = self._signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_KEYWORD:
+                found |= value
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                found |= {f"{name}{at}": one for at, one in enumerate(value)}
+            else:
+                found[name] = value
+        return found
 
 
-class Recorder:
-    """Writes exchanges to a spool and counts outcomes."""
-
-    def __init__(self, spool: Spool, *, source: str, variant: str, language: str) -> None:
-        self.counts: Counter[str] = Counter()
-        self._spool, self._source, self._variant, self._language = spool, source, variant, language
-
-    def record(self, exchange: Exchange | None) -> None:
-        """Append an exchange to the spool."""
-        if exchange is None:
-            self.counts["not_found"] += 1
-            return
-        try:
-            submission = submission_of(
-                exchange.prompt,
-                exchange.response,
-                exchange.documents,
-                id=exchange.id,
-                source=exchange.source or self._source,
-                variant=exchange.variant or self._variant,
-                language=exchange.language or self._language,
-                metadata=exchange.metadata,
-            )
-        except SubmissionError as fault:
-            self.refuse(str(fault))
-            return
-        self.counts["recorded" if self._spool.append(submission) else "lost"] += 1
-
-    @contextmanager
-    def unharmed(self, where: str) -> Iterator[None]:
-        """Suppress internal errors, count the answer as lost, and log once.
-
-        Args:
-            where: named in the log.
-        """
-        try:
-            yield
-        except Unrecognised as fault:
-            self.miss("not_found", f"{where}: {fault}")
-        # an extraction and documents that are read only now are the bot's code, and may raise anything
-        except Exception as fault:  # noqa: BLE001 - the answer is given in any case
-            self.refuse(f"{where}: {''.join(traceback.format_exception_only(fault))}")
-
-    def refuse(self, reason: str) -> None:
-        """Count an answer that cannot be submitted."""
-        self.miss("lost", reason)
-
-    def miss(self, why: str, reason: str) -> None:
-        """Count an answer that is not submitted, in this process and for the worker."""
-        self._spool.lose(reason, why)
-        self.counts[why] += 1
-
-
-def _copying(stream: Iterator[Any], ended: Callable[[list[Any] | None], None]) -> Iterator[Any]:
-    """Pass a stream on; `ended` gets its pieces, or None if the reader left before its end."""
-    pieces: list[Any] = []
-    try:
-        for piece in stream:
-            pieces.append(piece)
-            yield piece
-    except GeneratorExit:
-        cast(Any, stream).close()
-        ended(None)
-        raise
-    ended(pieces)
-
-
-async def _copying_async(stream: AsyncIterator[Any], ended: Callable[[list[Any] | None], None]) -> AsyncIterator[Any]:
-    pieces: list[Any] = []
-    try:
-        async for piece in stream:
-            pieces.append(piece)
-            yield piece
-    except (GeneratorExit, asyncio.CancelledError):
-        await cast(Any, stream).aclose()
-        ended(None)
-        raise
-    ended(pieces)
+def _as_generator(stream: Any) -> Any:
+    """A generator of the interpreter, as the function had returned."""
+    return (yield from stream)

@@ -10,7 +10,6 @@ import os
 import secrets
 import threading
 import time
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +17,8 @@ import msgspec
 
 from areopage.file_lock import hold
 from areopage.ledger.records import Answer
-from areopage.monitor.spool_files import LOSSES, Deliver, Drained, Losses, drain
+from areopage.monitor.hook_counts import MOST_ROWS, HookTally
+from areopage.monitor.spool_files import Deliver, Drained, drain
 
 ROLL_AT = 16_000_000
 DRAIN_LIMIT = 5_000
@@ -61,14 +61,18 @@ class Spool:
         writer.told.discard(LOST)
         return True
 
-    def lose(self, reason: str, why: str = LOST) -> None:
+    def lose(self, reason: str, why: str = LOST, source: str = "", variant: str = "") -> None:
         """Count a lost answer, here and in the folder, and log the first of its kind (of `LOST`: after one that was written)."""
         self.lost += 1
         writer, said = self._writer(), " ".join(reason.split())
-        writer.note_loss(why, said)
+        writer.note(why, said, source, variant, recorded=False)
         if why not in writer.told:
             LOG.warning("an answer cannot be submitted for evaluation: %s", said)
         writer.told.add(why)
+
+    def doubt(self, kind: str, reason: str, source: str = "", variant: str = "") -> None:
+        """Count an answer that was written and is doubtful, in the folder."""
+        self._writer().note(kind, reason, source, variant, recorded=True)
 
     def _writer(self) -> "_Writer":
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
@@ -93,8 +97,7 @@ class _Writer:
         self._file: int | None = None
         self._size = 0
         self._lock: int | None = None
-        self._losses: Counter[str] = Counter()
-        self._tally = folder / LOSSES / f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}.json"
+        self._tally: HookTally | None = None
         self.told: set[str] = set()
 
     def write(self, line: bytes) -> None:
@@ -115,13 +118,12 @@ class _Writer:
                 raise OSError(errno.ENOSPC, "no space left for a whole line")
             self._size += written
 
-    def note_loss(self, why: str, reason: str) -> None:
-        """Write how many answers were lost, for the worker's pages; where that fails, too, only the log tells."""
+    def note(self, why: str, reason: str, source: str, variant: str, *, recorded: bool) -> None:
+        """Write how many answers were lost or are doubtful, for the worker; where that fails, too, only the log tells."""
         with self._turn, suppress(OSError):
-            self._losses[why] += 1
-            self._tally.parent.mkdir(parents=True, exist_ok=True)
-            losses = Losses(counts=dict(self._losses), reason=reason[:LONGEST_REASON])
-            self._tally.write_bytes(msgspec.json.encode(losses))
+            if self._tally is None or len(self._tally.counts) >= MOST_ROWS:
+                self._tally = HookTally(self._folder, f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}")
+            self._tally.add(why, reason[:LONGEST_REASON], source, variant, recorded=recorded)
 
     def close(self) -> None:
         """Stop writing."""

@@ -5,7 +5,6 @@ frees the lock of the dead. `NAME.offset` says how many bytes were taken over.
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ from areopage.ledger.records import Answer
 from areopage.monitor.submit import checked
 
 REJECTED = "rejected"
-LOSSES = "losses"
 BATCH_LINES = 500
 BATCH_BYTES = 8_000_000
 
@@ -123,33 +121,12 @@ def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:
 
 def rejected_lines(folder: Path) -> int:
     """Count the rejected lines of a spool."""
-    return sum(file.read_bytes().count(b"\n") for file in (folder / REJECTED).glob("*.jsonl"))
+    return sum(file.read_bytes().count(b"\n") for file in rejected_files(folder))
 
 
-class Losses(msgspec.Struct, frozen=True, kw_only=True):
-    """Answers that hooks could not submit, by kind, and the reason of the last one."""
-
-    counts: dict[str, int] = {}
-    reason: str = ""
-
-    @property
-    def total(self) -> int:
-        """The number of all of them."""
-        return sum(self.counts.values())
-
-
-def read_losses(folder: Path) -> Losses:
-    """Sum the losses of all processes that write to a spool; a file that is just being written is passed over."""
-    counts: Counter[str] = Counter()
-    reason = ""
-    for file in sorted((folder / LOSSES).glob("*.json")):
-        try:
-            one = msgspec.json.decode(file.read_bytes(), type=Losses)
-        except (OSError, msgspec.DecodeError):
-            continue
-        counts.update(one.counts)
-        reason = one.reason or reason
-    return Losses(counts=dict(counts), reason=reason)
+def rejected_files(folder: Path) -> list[Path]:
+    """The files of rejected lines."""
+    return sorted((folder / REJECTED).glob("*.jsonl"))
 
 
 def waiting_bytes(folder: Path) -> int:

@@ -31,6 +31,7 @@ MAX_ID = 128
 MAX_SOURCE = 128
 MAX_VARIANT = 64
 MAX_LANGUAGE = 16
+MAX_TRACE_ID = 128
 MAX_TEXT = 500_000
 MAX_DOCUMENTS = 500
 MAX_DOCUMENT_TEXT = 2_000_000
@@ -76,7 +77,9 @@ class Intake:
             return answer
         # it is not judged, so no text of it is kept under any storage policy
         reason = f"not in the sample of {self._sampling:g}"
-        return msgspec.structs.replace(answer, case=Case(id=answer.id, prompt=""), session="", reason=reason, erased=True)
+        return msgspec.structs.replace(
+            answer, case=Case(id=answer.id, prompt=""), session="", trace_id="", reason=reason, erased=True
+        )
 
 
 def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
@@ -123,6 +126,7 @@ def submission_of(
     language: str = "",
     age: str | int = "",
     answered_at: datetime | None = None,
+    trace_id: str = "",
     metadata: Mapping[str, Any] | None = None,
 ) -> Answer:
     """Build and check a submission.
@@ -138,6 +142,7 @@ def submission_of(
         language: of the answer, as a code of ISO 639; "": the monitor's.
         age: of the reader, such as 10, "9-12" or "teen": judges of a suite with personas are told; "": not known.
         answered_at: when it was given; None: now. Without a zone it counts as UTC.
+        trace_id: of the call in the bot's own tracing, such as the trace id of a W3C `traceparent`.
         metadata: anything that JSON can hold.
 
     Raises:
@@ -168,6 +173,7 @@ def submission_of(
             source=_text(source, "source"),
             variant=_text(variant, "variant"),
             language=_text(language, "language"),
+            trace_id=_text(trace_id, "trace_id"),
             received_at=now,
             answered_at=moment,
         )
@@ -193,7 +199,8 @@ def checked(answer: Answer) -> Answer:
     if not case.id or len(case.id) > MAX_ID or not case.id.isprintable():
         raise SubmissionError(f"id {case.id[:40]!r}: give 1 to {MAX_ID} printable characters, or none to have one made")
     labels = (("source", answer.source, MAX_SOURCE), ("variant", answer.variant, MAX_VARIANT))
-    for name, text, limit in (*labels, ("language", answer.language, MAX_LANGUAGE)):
+    codes = (("language", answer.language, MAX_LANGUAGE), ("trace_id", answer.trace_id, MAX_TRACE_ID))
+    for name, text, limit in (*labels, *codes):
         if len(text) > limit or not (text.isprintable() or not text):
             raise SubmissionError(f"{name} {text[:40]!r}: give at most {limit} printable characters")
     if answer.language and not is_language(answer.language):

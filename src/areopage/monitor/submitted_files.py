@@ -22,6 +22,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "language": ("language", "lang", "langue"),
         "age": ("age", "âge", "age_group", "age_range", "maturity", "tranche d'âge"),
         "answered_at": ("answered_at", "timestamp"),
+        "trace_id": ("trace_id",),
         "metadata": ("metadata",),
     }
 )
@@ -76,6 +77,7 @@ def _submission_of_case(case: Case, file: str, source: str, variant: str, langua
         language=_label(given, "language") or language,
         age=_label(given, "age"),
         answered_at=_moment(given.get("answered_at")),
+        trace_id=_label(given, "trace_id"),
         metadata=_object(given.get("metadata")) | metadata,
     )
 

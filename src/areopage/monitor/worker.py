@@ -16,6 +16,7 @@ from areopage.ledger.store import Ledger
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Progress, ProgressCounter
 from areopage.monitor.golden import golden_handler
+from areopage.monitor.hook_carrier import HookCarrier
 from areopage.monitor.outages import Outages
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.spool import Spool
@@ -114,6 +115,7 @@ class MonitorWork:
         self._ledger, self._config, self._judge = ledger, config, judge
         self._counter, self._check_pause = counter, check_pause
         self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
+        self._carrier = HookCarrier(config.spool, ledger)
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
         self._evaluations, self._outages = Evaluations(ledger), Outages(check_pause)
@@ -154,6 +156,7 @@ class MonitorWork:
         drained = await self._in_thread(lambda: self._spool.drain(self._take_over))
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
+        await self._in_thread(self._carrier.carry)
         await self._in_thread(self._evaluator.empty_log)
         return drained.taken > 0
 

@@ -27,7 +27,7 @@ from areopage.ledger.queries import Scope as AnswerScope
 from areopage.ledger.schema import REVISION
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
-from areopage.monitor.spool_files import read_losses
+from areopage.monitor.hook_counts import read_losses
 from areopage.server.access import Actor, require
 from areopage.server.api.records import Health
 from areopage.server.api.schema import content_of, faults, json_response

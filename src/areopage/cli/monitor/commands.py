@@ -27,7 +27,8 @@ from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.golden import Golden, carry_on, golden_section, open_golden, run_round
-from areopage.monitor.spool_files import read_losses, rejected_lines, waiting_bytes
+from areopage.monitor.hook_counts import read_losses
+from areopage.monitor.spool_files import rejected_lines, waiting_bytes
 from areopage.monitor.submit import Intake, clashing
 from areopage.monitor.submitted_files import submissions_of
 from areopage.monitor.worker import retry_answers

@@ -20,7 +20,7 @@ from areopage.locales import Locale
 from areopage.monitor.alerts.rules import RULES
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
-from areopage.monitor.spool_files import Losses, read_losses
+from areopage.monitor.hook_counts import Losses, read_losses
 from areopage.monitor.worker import retry_answers
 from areopage.report.charts import STYLES, Series
 from areopage.report.elements import figure_text, range_text

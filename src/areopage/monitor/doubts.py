@@ -1,0 +1,60 @@
+"""Signs that what a hook recorded is not what the user asked and read."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from areopage.ledger.records import Answer
+from areopage.monitor.answer_case import UNSEEN_TEXTS
+from areopage.monitor.stream_text import is_framed
+
+PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN = (
+    *("placeholder", "frames", "object", "json", "one_word", "echo", "names_only", "unseen"),
+)
+DOUBTS = (PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN)
+"""The kinds of doubt: the answer or the question is a placeholder such as `[message]`, the frames of a stream, a printed object,
+JSON; the question is one word; the answer is the question; documents are names without texts; judges are not shown a part of the
+question."""
+
+_PLACEHOLDER = re.compile(r"\[[\w ]{1,40}\]|\{[\w ]{0,40}\}|<[\w ]{1,40}>|None|null|undefined|NaN")
+_OBJECT = re.compile(
+    r"<[\w.\[\], ]+ (object|at|generator|coroutine|function)\b[^>]*>$|<(async_)?(generator|coroutine|function|bound method)\b"
+    r"|[A-Z]\w*\(\w+=|content=['\"\[]|\(?['\"][^\n]{0,1000}['\"], [\[{]"
+)
+_ONE_WORD = re.compile(r"\s*[^\s?!？\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+\s*")
+_READ_OF_TEXT, _READ_OF_OBJECT = 100_000, 2_000
+
+
+def doubts_of(answer: Answer) -> Iterator[str]:
+    """The kinds of doubt about a recorded answer."""
+    turns = answer.case.turns
+    asked, response = (turns[-1].content if turns else "")[:_READ_OF_TEXT].strip(), (answer.case.response or "").strip()
+    response = response[:_READ_OF_TEXT]
+    texts = (asked, response)
+    if any(_OBJECT.match(text[:_READ_OF_OBJECT]) for text in texts):
+        yield OBJECT
+    elif any(_PLACEHOLDER.fullmatch(text) for text in texts):
+        yield PLACEHOLDER
+    if any(is_framed(text) for text in texts):
+        yield FRAMES
+    elif any(_is_json(text) for text in texts):
+        yield JSON
+    if len(turns) < 2 and _ONE_WORD.fullmatch(asked):
+        yield ONE_WORD
+    if asked and asked == response:
+        yield ECHO
+    documents = answer.case.documents
+    if documents and not any(len(document.text.split()) > 1 for document in documents):
+        yield NAMES_ONLY
+    if any(line in UNSEEN_TEXTS for turn in turns for line in turn.content.splitlines()):
+        yield UNSEEN
+
+
+def _is_json(text: str) -> bool:
+    if not text.startswith(("{", "[{")):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(text), dict | list)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False

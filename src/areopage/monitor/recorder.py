@@ -1,0 +1,100 @@
+"""Write the exchanges that hooks hear to a spool, and count what became of them."""
+
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import structs
+
+from areopage.errors import SubmissionError
+from areopage.ledger.records import is_golden
+from areopage.monitor.doubts import doubts_of
+from areopage.monitor.exchange import Exchange, Unrecognised
+from areopage.monitor.fields import labels_of
+from areopage.monitor.spool import LOST, Spool
+from areopage.monitor.submit import MAX_ID, MAX_LANGUAGE, MAX_SOURCE, MAX_TRACE_ID, MAX_VARIANT, submission_of
+from areopage.text.language_codes import is_language
+
+RECORDED, NOT_FOUND, UNFINISHED, FAILED, SKIPPED, REFUSED = (
+    *("recorded", "not_found", "unfinished", "failed", "skipped", "refused"),
+)
+LABEL = "label"
+"""The kind of doubt about an answer whose id, source, variant, language or trace id could not be used."""
+
+_LONGEST = {"id": MAX_ID, "source": MAX_SOURCE, "variant": MAX_VARIANT, "language": MAX_LANGUAGE, "trace_id": MAX_TRACE_ID}
+
+
+class Recorder:
+    """Writes exchanges to a spool and counts outcomes."""
+
+    def __init__(self, spool: Spool, *, source: str, variant: str, language: str) -> None:
+        self.counts: Counter[str] = Counter()
+        self.doubts: Counter[str] = Counter()
+        self._spool, self._source, self._variant, self._language = spool, source, variant, language
+
+    def record(self, exchange: Exchange, where: str = "") -> None:
+        """Append an exchange to the spool, and count what is doubtful about it.
+
+        Args:
+            where: named with a doubt or a loss.
+        """
+        labels = {name: getattr(exchange, name) for name in _LONGEST}
+        usable = {name: text for name, text in labels.items() if text and _is_usable(name, text)}
+        exchange = structs.replace(exchange, **{name: usable.get(name, "") for name in labels})
+        try:
+            submission = submission_of(
+                exchange.prompt,
+                exchange.response,
+                exchange.documents,
+                id=exchange.id,
+                source=exchange.source or self._source,
+                variant=exchange.variant or self._variant,
+                language=exchange.language or self._language,
+                trace_id=exchange.trace_id,
+                metadata=exchange.metadata,
+            )
+        except SubmissionError as fault:
+            self.miss(LOST, f"{where}: {fault}" if where else str(fault), labels)
+            return
+        if not self._spool.append(submission):
+            self.counts[LOST] += 1
+            return
+        self.counts[RECORDED] += 1
+        unusable = [LABEL] if any(text and name not in usable for name, text in labels.items()) else []
+        for kind in (*doubts_of(submission), *unusable):
+            self.doubts[kind] += 1
+            self._spool.doubt(kind, f"{where or 'hook'}: {submission.id}", submission.source, submission.variant)
+
+    @contextmanager
+    def unharmed(self, where: str) -> Iterator[None]:
+        """Suppress internal errors, count the answer as lost, and log once.
+
+        Args:
+            where: named in the log.
+        """
+        try:
+            yield
+        except Unrecognised as fault:
+            self.miss(NOT_FOUND, f"{where}: {fault}")
+        # an extraction and documents that are read only now are the bot's code, and may raise anything
+        except Exception as fault:  # noqa: BLE001 - the answer is given in any case
+            self.miss(LOST, f"{where}: {''.join(traceback.format_exception_only(fault))}")
+
+    def miss(self, why: str, reason: str, labels: Mapping[str, Any] = {}) -> None:
+        """Count an answer that is not submitted, in this process and for the worker.
+
+        Args:
+            labels: where its source and variant may stand.
+        """
+        found = {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
+        self._spool.lose(reason, why, found.get("source", self._source), found.get("variant", self._variant))
+        self.counts[why] += 1
+
+
+def _is_usable(name: str, text: str) -> bool:
+    """Whether the label of a call can be stored; the reserved source of golden questions is not a bot's."""
+    if len(text) > _LONGEST[name] or not text.isprintable():
+        return False
+    return not (name == "language" and not is_language(text)) and not (name == "source" and is_golden(text))
