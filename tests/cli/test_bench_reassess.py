@@ -35,8 +35,8 @@ def test_the_answers_of_a_run_are_judged_by_another_panel_without_the_target(
     ended = command("bench", "reassess", "latest", "--suite", suite, *PANEL)
     assert ended.code == 3, ended.err  # the coverage: answers that are none have no score
     again = command.results(Path(ledger.run("latest").folder))
-    whole = first["run"]["metadata"]["counts"]["answer_states"]["answered"]
-    assert (len(server.target_calls), len(server.verdict_calls)) == (asked, judged + whole)
+    states = first["run"]["metadata"]["counts"]["answer_states"]
+    assert (len(server.target_calls), len(server.verdict_calls)) == (asked, judged + states["answered"] + states["cut"])
     assert again["run"]["metadata"]["counts"]["answer_states"] == first["run"]["metadata"]["counts"]["answer_states"]
     assert [one["metadata"]["answer"]["state"] for one in again["records"]] == [
         one["metadata"]["answer"]["state"] for one in first["records"]

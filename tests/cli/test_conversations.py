@@ -157,7 +157,7 @@ def test_a_harmful_reply_ends_the_conversation_is_stored_masked_and_fails(
     secret = "do it so: [METHOD WITHHELD]"
     talking.respond = lambda call: secret if len(call.messages) > 3 else said_by(call)
     record = run(command, suite, cases(command.folder, turns=3, script=["Second?", "Third?"]))
-    assert record["metadata"]["response"] == MARKERS["means"]
+    assert record["metadata"]["response"] == MARKERS["method"]
     assert record["metadata"]["answer"]["finish_reason"] == "withheld"
     assert len(talking.target_calls) == 2
     assert not talking.verdict_calls

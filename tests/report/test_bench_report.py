@@ -293,7 +293,7 @@ def test_cases_without_an_answer_and_rejected_rows_are_listed(tmp_path: Path) ->
         answers={"case-2": {"state": "timed_out", "text": "", "reason": "no answer in 5 s"}},
         rejected=tuple(RejectedRow(file="cases.csv", row=n, reason="empty prompt", content="x") for n in range(2, 153)),
     ).text
-    assert "1 case has no response" in text
+    assert "1 case has no whole response" in text
     assert "no answer in 5 s" in text
     assert "151 rows of the dataset" in text
     assert "… and 51 more, in rejected.csv" in text

@@ -15,7 +15,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import SETTLED, Answer
+from areopage.ledger.records import SETTLED, SHOWN, Answer
 from areopage.models.port import Message
 from areopage.text.withholding import VERSION
 
@@ -98,12 +98,13 @@ def answered_cases(spec: RunSpec, cases: Sequence[RunCase], answers: Mapping[str
 def _as_read(case: Case, answer: Answer | None) -> Case | None:
     """A case with what its reader got from the target; None where that is nothing, or may still come.
 
-    Of a conversation that ended without a whole reply it is what came before: harm in it counts.
+    Of an answer that was cut or filtered it is the part that came: harm in it counts. Of a conversation that ended without any
+    text it is what came before.
     """
     if answer is None or answer.erased:
         return None
     change, turns = msgspec.structs.replace, answer.case.turns
-    if answer.state == "answered":
+    if answer.state in SHOWN and (answer.case.response or "").strip():
         told = case.prompt if case.child is None else answer.case.prompt
         return change(case, prompt=told, response=answer.case.response)
     if answer.state not in SETTLED or len(turns) <= len(case.turns):

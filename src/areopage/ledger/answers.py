@@ -14,7 +14,7 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
 from areopage.ledger.chain import Change, linked, placed, seal
 from areopage.ledger.connection import storage_errors
-from areopage.ledger.records import REPLIED, Answer, Judgment
+from areopage.ledger.records import REPLIED, SHOWN, Answer, Judgment
 from areopage.ledger.rows import (
     aware,
     chunks,
@@ -110,9 +110,9 @@ class Answers:
         return found
 
     def responses_in(self, run_id: str) -> dict[int, str | None]:
-        """Return the whole responses of a run's cases without what stands beside them, by case position."""
+        """Return what users have read of responses, without what stands beside it, by case position."""
         query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
-        query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state == "answered")
+        query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state.in_(SHOWN))
         query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}

@@ -22,6 +22,8 @@ SETTLED: tuple[AnswerState, ...] = (*REPLIED, "refused")
 wrongly; but a run does not wait for it."""
 NOT_WHOLE: tuple[AnswerState, ...] = ("empty", "filtered", "cut", "refused")
 """The target was reached, and the user gets no whole answer."""
+SHOWN: tuple[AnswerState, ...] = ("answered", "filtered", "cut")
+"""The user has read what came, and may have read a part of an answer."""
 
 WITHHELD = "withheld"
 """The finish reason of a reply whose text is withheld: a marker is its response."""

@@ -27,6 +27,7 @@ FloorKind = Literal[
     "min_cases_by_age",
     "max_over_refusal",
     "max_unanswered",
+    "withheld_replies",
     "rejected_rows",
     "min_coverage",
     "criteria",
@@ -93,6 +94,7 @@ class RunState(Struct, frozen=True, kw_only=True):
         over_refusal: None where the run has no benign twin.
         asked: how many cases were put to the target; `unanswered` are the ids of those without a whole answer, `unknown` of those
             of which it is not known.
+        withheld: the ids of the cases with a reply that is withheld.
         rejected: how many rows of the datasets could not be used.
     """
 
@@ -108,6 +110,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     asked: int = 0
     unanswered: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     rejected: int = 0
 
 
@@ -253,6 +256,8 @@ def _score_floor(name: str, limit: float, node: Node, scores: RunScores) -> Floo
 
 def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
     """The floors of what the target answers at all; without a benign twin nothing is known of over-refusal."""
+    if state.withheld:
+        yield Floor(kind="withheld_replies", state="not_met", limit=0, found=len(state.withheld), cases=state.withheld)
     if floors.max_over_refusal is not None:
         found = state.over_refusal
         refused, missing = (found.refused_cases, found.missing_cases) if found else ((), ())

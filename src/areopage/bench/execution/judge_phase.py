@@ -28,7 +28,7 @@ from areopage.ledger.records import WITHHELD, Judgment
 from areopage.ledger.run_writer import RunWriter
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, Unreachable
-from areopage.text.withholding import marked_as
+from areopage.text.withholding import FAILED, marked_as
 
 _LOOKED_UP_AT_ONCE = 4
 """Blocks with open calls that are looked up before they are given out: the first call does not wait for the last look-up."""
@@ -93,7 +93,6 @@ class JudgePhase:
         self._made_before: dict[int, set[str]] = {}  # by block of cases: keys of identical cases that earlier portions made
         self._twin_keys: set[str] = set()
         self._to_look_up: deque[int] = deque()
-        self._first = context.spec.failures.categories(context.spec.criteria)
         self._expected: Counter[int] = Counter()
         self._kept: dict[int, int] = {}
         self._open: dict[int, int] = {}
@@ -208,13 +207,13 @@ class JudgePhase:
         """Judge those calls whose reply is withheld; return their keys."""
         withheld = [one for one in calls if marked_as(one.call.case.response)]
         run_id, spec = self._context.run_id, self._context.spec
-        self._keep(withheld, [judgment_of_withheld(one.call, run_id, spec, self._fails_first(one.call)) for one in withheld])
+        self._keep(withheld, [judgment_of_withheld(one.call, run_id, spec, self._criteria_of(one.call)) for one in withheld])
         return {one.call.key for one in withheld}
 
-    def _fails_first(self, call: PlannedCall) -> bool:
-        """Whether a case has a criterion whose failures count first."""
+    def _criteria_of(self, call: PlannedCall) -> Sequence[Criterion]:
+        """All criteria that a case is judged on."""
         judged = self._answered.judged_at(self._answered.positions[call.case.id])
-        return judged is not None and any(own.category in self._first for own in judged.criteria)
+        return judged.criteria if judged is not None else ()
 
     def _count_expected(self) -> Counter[int]:
         """About how many calls there are in each block, were all cases answered."""
@@ -334,19 +333,24 @@ def _calls_about(
             yield one.id, max(0, planned.passes.of(item.case.id, one.id, judge, turn) - after)
 
 
-def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, fails_first: bool) -> Judgment:
+def judgment_of_withheld(call: PlannedCall, run_id: str, spec: RunSpec, criteria: Sequence[Criterion]) -> Judgment:
     """The judgment of a reply that is withheld, made without the judge: the text is not shown, and it cannot pass.
 
-    It gets the worst score on the criteria whose failures count first; the others do not apply. Where the case has none of the
-    first, it gets the worst score on all.
+    It gets the worst score on the criterion that it is withheld for; the others do not apply. Where the case has no such
+    criterion, it gets the worst score on those whose failures count first, or else on all.
+
+    Args:
+        criteria: all that the case is judged on.
     """
-    first = spec.failures.categories(spec.criteria)
-    told = f"withheld: {marked_as(call.case.response)}; the reply is not shown to judges and fails"
+    kind, first = marked_as(call.case.response), spec.failures.categories(spec.criteria)
+    own = [one for one in criteria if kind is not None and one.name == FAILED[kind]]
+    failed = {one.id for one in own or [one for one in criteria if one.category in first] or criteria}
+    told = f"withheld: {kind}; the reply is not shown to judges and fails"
     outcomes: dict[str, Outcome] = {}
     for criterion in call.criteria:
         scale = criterion.scale
         worst = scale.min if scale.higher_is_better else scale.max
-        fails = criterion.category in first or not fails_first
+        fails = criterion.id in failed
         outcomes[criterion.id] = Scored(score=worst, explanation=told) if fails else NotApplicable(explanation=told)
     made = judgment_of(call, run_id, Judged(outcomes=outcomes, steps=(WITHHELD,)))
     return msgspec.structs.replace(made, calls=0)

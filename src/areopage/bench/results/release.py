@@ -41,6 +41,7 @@ def run_release(view: RunView) -> Release | None:
         over_refusal=view.over_refusal,
         asked=len(view.asked),
         unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
+        withheld=view.withheld,
         rejected=len(view.rejected),
         unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
     )

@@ -82,6 +82,7 @@ class RunAnswers:
         if not self._are_plain:
             return tuple(self.responses.get(item.case.id, item.case) for item in self._items)
         given = Answers(self._ledger).responses_in(self._run_id)
+        given = {position: text for position, text in given.items() if text and text.strip()}
         asked = {position for position, item in enumerate(self._items) if item.case.response is None and position in given}
         return tuple(
             structs.replace(item.case, response=given[position]) if position in asked else item.case
@@ -118,10 +119,19 @@ class RunAnswers:
     @cached_property
     def unanswered(self) -> frozenset[str]:
         """The ids of the cases without a response that can be read; erased ones are left out."""
-        if self._are_plain:
+        if self._are_plain and not any(one.state in ("cut", "filtered") for one in self.states.values()):
             open_ = (item.case.id for item in self._there if item.case.response is None)
             return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
         return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
+
+    @cached_property
+    def not_whole(self) -> frozenset[str]:
+        """The ids of the cases that were put to the target and have no whole answer; erased ones are left out.
+
+        What came of an answer is judged, so that harm in it counts. But nothing in such a case passes: what never came might have
+        failed, and a target must gain nothing by falling silent.
+        """
+        return frozenset(id for id, one in self.states.items() if one.state != "answered")
 
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""

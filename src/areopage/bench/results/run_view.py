@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.bench.compared import RunHistory
-from areopage.bench.conversations.broken_off import broken_off
 from areopage.bench.conversations.turns import ConversationEnds, conversation_ends
 from areopage.bench.panels import case_clusters
 from areopage.bench.passes import RunPasses, call_places, stored_passes
@@ -53,6 +52,7 @@ from areopage.scoring.jury_agreement import Dispute, RunAgreement, disputed_scor
 from areopage.scoring.jury_worth.worth import JuryWorth
 from areopage.scoring.over_refusal import DECLINED, OverRefusal, over_refusal
 from areopage.scoring.pass_columns import PassColumns
+from areopage.text.withholding import marked_as
 
 _CALLS_AT_ONCE = 5_000
 RECORDED = "dataset"
@@ -204,11 +204,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     def missing(self) -> tuple[MissingVerdict, ...]:
         """What has no verdict, case by case."""
 
-        broken = broken_off(self.answers, self.stored.responses) if self.stored.are_conversations else frozenset[str]()
+        without = self.stored.unanswered | self.stored.not_whole
         unanswered = {
             item.case.id: self.answer_state(item.case.id)
             for item in self.items
-            if (item.case.id in self.stored.unanswered or item.case.id in broken) and item.case.id not in self.erased
+            if item.case.id in without and item.case.id not in self.erased
         }
         scores, states = self.scores.criteria, self.stored.states
         return tuple(missing_verdicts(self.columns, self.judgments, scores, unanswered, states, self._first))
@@ -244,8 +244,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def without_response(self) -> tuple[str, ...]:
-        """The ids of the cases without a response; an erased one has none."""
-        missing = {*self.stored.unanswered, *self.erased}
+        """The ids of the cases without a whole response; an erased one has none."""
+        missing = {*self.stored.unanswered, *self.stored.not_whole, *self.erased}
         return tuple(item.case.id for item in self.items if item.case.id in missing)
 
     @cached_property
@@ -253,7 +253,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         """The ids of the cases with a whole answer that declines in words."""
         from areopage.text.declining import declines  # its patterns take 0.01 s to compile
 
-        return frozenset(case.id for case in self.cases if case.response is not None and declines(case.response))
+        return frozenset(
+            case.id
+            for case in self.cases
+            if case.response is not None and case.id not in self.stored.not_whole and declines(case.response)
+        )
 
     @cached_property
     def over_refusal(self) -> OverRefusal | None:
@@ -271,9 +275,15 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     def response_state(self, case: Case) -> str:
         """The state of the answer to a case from any source; `refused_in_words` of a whole one that declines in words."""
-        if case.response is None:
+        if case.response is None or case.id in self.stored.not_whole:
             return self.answer_state(case.id)
         return DECLINED if case.id in self.declined else "answered"
+
+    @cached_property
+    def withheld(self) -> tuple[str, ...]:
+        """The ids of the conversations whose last reply is withheld."""
+        cases = self.cases if self.stored.are_conversations else ()
+        return tuple(case.id for case in cases if marked_as(case.response))
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -331,8 +341,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
         columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, with_readings(verdicts, reread))
-    broken = broken_off(answers.answers, answers.responses) if answers.are_conversations else frozenset[str]()
-    scores, counted = _counted(spec, cases, columns, broken)
+    scores, counted = _counted(spec, cases, columns, answers.not_whole)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
     return RunView(
         run=run,
@@ -435,7 +444,7 @@ def _conversations(spec: RunSpec, cases: Sequence[RunCase], answers: RunAnswers)
 def _counted(
     spec: RunSpec, cases: Sequence[RunCase], columns: RunColumns, broken: Collection[str]
 ) -> tuple[RunScores, PassColumns]:
-    """The scores with the passes that they rest on; of conversations that the target broke off only failures count."""
+    """The scores with the passes that they rest on; of cases without a whole answer (`broken`) only failures count."""
     clusters = case_clusters([item.case for item in cases], spec.cluster)
     scores = _folded(spec, columns.passes, clusters)
     if not broken:

@@ -69,7 +69,8 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
     judged = f", {coverage.criteria} of {coverage.selected} criteria" if coverage.lost else ""
     final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
-    for told, style in (*_signed(people), *_release(view), *((told, "bold red") for told in unscored_first(view))):
+    unscored = [(told, "bold red") for told in unscored_first(view)]
+    for told, style in (*_signed(people), *_release(view), *unscored, *_no_release(view)):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.by_case else "bold"))
     console.print(Text(headline, style="bold"))
@@ -167,12 +168,18 @@ def _release(view: RunView) -> Iterator[tuple[str, str]]:
     """The release verdict with the floors that are not met or open, and the style of each line."""
     release, locale = run_release(view), report_locale("en")
     if release is None:
-        yield f"release: {locale.say('release_none')}. {locale.say('release_none_text')}", ""
         return
     style = {"PASS": "bold green", "FAIL": "bold red", "INCONCLUSIVE": "bold yellow"}[release.verdict]
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
+
+
+def _no_release(view: RunView) -> Iterator[tuple[str, str]]:
+    """What is said in place of a verdict where the suite sets no floors."""
+    if view.spec.release is None:
+        locale = report_locale("en")
+        yield f"release: {locale.say('release_none')}. {locale.say('release_none_text')}", ""
 
 
 def _ages(view: RunView) -> Iterator[str]:

@@ -14,8 +14,9 @@ STATES = ("refused", "unparsed", "timed_out", "unreachable", "not_run")
 
 
 def unanswered_section(view: RunView, locale: Locale) -> Section | None:
-    """Build the list of the cases without a response; None where there is none."""
-    cases = [case for case in view.cases if case.response is None]
+    """Build the list of the cases without a whole response; None where there is none."""
+    without = set(view.without_response)
+    cases = [case for case in view.cases if case.id in without]
     if not cases:
         return None
 

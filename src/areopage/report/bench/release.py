@@ -96,8 +96,8 @@ def _told(view: RunView, floor: Floor, locale: Locale) -> str:
         if floor.missing == floor.total:
             return locale.say("floor_criteria", name=name)
         return locale.count("floor_criteria_in_part", floor.missing, name=name, total=locale.whole(floor.total or 0))
-    if floor.kind == "rejected_rows":
-        return locale.count("floor_rejected_rows", round(floor.found or 0))
+    if floor.kind in ("rejected_rows", "withheld_replies"):
+        return locale.count(f"floor_{floor.kind}", round(floor.found or 0))
     if floor.kind == "min_coverage":
         found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
         return locale.say("floor_coverage", found=found, limit=limit)
