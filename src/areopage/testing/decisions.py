@@ -150,7 +150,7 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
     if baseline is None:
         why = "no baseline is kept for this test: run pytest --areopage-keep-baseline on the version to compare with"
         return Decision(verdict="undecided", lines=(why,), run=run.id)
-    level = kept_run_level(1.0 - confidence)
+    level = _level(confidence)
     try:
         found = compare_runs(ledger, [baseline, run], level=level).others[0]
     except DifferentPanels as fault:
@@ -160,6 +160,11 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
             return Decision(verdict="undecided", lines=(why,), run=run.id)
         found = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
     return _compared(found, baseline, run, confidence)
+
+
+def _level(confidence: float) -> float:
+    """The level of the primary test, and of all others together: each has half of the risk."""
+    return kept_run_level((1.0 - confidence) / 2.0)
 
 
 def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> Decision:
@@ -183,7 +188,7 @@ def _compared(found: Compared, baseline: Run, run: Run, confidence: float) -> De
             run=run.id,
         )
     if found.outcome == "too_little":
-        fewest = fewest_pairs(kept_run_level(1.0 - confidence))
+        fewest = fewest_pairs(_level(confidence))
         answers, groups = counted(found.shared.cases, "answer"), counted(found.clusters, "case")
         needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {_percent(confidence)} confidence"
         reason = f"too few cases ({needed})" if found.clusters < fewest else "one of the two runs is incomplete"

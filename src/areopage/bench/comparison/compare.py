@@ -1,8 +1,11 @@
 """A run beside others on the same cases: what got worse, what got better, and what drives the difference."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 import msgspec
+from msgspec import Struct
 
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.bench.comparison.shared import Pair, paired_runs
@@ -16,7 +19,7 @@ from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
 from areopage.scoring.comparison.families import ALPHA
 from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels
-from areopage.scoring.comparison.tested import discoveries, family_of, fewest_changes
+from areopage.scoring.comparison.tested import decided_levels, decided_slices, fewest_changes
 from areopage.scoring.failures import is_failure
 from areopage.scoring.fold import RecordScores
 
@@ -36,15 +39,15 @@ def compare_runs(
         by: further columns to slice by, beside age, category, language and mode.
         cluster: a column that says which cases belong together; cases with equal prompts always do.
         anyway: compare what runs of different panels have in common.
-        level: of all tests of the tree together, two-sided, in (0, 1].
+        level: of the primary test, and of all others together, two-sided, in (0, 1].
 
     Raises:
         UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
     """
     views = [view_run(run, ledger) for run in runs]
     pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway) for view in views[1:]]
-    trees = [compare_levels(one.other, one.first, one.basis, one.clusters) for one in pairs]
-    families = family_of(trees, views[0].spec.scale, level)
+    builds = [partial(compare_levels, pair.other, pair.first, pair.basis, pair.clusters) for pair in pairs]
+    families = decided_levels(builds, views[0].spec.scale, level)
     slices = _slices(pairs, by)
     first = compared_run(views[0])
     others = (
@@ -116,11 +119,8 @@ LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage",
 
 
 def fewest_pairs(level: float = ALPHA) -> int:
-    """How many independent pairs a find needs: with fewer, none is made even if all cases change one way.
-
-    The failures of the whole run have at least a quarter of the level.
-    """
-    return fewest_changes(level / 4)
+    """How many independent pairs a find of the primary test needs: with fewer, none is made even if all cases change one way."""
+    return fewest_changes(level)
 
 
 def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
@@ -128,24 +128,23 @@ def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
 
 
 def _crossed(pair: Pair, whole: LevelDifference) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """The criteria that count first of each case that it newly fails, and those that it fails no more.
-
-    Where a case fails on one side alone, the other side passes all of them.
-    """
+    """The criteria that each case newly fails, and those that it fails no more."""
     limits = pair.basis.failures.limits(pair.basis.criteria, pair.basis.scale)
 
     def failing(records: Mapping[str, RecordScores], id: str) -> tuple[str, ...]:
         scores = records[id].criteria if id in records else ()
         return tuple(
-            one.criterion for one in scores if one.criterion in whole.counted and is_failure(one, limits, pair.basis.scale)
+            score.criterion
+            for score in scores
+            if score.criterion in whole.counted and is_failure(score, limits, pair.basis.scale)
         )
 
     newly: dict[str, tuple[str, ...]] = {}
     mended: dict[str, tuple[str, ...]] = {}
     for id in pair.other:
         now, then = failing(pair.other, id), failing(pair.first, id)
-        newly[id] = tuple(one for one in now if one not in then)
-        mended[id] = tuple(one for one in then if one not in now)
+        newly[id] = tuple(criterion for criterion in now if criterion not in then)
+        mended[id] = tuple(criterion for criterion in then if criterion not in now)
     return newly, mended
 
 
@@ -171,13 +170,40 @@ def _changed(
 
 def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
     """The slices of each pair; the tests of all of them are corrected together."""
-    made = [list(_cut(pair, by)) for pair in pairs]
-    scale = pairs[0].basis.scale
-    settled = iter(discoveries([one.difference for own in made for one in own], scale))
-    return [tuple(msgspec.structs.replace(one, difference=next(settled)) for one in own) for own in made]
+    cuts = [list(_cuts(pair, by)) for pair in pairs]
+    builds = [
+        partial(compare_cases, cut.other, cut.first, cut.pair.basis, cut.pair.clusters) for cut in chain.from_iterable(cuts)
+    ]
+    differences = iter(decided_slices(builds, pairs[0].basis.scale))
+    return [
+        tuple(
+            SliceDifference(
+                column=cut.column,
+                value=cut.value,
+                cases=len(cut.other),
+                amount=cut.amount,
+                share=cut.share,
+                difference=next(differences),
+            )
+            for cut in own
+        )
+        for own in cuts
+    ]
 
 
-def _cut(pair: Pair, by: Sequence[str]) -> Iterable[SliceDifference]:
+class _Cut(Struct, frozen=True, kw_only=True):
+    """The cases of a pair with one value in a column; see `SliceDifference`."""
+
+    pair: Pair
+    column: str
+    value: str
+    amount: float
+    share: float | None
+    other: dict[str, RecordScores]
+    first: dict[str, RecordScores]
+
+
+def _cuts(pair: Pair, by: Sequence[str]) -> Iterator[_Cut]:
     first = pair.sides[0]
     ids = [id for id in pair.first if id in pair.other]
     cases = [first.cases[id].case for id in ids]
@@ -189,18 +215,18 @@ def _cut(pair: Pair, by: Sequence[str]) -> Iterable[SliceDifference]:
     changes = {id: ((_score(pair.other, id) or 0.0) - (_score(pair.first, id) or 0.0)) / len(both) for id in both}
     whole = sum(changes.values())
     for column, values in groups.items():
-        named = dict.fromkeys(values.values())
-        if len(named) < 2:
+        names = dict.fromkeys(values.values())
+        if len(names) < 2:
             continue
-        for value in named:
+        for value in names:
             own = [id for id in ids if values[id] == value]
             amount = sum(changes.get(id, 0.0) for id in own)
-            other, base = ({id: records[id] for id in own} for records in (pair.other, pair.first))
-            yield SliceDifference(
+            yield _Cut(
+                pair=pair,
                 column=column,
                 value=value,
-                cases=len(own),
                 amount=amount,
                 share=amount / whole if abs(whole) > 1e-12 else None,
-                difference=compare_cases(other, base, pair.basis, pair.clusters),
+                other={id: pair.other[id] for id in own},
+                first={id: pair.first[id] for id in own},
             )

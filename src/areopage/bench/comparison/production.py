@@ -5,7 +5,8 @@ comparison therefore shows the mix of languages, ages and categories on both sid
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -40,11 +41,12 @@ from areopage.jury.panel import Panel, panel_of
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.levels import Basis
-from areopage.scoring.comparison.tested import discoveries, family_of
+from areopage.scoring.comparison.tested import IntervalLevels, decided_levels, decided_slices
 from areopage.scoring.comparison.unpaired_levels import (
     Drawn,
     Strata,
     UnpairedLevel,
+    UnpairedOutcomes,
     unpaired_cases,
     unpaired_levels,
 )
@@ -100,7 +102,7 @@ def compare_production(
         what = "their scores are on different scales" if criteria else "they have no criterion in common"
         raise UserError(f"{run.id} and production cannot be compared: {what}")
     sides = _sides(ledger, view, matched, wanted, by, cluster)
-    (levels,) = family_of([unpaired_levels(*sides.records, sides.basis, sides.drawn)], view.spec.scale)
+    (levels,) = decided_levels([partial(unpaired_levels, *sides.records, sides.basis, sides.drawn)], view.spec.scale)
     compared, shared = compared_run(view), [name for name in sides.columns[0] if name in sides.columns[1]]
     ids = {one.id for one in criteria}
     return ProductionComparison(
@@ -206,7 +208,8 @@ def _common(sides: _Sides, column: str) -> list[str]:
 
 def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, ...]:
     """Both sides standardised to production's mix of each column with two values or more; the tests are corrected together."""
-    made: list[Standardised] = []
+    parts: list[tuple[str, tuple[str, ...], float]] = []
+    builds: list[Callable[[IntervalLevels], UnpairedOutcomes]] = []
     for column in columns:
         values = _common(sides, column)
         if len(values) < 2:
@@ -219,15 +222,18 @@ def _standardised(sides: _Sides, columns: Sequence[str]) -> tuple[Standardised, 
             if (value := of[1].get(id, "")) in sums:
                 sums[value] += weights.get(id, 1.0)
         strata = Strata(of=of, shares={value: own / whole for value, own in sums.items()})
-        difference = unpaired_cases(*sides.records, sides.basis, sides.drawn, strata)
-        made.append(Standardised(column=column, values=tuple(values), covered=sum(sums.values()) / whole, difference=difference))
-    settled = discoveries([one.difference for one in made], sides.basis.scale)
-    return tuple(msgspec.structs.replace(one, difference=own) for one, own in zip(made, settled, strict=True))
+        parts.append((column, tuple(values), sum(sums.values()) / whole))
+        builds.append(partial(unpaired_cases, *sides.records, sides.basis, sides.drawn, strata))
+    return tuple(
+        Standardised(column=column, values=values, covered=covered, difference=difference)
+        for (column, values, covered), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
+    )
 
 
 def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...]:
     """The slices by each column; the tests of all of them are corrected together."""
-    made: list[ProductionSlice] = []
+    parts: list[tuple[str, str, tuple[int, int]]] = []
+    builds: list[Callable[[IntervalLevels], UnpairedOutcomes]] = []
     for column in columns:
         values = _common(sides, column)
         for value in values if len(values) > 1 else ():
@@ -235,7 +241,13 @@ def _slices(sides: _Sides, columns: Sequence[str]) -> tuple[ProductionSlice, ...
                 {id: record for id, record in records.items() if own[column].get(id, "") == value}
                 for own, records in zip(sides.columns, sides.records, strict=True)
             )
-            difference = unpaired_cases(here, there, sides.basis, sides.drawn)
-            made.append(ProductionSlice(column=column, value=value, cases=(len(here), len(there)), difference=difference))
-    settled = discoveries([one.difference for one in made], sides.basis.scale)
-    return tuple(msgspec.structs.replace(one, difference=own) for one, own in zip(made, settled, strict=True))
+            parts.append((column, value, (len(here), len(there))))
+            builds.append(partial(_cases_apart, here, there, sides))
+    return tuple(
+        ProductionSlice(column=column, value=value, cases=cases, difference=difference)
+        for (column, value, cases), difference in zip(parts, decided_slices(builds, sides.basis.scale), strict=True)
+    )
+
+
+def _cases_apart(here: Records, there: Records, sides: _Sides, intervals: IntervalLevels) -> UnpairedOutcomes:
+    return unpaired_cases(here, there, sides.basis, sides.drawn, intervals=intervals)

@@ -1,18 +1,20 @@
 """Two runs on the same cases, level by level of the tree: the final score, categories, sub-categories and criteria.
 
-Each node has two tests: of the mean difference of the cases' scores, and of the failures. `tested.family_of` corrects them.
+Each node has two tests: of the mean difference of the cases' scores, and of the failures. `tested.decided_levels` corrects them.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from areopage.criteria.records import Criterion, Scale
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
-from areopage.scoring.comparison.tested import LEVELS, Level, Tested, TestedLevel, TwoTests
+from areopage.scoring.comparison.tested import LEVELS, IntervalLevels, Level, Tested, TestedLevel, TwoTests
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import case_states
 from areopage.scoring.fold import RecordScores
+from areopage.scoring.intervals.means import LEVEL
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import NodePath, paths
 
@@ -68,10 +70,9 @@ class Basis(Struct, frozen=True, kw_only=True):
     failures: FailureRules
 
     @property
-    def first(self) -> tuple[str, ...]:
-        """The ids of the criteria whose failures count first."""
-        categories = self.failures.categories(self.criteria)
-        return tuple(criterion.id for criterion in self.criteria if criterion.category in categories)
+    def primary(self) -> tuple[str, ...]:
+        """The ids of the criteria whose failures the primary test compares: all of them."""
+        return tuple(criterion.id for criterion in self.criteria)
 
 
 class NodeOutcomes(Struct, frozen=True, kw_only=True):
@@ -97,7 +98,7 @@ def node_outcomes(first: Records, second: Records, basis: Basis) -> Iterator[Nod
             nodes.setdefault(whole[:depth], {})[criterion.id] = None
     scores = [_scores_by_path(side) for side in (first, second)]
     for path, below in nodes.items():
-        counted = basis.first if not path else tuple(below)
+        counted = basis.primary if not path else tuple(below)
         here, there = (
             CaseOutcomes(scores=own.get(path, {}), fails=failure_states(side, counted, basis))
             for own, side in zip(scores, (first, second), strict=True)
@@ -105,12 +106,19 @@ def node_outcomes(first: Records, second: Records, basis: Basis) -> Iterator[Nod
         yield NodeOutcomes(level=LEVELS[len(path)], path=path, criteria=tuple(below), counted=counted, sides=(here, there))
 
 
-def compare_levels(first: Records, second: Records, basis: Basis, clusters: Mapping[str, str]) -> tuple[LevelDifference, ...]:
+def compare_levels(
+    first: Records,
+    second: Records,
+    basis: Basis,
+    clusters: Mapping[str, str],
+    intervals: Mapping[NodePath, IntervalLevels] = MappingProxyType({}),
+) -> tuple[LevelDifference, ...]:
     """Compare two runs at each node of their trees, the whole run first; p-values are not corrected yet.
 
     Args:
         first, second: the scores of cases by the case's id.
         clusters: see `paired_difference`.
+        intervals: the levels of the intervals of nodes; 95 % for one without an entry.
     """
     return tuple(
         LevelDifference(
@@ -118,27 +126,35 @@ def compare_levels(first: Records, second: Records, basis: Basis, clusters: Mapp
             path=node.path,
             criteria=node.criteria,
             counted=node.counted,
-            difference=difference_of(*node.sides, basis.scale, clusters),
+            difference=difference_of(*node.sides, basis.scale, clusters, intervals.get(node.path, (LEVEL, LEVEL))),
         )
         for node in node_outcomes(first, second, basis)
     )
 
 
-def compare_cases(first: Records, second: Records, basis: Basis, clusters: Mapping[str, str]) -> Difference:
-    """Compare two runs, or the same slice of both, by final scores and by the failures that count first."""
-    return difference_of(case_outcomes(first, basis), case_outcomes(second, basis), basis.scale, clusters)
+def compare_cases(
+    first: Records, second: Records, basis: Basis, clusters: Mapping[str, str], intervals: IntervalLevels = (LEVEL, LEVEL)
+) -> Difference:
+    """Compare two runs, or the same slice of both, by final scores and by failures."""
+    return difference_of(case_outcomes(first, basis), case_outcomes(second, basis), basis.scale, clusters, intervals)
 
 
 def case_outcomes(records: Records, basis: Basis) -> CaseOutcomes:
-    """The final scores of cases, and whether they fail a criterion whose failures count first."""
+    """The final scores of cases, and whether they fail a criterion of the primary test."""
     scores = {id: record.tree.score for id, record in records.items()}
-    return CaseOutcomes(scores=scores, fails=failure_states(records, basis.first, basis))
+    return CaseOutcomes(scores=scores, fails=failure_states(records, basis.primary, basis))
 
 
-def difference_of(first: CaseOutcomes, second: CaseOutcomes, scale: Scale, clusters: Mapping[str, str]) -> Difference:
+def difference_of(
+    first: CaseOutcomes,
+    second: CaseOutcomes,
+    scale: Scale,
+    clusters: Mapping[str, str],
+    intervals: IntervalLevels = (LEVEL, LEVEL),
+) -> Difference:
     """Compare scores and failures by the ids of the cases; see `paired_difference`."""
-    score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=clusters)
-    failures = paired_failures(first.fails, second.fails, clusters=clusters)
+    score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=clusters, level=intervals[1])
+    failures = paired_failures(first.fails, second.fails, clusters=clusters, level=intervals[0])
     pairs = [(one, other) for id, one in first.scores.items() if one is not None and (other := second.scores.get(id)) is not None]
     means = (sum(one for one, _ in pairs) / len(pairs), sum(other for _, other in pairs) / len(pairs)) if pairs else None
     return Difference(

@@ -32,6 +32,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
         p_value: two-sided, of no difference: under 1 − the level exactly where 0 lies outside of the interval.
         only_first, only_second: the ids of the cases with a score on one side alone.
         changed: the clusters whose differences do not add up to 0.
+        level: of the interval, in (0, 1).
     """
 
     pairs: int
@@ -43,6 +44,7 @@ class PairedDifference(Struct, frozen=True, kw_only=True):
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
     changed: int = 0
+    level: float = LEVEL
 
     @property
     def is_separate(self) -> bool:
@@ -107,6 +109,7 @@ def paired_difference(
         only_first=tuple(id for id in left if id not in right),
         only_second=tuple(id for id in right if id not in left),
         changed=int(np.count_nonzero(sums)),
+        level=level,
     )
 
 
@@ -115,15 +118,16 @@ def paired_failures(
     second: Mapping[str, bool | None],
     *,
     clusters: Mapping[str, str] | None = None,
+    level: float = LEVEL,
 ) -> PairedFailures:
     """Compare failures by the ids of the cases.
 
     Args:
         first, second: id -> whether the case fails; None, or no entry: it is not known, or nothing applies to it.
-        clusters: see `paired_difference`.
+        clusters, level: see `paired_difference`.
     """
     shares = [{id: None if fails is None else float(fails) for id, fails in given.items()} for given in (first, second)]
-    difference = paired_difference(*shares, span=1.0, clusters=clusters)
+    difference = paired_difference(*shares, span=1.0, clusters=clusters, level=level)
     pairs = {id: (fails, second[id]) for id, fails in first.items() if fails is not None and second.get(id) is not None}
     only_first, only_second = (tuple(id for id, pair in pairs.items() if pair == one) for one in ((True, False), (False, True)))
     both = sum(pair == (True, True) for pair in pairs.values())

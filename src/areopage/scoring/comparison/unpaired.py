@@ -54,6 +54,7 @@ class UnpairedDifference(Struct, frozen=True, kw_only=True):
         means: None on a side without a score.
         difference, low, high, p_value: None where a side has no score. The p-value is two-sided, of no difference.
         changed: the groups, of both sides together, with another value than the commonest.
+        level: of the interval, in (0.5, 1).
     """
 
     cases: tuple[int, int]
@@ -64,6 +65,7 @@ class UnpairedDifference(Struct, frozen=True, kw_only=True):
     high: float | None
     p_value: float | None
     changed: int = 0
+    level: float = LEVEL
 
     @property
     def is_separate(self) -> bool:
@@ -107,6 +109,7 @@ def unpaired_difference(
         high=max(high, difference),
         p_value=p_value,
         changed=_changed(known),
+        level=level,
     )
 
 

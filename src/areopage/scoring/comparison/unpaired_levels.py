@@ -1,14 +1,17 @@
 """Two sets of different cases, level by level of the tree; the tests are those of `tested`, the intervals those of `unpaired`."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison.levels import Basis, CaseOutcomes, Records, case_outcomes, node_outcomes
-from areopage.scoring.comparison.tested import Tested, TestedLevel, TwoTests
+from areopage.scoring.comparison.tested import IntervalLevels, Tested, TestedLevel, TwoTests
 from areopage.scoring.comparison.unpaired import Sample, UnpairedDifference, unpaired_difference
+from areopage.scoring.intervals.means import LEVEL
+from areopage.scoring.tree import NodePath
 
 
 class Drawn(Struct, frozen=True, kw_only=True):
@@ -64,12 +67,19 @@ class UnpairedLevel(TestedLevel, frozen=True, kw_only=True):
     difference: UnpairedOutcomes
 
 
-def unpaired_levels(first: Records, second: Records, basis: Basis, drawn: tuple[Drawn, Drawn]) -> tuple[UnpairedLevel, ...]:
+def unpaired_levels(
+    first: Records,
+    second: Records,
+    basis: Basis,
+    drawn: tuple[Drawn, Drawn],
+    intervals: Mapping[NodePath, IntervalLevels] = MappingProxyType({}),
+) -> tuple[UnpairedLevel, ...]:
     """Compare two sets of cases at each node of the tree, the whole first; p-values are not corrected yet.
 
     Args:
         first, second: the scores of cases by the case's id.
         drawn: how the cases of each side were drawn.
+        intervals: the levels of the intervals of nodes; 95 % for one without an entry.
     """
     return tuple(
         UnpairedLevel(
@@ -77,33 +87,44 @@ def unpaired_levels(first: Records, second: Records, basis: Basis, drawn: tuple[
             path=node.path,
             criteria=node.criteria,
             counted=node.counted,
-            difference=unpaired_outcomes(*node.sides, basis.scale, drawn),
+            difference=unpaired_outcomes(*node.sides, basis.scale, drawn, None, intervals.get(node.path, (LEVEL, LEVEL))),
         )
         for node in node_outcomes(first, second, basis)
     )
 
 
 def unpaired_cases(
-    first: Records, second: Records, basis: Basis, drawn: tuple[Drawn, Drawn], strata: Strata | None = None
+    first: Records,
+    second: Records,
+    basis: Basis,
+    drawn: tuple[Drawn, Drawn],
+    strata: Strata | None = None,
+    intervals: IntervalLevels = (LEVEL, LEVEL),
 ) -> UnpairedOutcomes:
-    """Compare two sets of cases by final scores and by the failures that count first.
+    """Compare two sets of cases by final scores and by failures.
 
     Args:
         strata: what both are standardised to; None: each is taken as it is.
+        intervals: their levels.
     """
-    return unpaired_outcomes(case_outcomes(first, basis), case_outcomes(second, basis), basis.scale, drawn, strata)
+    return unpaired_outcomes(case_outcomes(first, basis), case_outcomes(second, basis), basis.scale, drawn, strata, intervals)
 
 
 def unpaired_outcomes(
-    first: CaseOutcomes, second: CaseOutcomes, scale: Scale, drawn: tuple[Drawn, Drawn], strata: Strata | None = None
+    first: CaseOutcomes,
+    second: CaseOutcomes,
+    scale: Scale,
+    drawn: tuple[Drawn, Drawn],
+    strata: Strata | None = None,
+    intervals: IntervalLevels = (LEVEL, LEVEL),
 ) -> UnpairedOutcomes:
     """Compare the outcomes of two sets of cases; see `unpaired_cases`."""
     sides = (first, second)
     scores = [_sample(one.scores, drawn, strata, side) for side, one in enumerate(sides)]
     known = [{id: float(fails) for id, fails in one.fails.items() if fails is not None} for one in sides]
     shares = [_sample(one, drawn, strata, side) for side, one in enumerate(known)]
-    score = unpaired_difference(*scores, ends=(scale.min, scale.max))
-    failures = unpaired_difference(*shares, ends=(0.0, 1.0))
+    score = unpaired_difference(*scores, ends=(scale.min, scale.max), level=intervals[1])
+    failures = unpaired_difference(*shares, ends=(0.0, 1.0), level=intervals[0])
     return UnpairedOutcomes(
         score=score,
         failures=failures if failures.difference is not None else None,
