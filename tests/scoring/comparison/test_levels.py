@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from areopage.scoring.comparison.levels import (
     compare_levels,
     difference_of,
 )
-from areopage.scoring.comparison.tested import discoveries, family_of, fewest_changes
+from areopage.scoring.comparison.tested import decided_levels, decided_slices, discoveries, family_of, fewest_changes
 from areopage.scoring.fold import RecordScores
 from scoring.comparison.made_runs import BASIS, CRITERIA, JUDGES, made
 from scoring.made_criteria import SCALE
@@ -102,3 +103,36 @@ def test_of_slices_without_a_difference_at_most_one_comparison_in_twenty_finds_o
             slices.append(difference_of(outcomes(first), outcomes(second), SCALE, {}))
         wrong += any(one != "unclear" for found in discoveries(slices, SCALE) for one in found.directions)
     assert wrong <= 7, wrong  # 99 % of draws at a chance of 5 %
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_interval_leaves_out_0_exactly_where_its_test_finds_a_difference(seed: int) -> None:
+    """Runs with some differences that only an uncorrected interval would leave 0 out of."""
+    random = np.random.default_rng(seed)
+    draws = [
+        {
+            f"c{n}": {(one.path, judge): float(random.choice([1.0, 3.0, 4.0], p=p)) for one in CRITERIA for judge in JUDGES}
+            for n in range(40)
+        }
+        for p in ([0.25, 0.25, 0.5], [0.08, 0.32, 0.6])
+    ]
+    runs = made(draws[0]), made(draws[1])
+    (levels,) = decided_levels([partial(compare_levels, *runs, BASIS, {})], SCALE)
+    cuts = [
+        {id: record for place, (id, record) in enumerate(side.items()) if place % 5 == part} for part in range(5) for side in runs
+    ]
+    slices = decided_slices([partial(compare_cases, cuts[2 * part], cuts[2 * part + 1], BASIS, {}) for part in range(5)], SCALE)
+    for difference in (*(one.difference for one in levels), *slices):
+        assert difference.failures is not None
+        pairs = (difference.by_failures, difference.failures.difference), (difference.by_score, difference.score)
+        for test, interval in pairs:
+            assert (test.direction != "unclear") == interval.is_separate, (test, interval)
+            if test.level is not None:
+                assert interval.level == pytest.approx(1.0 - test.level)
+
+
+def test_the_failures_of_the_whole_run_have_the_full_level_whatever_else_is_tested() -> None:
+    runs = two_runs(40, {"care.tone.warm": 0.0}, 6)
+    (levels,) = family_of([compare_levels(*runs, BASIS, {})], SCALE)
+    assert levels[0].difference.by_failures.corrected == pytest.approx(2 / 2**6)
+    assert levels[0].difference.by_failures.direction == "worse", "a category outside of safety counts as well"

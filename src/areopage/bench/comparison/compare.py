@@ -20,7 +20,7 @@ from areopage.scoring.comparison.contributions import Drivers, failure_drivers, 
 from areopage.scoring.comparison.families import ALPHA
 from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels
 from areopage.scoring.comparison.tested import decided_levels, decided_slices, fewest_changes
-from areopage.scoring.failures import is_failure
+from areopage.scoring.failures import FailureCount, failing_cases, is_failure
 from areopage.scoring.fold import RecordScores
 
 
@@ -70,10 +70,17 @@ def compared_run(view: RunView) -> ComparedRun:
         coverage=view.coverage.share,
         score=view.scores.tree.score,
         interval=view.scores.interval,
-        failures=view.failures.first,
+        failures=_any_failure(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
         costs=totals(run_costs(view)),
     )
+
+
+def _any_failure(view: RunView) -> FailureCount:
+    """The cases of a run that fail any criterion."""
+    spec = view.spec
+    limits = spec.failures.limits(spec.criteria, spec.scale)
+    return failing_cases(view.scores.criteria, [criterion.id for criterion in spec.criteria], limits, spec.scale).count
 
 
 def _compared(
@@ -102,6 +109,7 @@ def _compared(
             {id: newly[id] for id in (whole.first if whole else ())}, {id: mended[id] for id in (whole.second if whole else ())}
         ),
         changed=_changed(pair, drivers, newly, mended),
+        unknown=_unknown(pair),
     )
     return msgspec.structs.replace(made, outcome=_outcome(made, first, fewest))
 
@@ -146,6 +154,21 @@ def _crossed(pair: Pair, whole: LevelDifference) -> tuple[dict[str, tuple[str, .
         newly[id] = tuple(criterion for criterion in now if criterion not in then)
         mended[id] = tuple(criterion for criterion in then if criterion not in now)
     return newly, mended
+
+
+def _unknown(pair: Pair) -> tuple[str, ...]:
+    """The cases with a criterion that has a score in the first run and, where it applies, none in the other."""
+
+    def states(records: Mapping[str, RecordScores], id: str) -> dict[str, bool]:
+        scores = records[id].criteria if id in records else ()
+        return {score.criterion: score.score is not None for score in scores if score.applies}
+
+    return tuple(
+        id
+        for id in pair.first
+        if id not in pair.other
+        or any(not states(pair.other, id).get(name, True) for name, known in states(pair.first, id).items() if known)
+    )
 
 
 def _changed(

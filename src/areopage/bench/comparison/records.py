@@ -26,6 +26,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
     Args:
         name: the target, or "" where the answers come with the cases.
         verdict: by the floors of its own suite; None where that sets none.
+        failures: the cases that fail any criterion.
         doubt: why it settles nothing; "" where it does.
         costs: of its target and judges together, by currency; empty without a price.
     """
@@ -98,6 +99,7 @@ class Compared(Struct, frozen=True, kw_only=True):
         verdicts: the release verdicts, first and this one; None where they cannot be compared: a run has none, or other floors.
         failure_parts: what each criterion adds to the change of the number of failing cases.
         changed: the cases that change, those that newly fail first, then by what they add to the difference.
+        unknown: the ids of the cases of which it is not known whether they newly fail: a criterion that had a score has none.
     """
 
     other: ComparedRun
@@ -109,6 +111,22 @@ class Compared(Struct, frozen=True, kw_only=True):
     drivers: Drivers | None
     failure_parts: tuple[Contribution, ...]
     changed: tuple[ChangedCase, ...]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def newly_failing(self) -> tuple[ChangedCase, ...]:
+        """The cases that fail a criterion which they did not fail in the first run."""
+        return tuple(case for case in self.changed if case.newly)
+
+    @property
+    def mended(self) -> tuple[ChangedCase, ...]:
+        """The cases that newly fail nothing, and no longer fail a criterion."""
+        return tuple(case for case in self.changed if case.mended and not case.newly)
+
+    @property
+    def not_compared(self) -> tuple[str, ...]:
+        """The ids of the cases of which it is not known whether they newly fail; those that are left out among them."""
+        return (*self.unknown, *self.shared.left_out.get("cases", ()))
 
     @property
     def verdict_fell(self) -> bool:

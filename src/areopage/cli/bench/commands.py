@@ -117,8 +117,8 @@ def compare(
         str | None,
         typer.Option(
             "--fail-on",
-            metavar="regression|undecided",
-            help="regression: exit with code 1 if a run is worse than the first; undecided: also with 3 if it may well be.",
+            metavar="regression|new-failures|undecided",
+            help="Exit with code 1 if a run is worse than the first, or if a case newly fails; undecided: 3 if it may be worse.",
         ),
     ] = None,
     margin: Annotated[
@@ -146,8 +146,8 @@ def compare(
     fails = one_of("--fail-on", fail_on, get_args(FailOn))
     if margin is not None and fails != "undecided":
         raise UserError("--margin is for --fail-on undecided")
-    if production and fails == "undecided":
-        raise UserError("--fail-on undecided compares runs: leave out --production")
+    if production and fails in ("undecided", "new-failures"):
+        raise UserError(f"--fail-on {fails} compares runs: leave out --production")
     places = Places(out=out, config=config, ledger=ledger)
     how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on": fails}
     how |= {"markdown": markdown, "language": language}

@@ -1,6 +1,6 @@
 """`areopage bench compare`: runs against a first one, on the console and as files; the exit code can stop a release."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,7 @@ from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import STDOUT, visible
 from areopage.digest import digest_of
-from areopage.errors import StorageError, UnknownRun, UserError
+from areopage.errors import StorageError, UnknownRun, UserError, counted
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.locales import MISSING, Locale
@@ -29,8 +29,12 @@ from areopage.report.comparison.text import (
     crossed_text,
     failures_text,
     findings,
+    more_newly_failing,
+    newly_failing_head,
+    newly_failing_lines,
     node_name,
     open_text,
+    price_text,
     run_names,
     shared_lines,
     verdict_text,
@@ -41,7 +45,7 @@ from areopage.report.replacing import replacing
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
 
 STYLES: dict[Outcome, str] = {"regression": "bold red", "too_little": "yellow", "improvement": "green", "no_difference": ""}
-FailOn = Literal["regression", "undecided"]
+FailOn = Literal["regression", "new-failures", "undecided"]
 DEFAULT_MARGIN = 5.0
 _SHOWN_PARTS = 3
 _DECIMALS = 3
@@ -63,12 +67,13 @@ def compare(
 
     Args:
         names: runs, or targets, which stand for their newest complete run.
-        fail_on: `regression`: a regression fails; `undecided`: so does a rise of failures over the margin that is not ruled out.
+        fail_on: `regression`: a regression fails; `new-failures`: a case that newly fails a criterion does, whatever the tests
+            say; `undecided`: a regression fails, and so does a rise of failures over the margin that is not ruled out.
         margin: points of a hundred by which the share of failing cases may rise.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
 
     Returns:
-        See `exit_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
+        See `exit_code` and `new_failures_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
 
     Raises:
         UserError: a run is not known, is named twice, or its panel differs.
@@ -88,6 +93,8 @@ def compare(
     else:
         print_comparison(found)
         typer.echo(f"comparison: {folder / PAGE}")
+    if fail_on == "new-failures":
+        return new_failures_code(found)
     code = exit_code(found.outcome, fails=fail_on is not None)
     if code != DONE or fail_on != "undecided":
         return code
@@ -124,6 +131,16 @@ def exit_code(outcome: Outcome, *, fails: bool) -> int:
     return INCONCLUSIVE if outcome == "too_little" else DONE
 
 
+def new_failures_code(comparison: Comparison) -> int:
+    """1 if a case newly fails a criterion; 3 if that is not known of a case; else 0."""
+    if any(found.newly_failing for found in comparison.others):
+        return FAILED
+    unknown = sum(len(found.not_compared) for found in comparison.others)
+    if unknown:
+        typer.echo(f"not decided: of {counted(unknown, 'case')} it is not known whether they newly fail", err=True)
+    return INCONCLUSIVE if unknown else DONE
+
+
 def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:
     """Find a run by its id, the beginning of it or its folder, or the newest complete run of a target.
 
@@ -157,10 +174,8 @@ def print_comparison(comparison: Comparison) -> None:
     for one in comparison.others:
         title = f"{names[one.other.run.id]} against {names[comparison.first.run.id]}: {locale.say(f'outcome_{one.outcome}')}"
         console.print(Text(title, style=STYLES[one.outcome] or "bold"), soft_wrap=True)
-        for line in findings(one, comparison.first.spec, locale):
+        for line in _outcome_lines(one, comparison, locale):
             console.print(Text(f"  {visible(line)}"), soft_wrap=True)
-        if still_open := open_text(one, locale):
-            console.print(Text(f"  {still_open}"), soft_wrap=True)
         if one.shared.differs:
             console.print(Text(f"  {locale.say('anyway_title')}", style="yellow"), soft_wrap=True)
             for line in shared_lines(one.shared, locale):
@@ -169,6 +184,17 @@ def print_comparison(comparison: Comparison) -> None:
         print_table(console, _levels(comparison, one, locale))
         for line in _driver_lines(one, locale):
             console.print(Text(visible(line)), soft_wrap=True)
+
+
+def _outcome_lines(found: Compared, comparison: Comparison, locale: Locale) -> Iterator[str]:
+    """The cases that newly fail, then what the tests find, then what they leave open."""
+    spec = comparison.first.spec
+    yield newly_failing_head(found, locale)
+    for id, names, prompt in newly_failing_lines(found, spec, locale):
+        yield f"  {id}: {names}: {prompt}"
+    yield from (text for text in (more_newly_failing(found, locale),) if text)
+    yield from findings(found, spec, locale)
+    yield from (text for text in (open_text(found, locale), price_text(found, locale)) if text)
 
 
 def _summary(comparison: Comparison, found: Compared, locale: Locale) -> Table:

@@ -15,8 +15,12 @@ from areopage.report.comparison.text import (
     crossed_text,
     failures_text,
     findings,
+    more_newly_failing,
+    newly_failing_head,
+    newly_failing_lines,
     node_name,
     open_text,
+    price_text,
     run_names,
     shared_lines,
     verdict_text,
@@ -74,7 +78,7 @@ def comparison_report(
     )
     sections: list[Section] = []
     for place, one in enumerate(comparison.others, 1):
-        made = _Part(comparison.first, one, names, locale, f"-{place}" if len(others) > 1 else "", brief, more)
+        made = _Part(comparison.first, one, names, locale, _suffix(comparison, place), brief, more)
         sections += made.sections(links)
     sections.append(_method(comparison, names, locale))
     return Report(
@@ -87,7 +91,7 @@ def comparison_report(
             (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
             *_cost_fact(comparison, names, locale),
         ),
-        notices=tuple(_notices(comparison, names, locale)),
+        notices=tuple(_notices(comparison, names, locale, brief=brief)),
         headline=None,
         sections=tuple(sections),
         footer=(f"areopage {__version__}",),
@@ -103,22 +107,46 @@ def _cost_fact(comparison: Comparison, names: Mapping[str, str], locale: Locale)
         yield locale.say("cost"), "; ".join(told)
 
 
-def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:
+def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *, brief: bool) -> Iterator[Notice]:
     runs = (comparison.first, *(one.other for one in comparison.others))
     if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
         yield Notice(title=locale.say("comparison_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
-    for one in comparison.others:
-        told = tuple(findings(one, comparison.first.spec, locale))
-        is_alarm = one.outcome == "regression"
-        title = locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}"))
-        blocks: list[Paragraph | Listing] = []
-        if still_open := open_text(one, locale):
-            blocks.append(Paragraph(text=still_open))
-        if told:
-            blocks.append(Listing(items=told))
-        yield Notice(title=title, blocks=tuple(blocks), alarm=is_alarm)
+    for place, one in enumerate(comparison.others, 1):
+        suffix = _suffix(comparison, place)
+        yield Notice(
+            title=locale.say("pair", name=names[one.other.run.id], value=locale.say(f"outcome_{one.outcome}")),
+            blocks=tuple(_outcome_blocks(comparison.first.spec, one, suffix, locale, brief=brief)),
+            alarm=one.outcome == "regression" or bool(one.newly_failing),
+        )
         if one.shared.differs:
             yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(one.shared, locale))),))
+
+
+def _outcome_blocks(spec: RunSpec, found: Compared, suffix: str, locale: Locale, *, brief: bool) -> Iterator[Paragraph | Listing]:
+    """The cases that newly fail, then what the tests find, then what they leave open."""
+    yield Paragraph(text=newly_failing_head(found, locale))
+    items: list[Line] = []
+    for id, names, prompt in newly_failing_lines(found, spec, locale):
+        link = Span(id, "strong") if brief else Span(id, "link", f"#{_anchor(suffix, id)}")
+        items.append((link, f" · {names}" if brief else f" · {names} · {prompt}"))
+    if more := more_newly_failing(found, locale):
+        items.append(more)
+    if items:
+        yield Listing(items=tuple(items))
+    if told := tuple(findings(found, spec, locale)):
+        yield Listing(items=told)
+    for text in (open_text(found, locale), price_text(found, locale)):
+        if text:
+            yield Paragraph(text=text)
+
+
+def _suffix(comparison: Comparison, place: int) -> str:
+    """What the anchors of the sections about a run end with, where several are compared."""
+    return f"-{place}" if len(comparison.others) > 1 else ""
+
+
+def _anchor(suffix: str, id: str) -> str:
+    return f"case{suffix}-{digest_of(id)[:10]}"
 
 
 class _Part:
@@ -141,13 +169,13 @@ class _Part:
 
     def sections(self, links: Mapping[str, str]) -> Iterator[Section]:
         """All that have something to show."""
+        if not self._brief:
+            yield self._section("changed_cases", list(self._changed()))
         yield self._section("levels", [self._beside(links), *self._levels()])
         if blocks := list(self._drivers()):
             yield self._section("drivers", blocks)
         if self._found.slices and not (self._brief and not self._telling_slices()):
             yield self._section("comparison_slices", list(self._slices()))
-        if not self._brief:
-            yield self._section("changed_cases", list(self._changed()))
 
     def _section(self, key: str, blocks: Sequence[Block]) -> Section:
         title = self._locale.say(key)
@@ -177,7 +205,7 @@ class _Part:
         listed: list[tuple[Cell | str, ...]] = [
             (locale.say("run_id"), *ids, ""),
             (locale.say("release"), *(verdict_text(run, locale) for run in runs), ""),
-            (locale.say("failures"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("failing_any"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
             (locale.say("final_score"), *scores, self._difference_cell(score_difference(whole.score, locale), whole.by_score)),
             (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
         ]
@@ -320,7 +348,7 @@ class _Part:
             facts=tuple(facts),
             blocks=(prompt, both),
             alarm=bool(one.newly),
-            anchor=f"case{self._suffix}-{digest_of(one.case.id)[:10]}",
+            anchor=_anchor(self._suffix, one.case.id),
         )
 
 
@@ -352,6 +380,8 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
                 "slices": one.slices,
                 "drivers": one.drivers,
                 "failure_parts": one.failure_parts,
+                "newly_failing": [{"case": case.case.id, "criteria": case.newly} for case in one.newly_failing],
+                "not_compared": one.not_compared,
                 "changed": [
                     {
                         "case": case.case.id,

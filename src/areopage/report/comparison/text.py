@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterator, Sequence
 from areopage.bench.comparison.records import Compared, ComparedRun, Comparison, Shared
 from areopage.bench.panels import PartDifference
 from areopage.bench.spec import RunSpec
-from areopage.locales import MISSING, Locale
+from areopage.errors import name_list
+from areopage.locales import MISSING, Locale, one_line
 from areopage.report.league.text import percent_difference, score_difference
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.comparison.levels import Difference, LevelDifference
+from areopage.scoring.comparison.paired import cases_for, least_width
 from areopage.scoring.comparison.tested import AnyLevel, Tested, TestedDifference, TestedLevel
 
 _TINY = 0.001
 _NAMED = 8
+_NEWLY_NAMED = 10
 
 
 def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
@@ -39,6 +42,42 @@ def corrected_text(test: Tested, locale: Locale) -> str:
     if test.corrected < _TINY:
         return locale.say("corrected_p_under", p=locale.number(_TINY, 3))
     return locale.say("corrected_p", p=locale.number(test.corrected, 3))
+
+
+def newly_failing_lines(
+    found: Compared, spec: RunSpec, locale: Locale, most: int = _NEWLY_NAMED
+) -> Iterator[tuple[str, str, str]]:
+    """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
+    criteria = spec.criteria_by_id()
+    for case in found.newly_failing[:most]:
+        names = name_list(criterion_label(criteria[id]) for id in case.newly)
+        yield case.case.id, names, one_line(case.case.prompt_text)
+
+
+def newly_failing_head(found: Compared, locale: Locale) -> str:
+    """How many cases newly fail, how many are fixed, and of how many it is not known."""
+    numbers = {"newly": len(found.newly_failing), "mended": len(found.mended), "compared": found.shared.cases}
+    head = locale.say("newly_failing_head", **{name: locale.whole(number) for name, number in numbers.items()})
+    if found.not_compared:
+        head = f"{head} {locale.count('newly_failing_unknown', len(found.not_compared))}"
+    return head
+
+
+def more_newly_failing(found: Compared, locale: Locale, most: int = _NEWLY_NAMED) -> str:
+    """How many cases newly fail beside those that are named; "" where none."""
+    left = len(found.newly_failing) - most
+    return locale.count("newly_failing_more", left) if left > 0 else ""
+
+
+def price_text(found: Compared, locale: Locale) -> str:
+    """What the interval of the score cannot exclude for want of cases, and how many would halve it; "" without a score."""
+    score, span = found.levels[0].difference.score, found.other.spec.scale.max - found.other.spec.scale.min
+    if score.difference is None or not score.clusters:
+        return ""
+    width = least_width(score.clusters, span, score.level)
+    needed = cases_for(width / 2.0, span, score.level)
+    numbers = {"cases": locale.whole(score.clusters), "needed": locale.whole(needed), "least": locale.number(width)}
+    return locale.say("interval_price", **numbers)
 
 
 def findings(found: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:

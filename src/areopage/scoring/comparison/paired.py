@@ -9,6 +9,7 @@ or 1, its p-value is that of McNemar's exact test. For many cases it becomes the
 """
 
 from collections.abc import Mapping
+from math import ceil, expm1, log, log1p
 
 import numpy as np
 from msgspec import Struct
@@ -140,6 +141,23 @@ def paired_failures(
         difference=difference,
         p_value=exact if difference.clusters == difference.pairs else difference.p_value,
     )
+
+
+def least_width(clusters: int, span: float, level: float = LEVEL) -> float:
+    """How far the interval of a mean difference reaches to each side, at least: where no case differs.
+
+    One case more could differ by the whole span: with n cases a share of 1 − (½ (1 − level))^(1/n) of such cases is not excluded.
+
+    Args:
+        clusters: how many, at least 1.
+        span: the width of the scale.
+    """
+    return -span * expm1(log((1.0 - level) / 2.0) / clusters)
+
+
+def cases_for(width: float, span: float, level: float = LEVEL) -> int:
+    """How many cases `least_width` needs to be at most a width, in (0, span)."""
+    return ceil(log((1.0 - level) / 2.0) / log1p(-width / span))
 
 
 def mcnemar(first: int, second: int) -> float:
