@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.scoring.comparison.paired import mcnemar, paired_difference, paired_failures
+from areopage.scoring.comparison.paired import cases_for, least_width, mcnemar, paired_difference, paired_failures
 from areopage.scoring.shares import lower_bound, upper_bound
 
 PRECISE = 1e-6
@@ -136,3 +136,11 @@ def test_many_cases_with_many_different_scores_take_no_long_time_and_give_the_no
     half = 1.96 * apart.std() / 5000**0.5
     assert found.low == pytest.approx(apart.mean() - half, abs=0.12 * half)
     assert found.high == pytest.approx(apart.mean() + half, abs=0.12 * half)
+
+
+@pytest.mark.parametrize("clusters", [1, 8, 76, 400])
+def test_an_interval_is_as_wide_at_least_as_that_of_equal_runs(clusters: int) -> None:
+    equal = paired_difference(*sides(*[0.0] * clusters), span=5.0)
+    assert equal.high == pytest.approx(least_width(clusters, 5.0), abs=5 * PRECISE)
+    needed = cases_for(least_width(clusters, 5.0) / 2.0, 5.0)
+    assert least_width(needed, 5.0) <= least_width(clusters, 5.0) / 2.0 < least_width(max(needed - 1, 1), 5.0) * (1 + 1e-9)

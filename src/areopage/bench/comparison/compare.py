@@ -7,12 +7,12 @@ from itertools import chain
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
+from areopage.bench.comparison.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
 from areopage.bench.comparison.shared import Pair, paired_runs
 from areopage.bench.panels import case_column
 from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
-from areopage.bench.results.release import Doubt, doubt_about, run_release
+from areopage.bench.results.release import doubt_about, run_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -120,10 +120,6 @@ def _outcome(found: Compared, first: ComparedRun, fewest: int) -> Outcome:
     if found.clusters < fewest or any(one.doubt in LOST for one in (first, found.other)):
         return "too_little"
     return "improvement" if found.found("better") else "no_difference"
-
-
-LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage", "unscored_first")
-"""The doubts about a run that leave too little to conclude anything."""
 
 
 def fewest_pairs(level: float = ALPHA) -> int:

@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.comparison.compare import LOST, compared_run
+from areopage.bench.comparison.compare import compared_run
 from areopage.bench.comparison.production_answers import (
     JudgedAnswer,
     Wanted,
@@ -30,7 +30,7 @@ from areopage.bench.comparison.production_records import (
     ProductionSlice,
     Standardised,
 )
-from areopage.bench.comparison.records import Outcome
+from areopage.bench.comparison.records import LOST, Outcome
 from areopage.bench.comparison.shared import reduced_scores, shared_criteria
 from areopage.bench.panels import DifferentPanels, PartDifference, case_clusters, case_column, production_differences
 from areopage.bench.results.groups import DIMENSIONS, case_group

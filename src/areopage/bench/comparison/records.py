@@ -20,6 +20,10 @@ Outcome = Literal["regression", "improvement", "no_difference", "too_little"]
 is better and nothing worse; nothing is either; so little could be compared that no difference could have been found."""
 
 
+LOST: tuple[Doubt, ...] = ("incomplete", "none_applies", "no_score", "coverage", "unscored_first")
+"""The doubts about a run that leave too little to conclude anything."""
+
+
 class ComparedRun(Struct, frozen=True, kw_only=True):
     """A run in a comparison, with its own figures over all of its cases.
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from areopage.bench.comparison.history import Conclusion, conclusions
 from areopage.bench.league.table import Entry, entry_of
-from areopage.bench.panels import Part, part_differences
+from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
 from areopage.bench.stored_cases import load_run_cases
@@ -20,9 +21,11 @@ class TrendGroup(Struct, frozen=True, kw_only=True):
     Args:
         nearest: the number, from 0, of the earlier group that it differs least from; None for the first group.
         differs: in what it differs from that group.
+        conclusions: each run against those before it.
     """
 
     entries: tuple[Entry, ...]
+    conclusions: tuple[Conclusion, ...]
     nearest: int | None = None
     differs: tuple[Part, ...] = ()
 
@@ -44,6 +47,12 @@ class Trend(Struct, frozen=True, kw_only=True):
     target: str
     groups: tuple[TrendGroup, ...]
     left_out: int = 0
+
+    @property
+    def newest(self) -> tuple[Entry, Conclusion]:
+        """The newest run, and what follows from the runs before it."""
+        runs = [pair for group in self.groups for pair in zip(group.entries, group.conclusions, strict=True)]
+        return max(runs, key=lambda pair: pair[0].run.created_at)
 
 
 def trend_of_target(ledger: Ledger, target: str, limit: int) -> Trend:
@@ -95,7 +104,10 @@ def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
 def _group(groups: Sequence[Sequence[Entry]], place: int) -> TrendGroup:
     own = groups[place]
     apart = [part_differences(before[0].parts, own[0].parts) for before in groups[:place]]
+    concluded = conclusions(own, case_clusters(own[0].cases))
     if not apart:
-        return TrendGroup(entries=tuple(own))
+        return TrendGroup(entries=tuple(own), conclusions=concluded)
     nearest = min(range(place), key=lambda number: (len(apart[number]), -number))
-    return TrendGroup(entries=tuple(own), nearest=nearest, differs=tuple(one.part for one in apart[nearest]))
+    return TrendGroup(
+        entries=tuple(own), conclusions=concluded, nearest=nearest, differs=tuple(one.part for one in apart[nearest])
+    )
