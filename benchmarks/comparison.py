@@ -11,6 +11,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import product
 from statistics import NormalDist
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from areopage.criteria.records import Scale
 from areopage.scoring.comparison import paired
 from areopage.scoring.comparison.levels import CaseOutcomes, Difference, LevelDifference, difference_of
+from areopage.scoring.comparison.pooled import pooled_failures
 from areopage.scoring.comparison.sequential import best_capitals, day_blocks
 from areopage.scoring.comparison.tested import discoveries, family_of
 from areopage.scoring.comparison.unpaired import Sample, unpaired_difference
@@ -31,7 +33,7 @@ SCORES, CHANCES = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0.01, 0.02
 CUTS = np.array([NormalDist().inv_cdf(chance) for chance in np.cumsum(CHANCES)[:-1]])
 SUBCATEGORIES, CRITERIA = 8, 24
 ALPHA, PART = 0.05, 0.0125
-"""PART is the level that each of the two tests of the whole run has at least."""
+"""PART is the level that the test of the score of the whole run has at least; that of its failures has ALPHA."""
 
 Table = NDArray[np.float64]
 
@@ -95,12 +97,13 @@ def found(differences: Sequence[Difference]) -> bool:
 
 
 def false_alarms(draws: int, cases: int) -> dict[str, Any]:
-    random, holm, alone, slices = np.random.default_rng(cases), 0, 0, 0
+    random, holm, alone, slices, worse = np.random.default_rng(cases), 0, 0, 0, 0
     for _ in range(draws):
         first, second = answers(random, cases)
         levels = levels_of(first, second)
         (settled,) = family_of([levels], SCALE)
         holm += found([one.difference for one in settled])
+        worse += any("worse" in one.difference.directions for one in settled)
         alone += any(
             test.p_value is not None and test.p_value < ALPHA
             for one in levels
@@ -109,7 +112,13 @@ def false_alarms(draws: int, cases: int) -> dict[str, Any]:
         groups = [random.integers(0, values, cases) for values in (10, 10, 8, 6, 4, 2)]
         cut = [node(first[group == value], second[group == value]) for group in groups for value in np.unique(group)]
         slices += found(discoveries(cut, SCALE))
-    return {"cases": cases, "family": share(holm, draws), "uncorrected": share(alone, draws), "slices": share(slices, draws)}
+    return {
+        "cases": cases,
+        "regression": share(worse, draws),
+        "any": share(holm, draws),
+        "uncorrected": share(alone, draws),
+        "slices": share(slices, draws),
+    }
 
 
 def stream(random: np.random.Generator, sizes: tuple[int, int], apart: float) -> tuple[Table, Table]:
@@ -160,9 +169,35 @@ def power(draws: int, cases: int) -> dict[str, Any]:
     for extra in (0.02, 0.05, 0.1, 0.2):
         newly, fixed = random.binomial(cases, 0.01 + extra, draws), random.binomial(cases, 0.01, draws)
         made[f"failures_{extra}"] = round(
-            float(np.mean([paired.mcnemar(one, two) < PART for one, two in zip(newly, fixed, strict=True)])), 3
+            float(np.mean([paired.mcnemar(one, two) < ALPHA for one, two in zip(newly, fixed, strict=True)])), 3
         )
     return {"cases": cases, **made}
+
+
+def nights(draws: int, cases: int, equally_hard: bool) -> dict[str, Any]:
+    """A night of which 4 % or 14 % of answers fail, against 14 nights of 4 %; and against the last of them alone (McNemar)."""
+    random = np.random.default_rng(cases + equally_hard)
+    pooled, single = {0.04: 0, 0.14: 0}, {0.04: 0, 0.14: 0}
+    for _ in range(draws):
+        rates = np.full(cases, 0.04) if equally_hard else random.beta(0.4, 9.6, cases)
+        pool = [night(random, rates) for _ in range(14)]
+        for mean in pooled:
+            later = night(random, 1.0 - (1.0 - rates) * (1.0 - mean) / 0.96)
+            pooled[mean] += pooled_failures(later, pool).direction == "worse"
+            pair = paired.paired_failures(later, pool[-1])
+            single[mean] += pair.is_separate and len(pair.first) > len(pair.second)
+    return {
+        "cases": cases,
+        "equally_hard": equally_hard,
+        "false": share(pooled[0.04], draws),
+        "found": share(pooled[0.14], draws),
+        "one_night_false": share(single[0.04], draws),
+        "one_night_found": share(single[0.14], draws),
+    }
+
+
+def night(random: np.random.Generator, rates: Table) -> dict[str, bool]:
+    return {str(number): bool(fails) for number, fails in enumerate(random.random(len(rates)) < rates)}
 
 
 def sides(row: Table) -> tuple[dict[str, float | None], dict[str, float | None]]:
@@ -277,7 +312,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--streams", type=int, default=1000)
-    parser.add_argument("--only", choices=("false_alarms", "daily", "days_to_find", "power", "production"))
+    parser.add_argument("--only", choices=("false_alarms", "daily", "days_to_find", "power", "production", "nights"))
     given = parser.parse_args()
     parts: dict[str, Callable[[], Any]] = {
         "false_alarms": lambda: [false_alarms(given.draws, cases) for cases in (40, 126)],
@@ -285,6 +320,7 @@ def main() -> None:
         "days_to_find": lambda: [days_to_find(given.streams // 5, apart, 50) for apart in (0.2, 0.5, 1.0)],
         "power": lambda: [power(given.draws // 2, cases) for cases in (40, 126, 400, 1000)],
         "production": lambda: production(given.draws),
+        "nights": lambda: [nights(given.draws, *one) for one in product((76, 150), (True, False))],
     }
     chosen = parts if given.only is None else {given.only: parts[given.only]}
     print(json.dumps({"date": date.today().isoformat(), **{name: measure() for name, measure in chosen.items()}}))

@@ -18,7 +18,7 @@ from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.contributions import Drivers, failure_drivers, score_drivers
 from areopage.scoring.comparison.families import ALPHA
-from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels
+from areopage.scoring.comparison.levels import LevelDifference, compare_cases, compare_levels, primary_criteria
 from areopage.scoring.comparison.tested import decided_levels, decided_slices, fewest_changes
 from areopage.scoring.failures import FailureCount, failing_cases, is_failure
 from areopage.scoring.fold import RecordScores
@@ -70,17 +70,17 @@ def compared_run(view: RunView) -> ComparedRun:
         coverage=view.coverage.share,
         score=view.scores.tree.score,
         interval=view.scores.interval,
-        failures=_any_failure(view),
+        failures=_primary_failures(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
         costs=totals(run_costs(view)),
     )
 
 
-def _any_failure(view: RunView) -> FailureCount:
-    """The cases of a run that fail any criterion."""
+def _primary_failures(view: RunView) -> FailureCount:
+    """The cases of a run that fail a criterion of the primary test."""
     spec = view.spec
     limits = spec.failures.limits(spec.criteria, spec.scale)
-    return failing_cases(view.scores.criteria, [criterion.id for criterion in spec.criteria], limits, spec.scale).count
+    return failing_cases(view.scores.criteria, primary_criteria(spec.criteria), limits, spec.scale).count
 
 
 def _compared(
@@ -94,7 +94,7 @@ def _compared(
     both = [id for id, record in pair.other.items() if record.tree.score is not None and _score(pair.first, id) is not None]
     drivers = score_drivers(pair.other, pair.first, both) if both else None
     whole = levels[0].difference.failures
-    newly, mended = _crossed(pair, levels[0])
+    newly, mended = _crossed(pair)
     same_floors = first.spec.release == other.spec.release
     verdicts = (first.verdict, other.verdict) if first.verdict and other.verdict and same_floors else None
     made = Compared(
@@ -131,17 +131,13 @@ def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
     return records[id].tree.score if id in records else None
 
 
-def _crossed(pair: Pair, whole: LevelDifference) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _crossed(pair: Pair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The criteria that each case newly fails, and those that it fails no more."""
     limits = pair.basis.failures.limits(pair.basis.criteria, pair.basis.scale)
 
     def failing(records: Mapping[str, RecordScores], id: str) -> tuple[str, ...]:
         scores = records[id].criteria if id in records else ()
-        return tuple(
-            score.criterion
-            for score in scores
-            if score.criterion in whole.counted and is_failure(score, limits, pair.basis.scale)
-        )
+        return tuple(score.criterion for score in scores if is_failure(score, limits, pair.basis.scale))
 
     newly: dict[str, tuple[str, ...]] = {}
     mended: dict[str, tuple[str, ...]] = {}

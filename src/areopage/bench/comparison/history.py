@@ -36,6 +36,7 @@ class Conclusion(Struct, frozen=True, kw_only=True):
         pool: the ids of the runs that it is compared with, the oldest first.
         left_out: the ids of earlier runs that are not among them, since they failed more often than the runs before them, or are
             incomplete.
+        newly: the ids of the criteria that a case fails, and failed in no run of the pool, by the case's id.
         outcome: `too_little` where there is no earlier run, or the run is incomplete.
     """
 
@@ -43,6 +44,7 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     failures: PooledFailures
     pool: tuple[str, ...]
     left_out: tuple[str, ...]
+    newly: dict[str, tuple[str, ...]]
     outcome: Outcome
 
 
@@ -67,7 +69,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
     left_out: list[str] = []
     for entry in entries:
         pool = admitted[-size:]
-        failures = pooled_failures(entry.fails_any, [one.fails_any for one in pool], clusters=clusters)
+        failures = pooled_failures(entry.fails_primary, [earlier.fails_primary for earlier in pool], clusters=clusters)
         whole = entry.run.finished_at is not None and entry.doubt not in LOST
         outcomes: dict[str, Outcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
         outcome = outcomes[failures.direction]
@@ -77,8 +79,9 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
             Conclusion(
                 run=entry.run.id,
                 failures=failures,
-                pool=tuple(one.run.id for one in pool),
+                pool=tuple(earlier.run.id for earlier in pool),
                 left_out=tuple(left_out),
+                newly=_newly(entry, pool),
                 outcome=outcome,
             )
         )
@@ -87,6 +90,14 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
         else:
             left_out.append(entry.run.id)
     return tuple(concluded)
+
+
+def _newly(entry: Entry, pool: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    newly = {
+        id: tuple(name for name in criteria if not any(name in earlier.failing.get(id, ()) for earlier in pool))
+        for id, criteria in entry.failing.items()
+    }
+    return {id: criteria for id, criteria in newly.items() if criteria and pool}
 
 
 def compare_history(ledger: Ledger, run: Run, size: int = POOL_SIZE, since: datetime | None = None) -> HistoryComparison:

@@ -30,7 +30,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
     Args:
         name: the target, or "" where the answers come with the cases.
         verdict: by the floors of its own suite; None where that sets none.
-        failures: the cases that fail any criterion.
+        failures: the cases that fail a criterion of the primary test.
         doubt: why it settles nothing; "" where it does.
         costs: of its target and judges together, by currency; empty without a price.
     """

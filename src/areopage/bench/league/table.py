@@ -17,6 +17,7 @@ from areopage.cases.records import MATURITIES, Case
 from areopage.jury.call_sizes import costs_of
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
+from areopage.scoring.comparison.levels import primary_criteria
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures, paired_difference, paired_failures
 from areopage.scoring.failures import FailureCount, failing_cases, group_failures
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
@@ -59,7 +60,8 @@ class Entry(Struct, frozen=True, kw_only=True):
         scores: of each case; None where it has none.
         fails: whether each case fails a criterion of the categories that count first; None where that is not known. A case that
             none of them applies to has no entry.
-        fails_any: the same for all criteria; `failing` are the ids of those that a case fails, worst first.
+        fails_primary: the same for the criteria whose failures comparisons test first; `failing` are the ids of all criteria that
+            a case fails, worst first.
         groups: the failures of the categories that count first among the cases with each value of a column, by the column.
     """
 
@@ -84,7 +86,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     qualification: str
     scores: dict[str, float | None]
     fails: dict[str, bool | None]
-    fails_any: dict[str, bool | None]
+    fails_primary: dict[str, bool | None]
     failing: dict[str, tuple[str, ...]]
     groups: dict[str, dict[str, FailureCount]]
 
@@ -228,7 +230,7 @@ def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) ->
         qualification=view.qualification,
         scores={record.case_id: record.tree.score for record in view.scores.records},
         fails=_fails(view, first),
-        fails_any=_fails(view, [criterion.id for criterion in spec.criteria]),
+        fails_primary=_fails(view, primary_criteria(spec.criteria)),
         failing=view.failures.by_case,
         groups={column: _groups(view, case_column(asked, column)) for column in dict.fromkeys(by)},
     )

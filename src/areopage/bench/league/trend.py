@@ -1,6 +1,7 @@
 """The runs of one target in time order; only those of one panel on the same cases are set side by side."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -55,12 +56,13 @@ class Trend(Struct, frozen=True, kw_only=True):
         return max(runs, key=lambda pair: pair[0].run.created_at)
 
 
-def trend_of_target(ledger: Ledger, target: str, limit: int) -> Trend:
+def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | None = None) -> Trend:
     """The newest runs of a target.
 
     Args:
         target: its reference; that of the newest run where it is "".
         limit: how many runs at most.
+        since: only runs that began then or later.
 
     Raises:
         UserError: the ledger has no run of it.
@@ -76,7 +78,7 @@ def trend_of_target(ledger: Ledger, target: str, limit: int) -> Trend:
             known[str(reference.reference)] = None
             runs.append((run, str(reference.reference)))
     target = target or next(iter(known), "")
-    found = [run for run, name in runs if name == target]
+    found = [run for run, name in runs if name == target and (since is None or run.created_at >= since)]
     if not found:
         there = f"it has runs of {name_list(known)}" if known else "no run in it has a target"
         raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {there}")

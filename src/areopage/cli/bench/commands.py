@@ -95,13 +95,17 @@ def compare(
         list[str],
         typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
     ],
+    against: Annotated[
+        str, typer.Option("--against", metavar="last:N", help="Compare one run with the N complete runs of its target before it.")
+    ] = "",
     by: ByOption = None,
     cluster: ClusterOption = "",
     production: Annotated[
         bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
     ] = False,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="DATE", help="First day of --production (UTC). Default: 30 days.")
+        str | None,
+        typer.Option("--since", metavar="DATE", help="First day (UTC) of --against, or of --production (30 days)."),
     ] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
@@ -135,9 +139,10 @@ def compare(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compare runs with a first one, or a run with production: what got worse, and what drives it; calls no model."""
+    """Compare runs with a first one, with earlier runs or with production: what got worse, and what drives it; calls no model."""
     from areopage.cli.bench.compare import DEFAULT_MARGIN, FailOn
     from areopage.cli.bench.compare import compare as compare_named
+    from areopage.cli.bench.history import compare as compare_with_history
     from areopage.cli.bench.places import Places
     from areopage.cli.bench.production import compare as compare_with_production
     from areopage.locales import LANGUAGES
@@ -148,6 +153,16 @@ def compare(
         raise UserError("--margin is for --fail-on undecided")
     if production and fails in ("undecided", "new-failures"):
         raise UserError(f"--fail-on {fails} compares runs: leave out --production")
+    if against:
+        others = {"--production": production, "--by": by, "--cluster": cluster, "--anyway": anyway, "--until": until}
+        others |= {"--source": source, "--suite": suite, "--fail-on undecided": fails == "undecided"}
+        if named := [name for name, value in others.items() if value]:
+            raise UserError(f"{named[0]} does not go with --against")
+        places = Places(out=out, config=config, ledger=ledger)
+        code = compare_with_history(
+            runs, places, against=against, since=since, fail_on=fails, markdown=markdown, language=language
+        )
+        raise typer.Exit(code)
     places = Places(out=out, config=config, ledger=ledger)
     how: dict[str, Any] = {"by": by or (), "cluster": cluster, "anyway": anyway, "fail_on": fails}
     how |= {"markdown": markdown, "language": language}
@@ -302,6 +317,11 @@ def export(
 def trend(
     target: Annotated[str, typer.Option(metavar="REF", help="The model under test; default: that of the newest run.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of runs, the newest.")] = 50,
+    since: Annotated[str | None, typer.Option(metavar="DATE", help="First day (UTC) of the runs.")] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", metavar="regression", help="Exit with code 1 if the newest run fails more often than before."),
+    ] = None,
     lang: Annotated[
         str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
     ] = None,
@@ -309,11 +329,12 @@ def trend(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Show the runs of one target in time order: failures, score, coverage and verdict; calls no model."""
+    """Show the runs of one target in time order, and whether each fails more often than those before; calls no model."""
     from areopage.cli.bench.league import show_trend
     from areopage.cli.bench.places import Places
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
     places = Places(out=out, config=config, ledger=ledger)
-    raise typer.Exit(show_trend(target, places, limit=limit, language=language))
+    fails = one_of("--fail-on", fail_on, ("regression",)) is not None
+    raise typer.Exit(show_trend(target, places, limit=limit, since=since, fails=fails, language=language))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, time
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,7 @@ from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run import write_files
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import visible
+from areopage.cli.options import day_of, visible
 from areopage.cli.progress.observers import Observers
 from areopage.cli.progress.run_log import RunLog
 from areopage.digest import digest_of
@@ -288,14 +289,19 @@ def finish_league(league: League, places: Places, language: str = "") -> int:
     return EXIT_CODES[league.standing]
 
 
-def show_trend(target: str, places: Places, *, limit: int, language: str) -> int:
+def show_trend(target: str, places: Places, *, limit: int, since: str | None = None, fails: bool = False, language: str) -> int:
     """Print the runs of a target in time order, and write its page and table.
+
+    Args:
+        since: the first day, UTC, of the runs; None: any.
+        fails: end with 1 if the newest run fails more often than those before it.
 
     Raises:
         UserError: the ledger has no run of it.
     """
     with opened_ledger(places) as ledger:
-        trend = trend_of_target(ledger, target, limit)
+        first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
+        trend = trend_of_target(ledger, target, limit, first)
     slug = re.sub(r"[^A-Za-z0-9]+", "-", trend.target).strip("-")[:40]
     folder = places.out / f"trend-{slug}-{digest_of(trend.target)[:8]}"
     entries = [entry for group in trend.groups for entry in group.entries]
@@ -303,7 +309,7 @@ def show_trend(target: str, places: Places, *, limit: int, language: str) -> int
     write_trend(trend, folder, {id: path for id, path in reports.items() if path.is_file()}, language)
     print_trend(trend)
     typer.echo(f"trend: {folder / TREND_PAGE}")
-    return DONE
+    return FAILED if fails and trend.newest[1].outcome == "regression" else DONE
 
 
 def own_report(run: Run, out: Path) -> Path:

@@ -8,6 +8,7 @@ from areopage.bench.league.trend import Trend, TrendGroup
 from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.locales import MISSING, WIDE, Locale
+from areopage.report.comparison.history import conclusion_of_run
 from areopage.report.elements import report_locale
 from areopage.report.league.text import (
     conclusion,
@@ -19,7 +20,7 @@ from areopage.report.league.text import (
     target_names,
     weakest_text,
 )
-from areopage.report.league.trend import group_title, version_text
+from areopage.report.league.trend import group_title, trend_conclusion, version_text
 
 SHOWN_VALUES = 20
 STYLES: dict[Standing, str] = {"FAIL": "red", "INCONCLUSIVE": "yellow"}
@@ -29,6 +30,8 @@ def print_trend(trend: Trend) -> None:
     """The runs of a target, those of each panel in a table of their own."""
     console, locale = text_console(), report_locale("en")
     console.print(Text(f"runs of {visible(trend.target)}", style="bold"))
+    told = trend_conclusion(trend, locale)
+    console.print(Text(told, style="bold red" if trend.newest[1].outcome == "regression" else ""), soft_wrap=True)
     for place, group in enumerate(trend.groups, 1):
         title = visible(group_title(group, place, locale).replace(WIDE, " "))
         console.print(Text(title, style="bold"), soft_wrap=True)
@@ -40,12 +43,14 @@ def print_trend(trend: Trend) -> None:
 
 
 def _trend_table(group: TrendGroup, locale: Locale) -> Table:
-    table = plain_table("run", "begun (UTC)", "verdict", "failed", "up to", "score", "interval", "coverage", "version")
-    for entry in group.entries:
+    heads = ("run", "begun (UTC)", "verdict", "failed", "up to", "score", "interval", "coverage", "against the runs before")
+    table = plain_table(*heads, "version")
+    for entry, against in zip(group.entries, group.conclusions, strict=True):
         cells = (
             entry.run.id,
             f"{entry.run.created_at:%Y-%m-%d %H:%M}",
             *_common_cells(entry, locale),
+            conclusion_of_run(against, locale),
             visible(version_text(entry.spec.target, locale)),
         )
         table.add_row(*(Text(cell, style=STYLES.get(entry.standing, "")) for cell in cells))

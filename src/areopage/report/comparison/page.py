@@ -205,7 +205,7 @@ class _Part:
         listed: list[tuple[Cell | str, ...]] = [
             (locale.say("run_id"), *ids, ""),
             (locale.say("release"), *(verdict_text(run, locale) for run in runs), ""),
-            (locale.say("failing_any"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
+            (locale.say("failing_primary"), *counted, self._difference_cell(failures_text(whole, locale), whole.by_failures)),
             (locale.say("final_score"), *scores, self._difference_cell(score_difference(whole.score, locale), whole.by_score)),
             (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
         ]

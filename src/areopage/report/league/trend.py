@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage import __version__
+from areopage.bench.comparison.history import Conclusion
 from areopage.bench.league.table import Entry
 from areopage.bench.league.trend import Trend, TrendGroup
 from areopage.bench.spec import Target
@@ -12,9 +13,10 @@ from areopage.digest import digest_of, short_digest
 from areopage.ledger.connection import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report.charts import Series
+from areopage.report.comparison.history import conclusion_of_run, expected_text
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside, count_notes, failed_text, interval_notes, standing_cell
-from areopage.report.model import Block, Cell, Column, Heading, Paragraph, Report, Row, Section, Span, Table, TrendChart
+from areopage.report.model import Block, Cell, Column, Heading, Notice, Paragraph, Report, Row, Section, Span, Table, TrendChart
 from areopage.report.render import write_report
 from areopage.report.tables import write_table
 
@@ -22,6 +24,7 @@ PAGE, TABLE = "trend.html", "trend.csv"
 TREND_COLUMNS = (
     *("group", "differs_in", "run", "begun", "target", "version", "suite", "suite_version", "verdict", "reason", "complete"),
     *("failed", "failures_of", "cases", "failed_share_low", "failed_share_high", "score", "score_low", "score_high", "coverage"),
+    *("against_earlier", "failing", "fewest_expected", "most_expected", "newly_failing"),
 )
 _AXIS_ENDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 
@@ -58,12 +61,25 @@ def trend_report(trend: Trend, folder: Path, reports: Mapping[str, Path], langua
         title=trend.target,
         window=f"{locale.say('run_trend')} · {trend.target}",
         facts=facts,
-        notices=(),
+        notices=(
+            Notice(
+                title=locale.say("trend_conclusion"),
+                blocks=(Paragraph(text=trend_conclusion(trend, locale)),),
+                alarm=trend.newest[1].outcome == "regression",
+            ),
+        ),
         headline=None,
         sections=tuple(_section(group, place, trend, links, locale) for place, group in enumerate(trend.groups, 1)),
         footer=(f"areopage {__version__}",),
         figures={},
     )
+
+
+def trend_conclusion(trend: Trend, locale: Locale) -> str:
+    """Whether the newest run fails more often than those before it."""
+    _, conclusion = trend.newest
+    expected = expected_text(conclusion, locale) if conclusion.pool else ""
+    return locale.say("trend_newest", conclusion=conclusion_of_run(conclusion, locale), expected=expected).rstrip()
 
 
 def _section(group: TrendGroup, place: int, trend: Trend, links: Mapping[str, str], locale: Locale) -> Section:
@@ -122,7 +138,7 @@ def _charts(group: TrendGroup, locale: Locale) -> list[Block]:
 
 
 def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table:
-    def row(entry: Entry) -> Row:
+    def row(entry: Entry, conclusion: Conclusion) -> Row:
         begun, link = locale.moment(entry.run.created_at), links.get(entry.run.id, "")
         cells = (
             Cell(text=Span(begun, "link", link) if link else begun, under=(entry.run.id,)),
@@ -130,6 +146,7 @@ def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table
             Cell(text=failed_text(entry.failures, locale), under=count_notes(entry.failures, locale)),
             Cell(text=locale.number(entry.score), under=interval_notes(entry, locale)),
             locale.percent(entry.coverage),
+            _against(conclusion, locale),
             version_text(entry.spec.target, locale) or MISSING,
         )
         return Row(cells=cells, css="alarm" if entry.standing == "FAIL" else "")
@@ -137,9 +154,16 @@ def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table
     heads = (
         *(Column(heading=locale.say(key), kind="text") for key in ("run_id", "verdict")),
         *(Column(heading=locale.say(key)) for key in ("failed_of", "score", "coverage")),
+        Column(heading=locale.say("trend_conclusion"), kind="text"),
         Column(heading=locale.say("version_of_target"), kind="text"),
     )
-    return Table(columns=heads, rows=tuple(map(row, group.entries)), css="league")
+    return Table(columns=heads, rows=tuple(map(row, group.entries, group.conclusions)), css="league")
+
+
+def _against(conclusion: Conclusion, locale: Locale) -> Cell:
+    under = (expected_text(conclusion, locale),) if conclusion.pool else ()
+    css = "failed" if conclusion.outcome == "regression" else ""
+    return Cell(text=conclusion_of_run(conclusion, locale), under=under, css=css)
 
 
 def version_text(target: Target | None, locale: Locale) -> str:
@@ -155,11 +179,18 @@ def version_text(target: Target | None, locale: Locale) -> str:
 def _csv_rows(trend: Trend) -> Iterator[list[Any]]:
     locale = report_locale("en")
     for place, group in enumerate(trend.groups, 1):
-        for entry in group.entries:
-            count, interval = entry.failures, entry.interval
+        for entry, conclusion in zip(group.entries, group.conclusions, strict=True):
+            count, interval, failures = entry.failures, entry.interval, conclusion.failures
             yield [
                 *(place, ", ".join(group.differs), entry.run.id, entry.run.created_at.isoformat(), entry.target),
                 *(version_text(entry.spec.target, locale), entry.spec.suite, entry.spec.suite_version, entry.standing),
                 *(entry.doubt, "true" if entry.run.finished_at else "false", count.failed, count.scored, count.cases),
                 *(count.low, count.high, entry.score, interval and interval.low, interval and interval.high, entry.coverage),
+                *(
+                    conclusion.outcome if conclusion.pool else "",
+                    failures.failed,
+                    failures.low,
+                    failures.high,
+                    " ".join(conclusion.newly),
+                ),
             ]

@@ -3,7 +3,7 @@
 Each node has two tests: of the mean difference of the cases' scores, and of the failures. `tested.decided_levels` corrects them.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -71,8 +71,14 @@ class Basis(Struct, frozen=True, kw_only=True):
 
     @property
     def primary(self) -> tuple[str, ...]:
-        """The ids of the criteria whose failures the primary test compares: all of them."""
-        return tuple(criterion.id for criterion in self.criteria)
+        """The ids of the criteria whose failures the primary test compares."""
+        return primary_criteria(self.criteria)
+
+
+def primary_criteria(criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """The ids of the criteria whose failures the primary test compares: all but the minor ones; all where each is minor."""
+    graver = tuple(criterion.id for criterion in criteria if criterion.severity != "minor")
+    return graver or tuple(criterion.id for criterion in criteria)
 
 
 class NodeOutcomes(Struct, frozen=True, kw_only=True):

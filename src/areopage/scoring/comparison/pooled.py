@@ -35,7 +35,6 @@ class PooledFailures(Struct, frozen=True, kw_only=True):
         low, high: the fewest and the most failures of an unchanged system: beyond them the run is called better, or worse.
         p_worse, p_better: mid-p-values: the chance of more failures than seen, or of fewer, and half of that of as many.
         level: one-sided.
-        new: the ids of the cases that fail in the run and in no run of the pool.
     """
 
     runs: int
@@ -47,7 +46,6 @@ class PooledFailures(Struct, frozen=True, kw_only=True):
     p_worse: float
     p_better: float
     level: float
-    new: tuple[str, ...]
     unknown: tuple[str, ...]
 
     @property
@@ -89,7 +87,6 @@ def pooled_failures(
         p_worse=float(1.0 - fewer[failed]),
         p_better=float(fewer[failed]),
         level=level,
-        new=tuple(id for id in ids if known[id] and not any(seen[id])),
         unknown=tuple(id for id in run if id not in seen or not seen[id]),
     )
 

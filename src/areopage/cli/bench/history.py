@@ -1,0 +1,99 @@
+"""`areopage bench compare RUN --against last:N`: a run against the runs of its target before it."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, time
+
+import typer
+from rich.text import Text
+
+from areopage.bench.comparison.history import HistoryComparison, compare_history
+from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, write_both
+from areopage.cli.bench.league import own_report
+from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.console import text_console
+from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
+from areopage.cli.options import STDOUT, day_of, visible
+from areopage.digest import digest_of
+from areopage.errors import UserError
+from areopage.report.comparison.history import (
+    PAGE,
+    expected_text,
+    history_pull_request,
+    newly_head,
+    newly_lines,
+    remarks,
+    write_history,
+)
+from areopage.report.elements import report_locale
+
+_MOST = 200
+
+
+def pool_size(against: str) -> int:
+    """How many earlier runs `last:N` means.
+
+    Raises:
+        UserError: the text is not `last:N` with N from 1 to 200.
+    """
+    match = re.fullmatch(r"last:(\d{1,3})", against)
+    if match is None or not 1 <= int(match[1]) <= _MOST:
+        raise UserError(f"--against {visible(against)}: use last:N, the number of earlier runs, such as last:14 (1 to {_MOST})")
+    return int(match[1])
+
+
+def compare(
+    names: Sequence[str],
+    places: Places,
+    *,
+    against: str,
+    since: str | None,
+    fail_on: FailOn | None,
+    markdown: str,
+    language: str,
+) -> int:
+    """Compare a run with the complete runs of its target before it, and write the files.
+
+    Args:
+        names: one run, or a target, which stands for its newest complete run.
+        against: `last:N`.
+        since: the first day, UTC, of the earlier runs; None: any.
+        markdown: where the Markdown goes: a file, `-` for the screen instead of the text, or "".
+
+    Returns:
+        As `areopage.cli.bench.compare.exit_code`; with `new-failures` 1 if a case newly fails, 3 if that is not known of one.
+
+    Raises:
+        UserError: several runs are named; the run is not known; or there is no earlier run to compare with.
+    """
+    size = pool_size(against)
+    if len(names) != 1:
+        raise UserError(f"--against compares one run with earlier ones: give one run, not {len(names)}")
+    first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
+    with opened_ledger(places) as ledger:
+        found = compare_history(ledger, find_run(ledger, names[0]), size, first)
+    ids = [found.entry.run.id, *found.conclusion.pool]
+    folder = places.out / f"comparison-{found.entry.spec.suite}-{digest_of(ids)[:8]}"
+    reports = {entry.run.id: own_report(entry.run, places.out) for entry in (found.entry, *found.pool)}
+    there = {id: path for id, path in reports.items() if path.is_file()}
+    write_both(markdown, lambda: history_pull_request(found, language), lambda: write_history(found, folder, there, language))
+    if markdown == STDOUT:
+        typer.echo(history_pull_request(found, language), nl=False)
+    else:
+        print_history(found)
+        typer.echo(f"comparison: {folder / PAGE}")
+    if fail_on == "new-failures":
+        return FAILED if found.conclusion.newly else INCONCLUSIVE if found.conclusion.failures.unknown else DONE
+    return exit_code(found.conclusion.outcome, fails=fail_on is not None)
+
+
+def print_history(found: HistoryComparison) -> None:
+    """Print what came of the comparison."""
+    console, locale, outcome = text_console(), report_locale("en"), found.conclusion.outcome
+    runs = locale.count("trend_runs", len(found.pool))
+    title = f"{visible(found.entry.run.id)} against {runs} before: {locale.say(f'outcome_{outcome}')}"
+    console.print(Text(title, style=STYLES[outcome] or "bold"), soft_wrap=True)
+    lines = [expected_text(found.conclusion, locale), newly_head(found.conclusion, locale)]
+    lines += [f"  {id}: {names}: {prompt}" for id, names, prompt in newly_lines(found, locale)]
+    for line in (*lines, *remarks(found.conclusion, locale)):
+        console.print(Text(f"  {visible(line)}"), soft_wrap=True)
