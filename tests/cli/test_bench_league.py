@@ -188,8 +188,8 @@ def test_the_trend_of_a_target_connects_only_runs_of_one_panel(command: Command,
     assert shown.code == 0, shown.err
     assert "Group 1: suite demanding, 2 runs" in shown.out
     assert "Group 2: suite demanding, 1 run" in shown.out and "not comparable with group 1: other judges" in shown.out
-    table = shown.out.partition("Group 1")[2]
-    assert table.count("2 of 5") == 3 and shown.out.count("FAIL") == 3
+    first_group = shown.out.partition("Group 1")[2]
+    assert first_group.count("2 of 5") == 3 and shown.out.count("FAIL") == 3
     assert "Newest run: as before. Failing cases (minor criteria aside): 2 of 5." in shown.out
     (folder,) = command.outputs.glob("trend-*")
     rows = table(folder / "trend.csv")
