@@ -52,9 +52,9 @@ def test_the_suite_has_no_fault_and_no_idle_key(suite: Suite) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_all_27_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: str) -> None:
+def test_all_28_criteria_exist_with_anchors_from_0_to_5(suite: Suite, language: str) -> None:
     criteria = criteria_in(suite, language)
-    assert len(criteria) == 27
+    assert len(criteria) == 28
     for one in criteria.values():
         assert one.language == language
         assert [int(found) for found in ANCHOR.findall(one.scoring_guide)] == [0, 1, 2, 3, 4, 5], one.id
@@ -86,7 +86,7 @@ def test_a_criterion_whose_rubric_speaks_of_a_matter_left_untouched_may_not_appl
 def test_presets_and_labels_are_complete(suite: Suite) -> None:
     full, conversations = (set(select_criteria(name, suite.registry)) for name in ("full_evaluation", "conversations"))
     assert full | conversations == set(suite.registry.entries)
-    assert full == {id for id, entry in suite.registry.entries.items() if entry.scope == "response"} and len(full) == 24
+    assert full == {id for id, entry in suite.registry.entries.items() if entry.scope == "response"} and len(full) == 25
     names = {key for one in suite.registry.entries.values() for key in (one.category, f"{one.category}.{one.subcategory}")}
     assert set(suite.registry.labels) == names
     for name in (*names, *suite.registry.entries):

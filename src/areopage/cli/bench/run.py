@@ -301,12 +301,20 @@ def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
     Args:
         hint: the command that resumes it.
     """
+    from areopage.ledger.records import REPLIED
+
     if doubt == "incomplete":
         return f"some calls brought no verdict; try them again with: {hint}"
     if doubt == "none_applies":
         return "no criterion applies to any case: nothing is scored"
     if doubt == "no_score":
-        if all(state == "answered" for state in view.states_of_asked.values()):
+        states = set(view.states_of_asked.values())
+        if states and states <= set(REPLIED) - {"answered"}:
+            return (
+                "nothing could be scored: no answer of the target is whole, and resuming does not ask it again: "
+                "change its options, such as the limit of tokens, and start a new run"
+            )
+        if states == {"answered"} or not states:
             again = "what the judges said is stored and not asked again: the same `areopage bench run` with --fresh does"
             return f"nothing could be scored: run.log says why; {again}"
         return f"nothing could be scored: run.log says why; after mending it: {hint}"
