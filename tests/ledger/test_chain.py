@@ -65,7 +65,8 @@ def test_a_row_has_the_same_digests_before_it_is_written_and_after(
 ) -> None:
     verdicts = tuple(Verdict(criterion=f"a.b.c{9 - number}", outcome=outcome) for number, outcome in enumerate(said))
     made = judgment(run_id="m", raw_text=raw, seconds=seconds, cost=cost, created_at=at, verdicts=verdicts)
-    label = Label(answer_id="a", rater=raw, criterion="", score=seconds, note=raw, origin="web", created_at=at)
+    now = datetime.now(UTC)  # labels of one ledger are dated in order
+    label = Label(answer_id="a", rater=raw, criterion="", score=seconds, note=raw, origin="web", created_at=now)
     shared.append([made])
     Labels(shared).add([label])
     assert checked(shared)[1] == []

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
+from msgspec import structs
 from sqlalchemy import text
 
 from areopage.app.monitor import open_judge
@@ -64,12 +65,12 @@ def _seed(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     _seed_golden(ledger, folder)
     _seed_bench(ledger, folder)
     _seed_gate(ledger, folder, server)
-    now = datetime(2026, 5, 1, tzinfo=UTC)
+    now = datetime.now(UTC)
     with ledger.engine.connect() as connection:
         bench = connection.execute(text("SELECT id FROM answers WHERE origin = 'bench' ORDER BY number")).scalars().all()
     for id in ("m-1", bench[0], bench[-1]):
         Labels(ledger).add([Label(answer_id=id, rater="ann", criterion="", score=4.0, origin="web", created_at=now)])
-    Labels(ledger).add([grounding_label(1, "Anne", "no", 1, note="x")])
+    Labels(ledger).add([structs.replace(grounding_label(1, "Anne", "no", 1, note="x"), created_at=now)])
     erase(ledger, ["m-2", "m-like-1", "m-waiting-erased", bench[1], bench[-1], trace_id(2)])
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.app.rebuild import Comparison, Progress, check_ledger
+from areopage.app.rereadings import check_rereadings
 from areopage.errors import UserError
 from areopage.ledger.caches import Difference
 from areopage.ledger.chain import Head
@@ -32,15 +33,32 @@ class _Kept(_Metadata, frozen=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """What a verification found: by the chains, and by computing scores and counts again."""
+    """What a verification found: by the chains, by computing scores and counts again, and in the file that was kept.
+
+    Args:
+        misread: judgments whose scores, read again, are not those of their raw texts.
+        unread: judgments whose scores were read again and could not be compared with their raw texts.
+    """
 
     chains: ChainCheck
     scores: Comparison
+    misread: int
+    unread: int
 
     @property
     def intact(self) -> bool:
         """Whether nothing was altered."""
-        return not self.chains.faults and not self.scores.differing
+        return not self.chains.faults and not self.scores.differing and not self.misread
+
+    @property
+    def empty(self) -> bool:
+        """Whether there was nothing to verify."""
+        return not self.chains.links and not self.chains.rows and not self.chains.faults
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything could be compared."""
+        return not self.scores.unreadable and not self.unread
 
 
 def verify_ledger(
@@ -61,7 +79,9 @@ def verify_ledger(
         StorageError: the ledger cannot be read.
     """
     chains = check_chains(ledger, kept, lambda fault: found(str(fault)))
-    return Verification(chains=chains, scores=check_ledger(ledger, progress, differs))
+    read = check_rereadings(ledger, chains.reread, found)
+    unread = read.left + chains.reread_and_erased
+    return Verification(chains=chains, scores=check_ledger(ledger, progress, differs), misread=read.faults, unread=unread)
 
 
 def kept_heads(path: Path) -> tuple[Head, ...]:

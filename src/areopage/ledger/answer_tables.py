@@ -135,6 +135,8 @@ answer_texts = Table(
     Column("trace_id", Text, nullable=False, server_default=""),
     # the JSON of the gate's decision, which quotes the texts; NULL where the gate was not asked
     Column("decision", Text),
+    # random, made anew whenever the texts change; the chain's digest of the texts cannot be guessed without it
+    Column("salt", String(32), nullable=False, server_default=""),
 )
 
 # --- judgments
@@ -266,6 +268,9 @@ answer_judgments = Table(
     Column("answer", Integer, ForeignKey("answers.number"), primary_key=True),
     Column("run_id", String(128), ForeignKey("runs.id"), primary_key=True),
     Column("key", String(64), primary_key=True),
+    # the number of the judgment that the answer's scores rest on; NULL until it is evaluated. Calls about equal answers that are
+    # open at the same time leave several judgments under a key
+    Column("judgment", Integer),
     Index("ix_answer_judgments_key", "key"),
     sqlite_with_rowid=False,
 )

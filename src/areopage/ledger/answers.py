@@ -1,6 +1,7 @@
 """Answers: appended once under their id. Their texts are stored apart, so that they can be erased."""
 
 import hashlib
+import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,14 +9,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, update
+from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
 
 from areopage.cases.records import Case, Document, Turn
-from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, run_cases
+from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.chain import Change, linked, placed, seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import REPLIED, SHOWN, Answer, Judgment
 from areopage.ledger.rows import (
+    RowValues,
     aware,
     chunks,
     insert_into,
@@ -170,6 +172,18 @@ class Answers:
                 found |= {row.id: answer_of(row) for row in rows}
         return found
 
+    def cases_of(self, keys: Sequence[str]) -> dict[str, Case]:
+        """Return what judgments are about, by the judgments' keys: the first answer of each that is not erased."""
+        found: dict[str, Case] = {}
+        first = select(answer_judgments.c.key, func.min(answer_judgments.c.answer).label("answer"))
+        first = first.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer).group_by(answer_judgments.c.key)
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for part in chunks(keys):
+                own = first.where(answer_judgments.c.key.in_(part)).subquery()
+                query = WHOLE_ANSWERS.join(own, own.c.answer == answers.c.number).add_columns(own.c.key.label("judged"))
+                found |= {row.judged: answer_of(row).case for row in connection.execute(query)}
+        return found
+
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the source or collection of each known answer, by the answer's id."""
         found: dict[str, str] = {}
@@ -229,15 +243,23 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     # transactions that bring the same ids at once wait for each other in one order
     order = sorted(by_id) if connection.dialect.name == "postgresql" else list(by_id)
     statement = insert_into(connection, answers).on_conflict_do_nothing().returning(answers.c.id, answers.c.number)
-    rows = connection.execute(statement, [_answer_row(by_id[id]) for id in order]).all()
-    new: dict[str, int] = dict(map(tuple, rows))
-    texts = [
-        text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
+    rows = {id: _answer_row(by_id[id]) for id in order}
+    new: dict[str, int] = dict(map(tuple, connection.execute(statement, list(rows.values())).all()))
+    texts = {
+        id: text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
         for id, number in new.items()
         if not by_id[id].erased
-    ]
-    insert_rows(connection, answer_texts, texts)
+    }
+    insert_rows(connection, answer_texts, list(texts.values()))
+    added = [rows[id] | texts.get(id, _NO_TEXTS) | {"number": number} for id, number in new.items()]
+    seal(connection, "added", "answers", added)
     return new
+
+
+def whole_answers(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:
+    """Return the rows of answers by number, with their texts."""
+    rows = connection.execute(WHOLE_ANSWERS.where(answers.c.number.in_(numbers)).order_by(answers.c.number))
+    return [values_of(row) for row in rows]
 
 
 def insert_links(connection: Connection, links: Sequence[Link]) -> None:
@@ -245,12 +267,44 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     if not links:
         return
     given = sorted({(one.answer, one.run_id, one.key) for one in links})
-    seal_links(connection, "added", insert_new(connection, answer_judgments, Link.__struct_fields__, given))
+    new = insert_new(connection, answer_judgments, Link.__struct_fields__, given)
+    seal_links(connection, "added", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
 
 
-def seal_links(connection: Connection, change: Change, rows: Iterable[Sequence[Any]]) -> None:
-    """Note links that a transaction has added or removed, as they stand in their table."""
-    seal(connection, change, "answer_judgments", [linked(dict(zip(Link.__struct_fields__, row, strict=True))) for row in rows])
+def seal_links(connection: Connection, change: Change, rows: Iterable[RowValues]) -> None:
+    """Note links that a transaction has added, changed or removed, as they stand in their table."""
+    seal(connection, change, "answer_judgments", [linked(row) for row in rows])
+
+
+def note_judgments(connection: Connection, answer: int, run_id: str, used: Sequence[Judgment]) -> None:
+    """Note the judgments that an answer's scores rest on.
+
+    Equal answers that are judged at the same time have a judgment each under one key, each with its own tokens and seconds.
+    """
+    place = (answer_judgments.c.answer == answer, answer_judgments.c.run_id == run_id)
+    numbers = _judgment_numbers(connection, used)
+    if numbers:
+        change = update(answer_judgments).where(*place, answer_judgments.c.key == bindparam("of"))
+        values = [{"of": key, "number": number} for key, number in sorted(numbers.items())]
+        connection.execute(change.values(judgment=bindparam("number")), values)
+        changed = select(answer_judgments).where(*place, answer_judgments.c.key.in_(list(numbers)))
+        seal_links(connection, "evaluated", [values_of(row) for row in connection.execute(changed)])
+
+
+def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) -> None:
+    """Note that answers under a panel wait for other judgments than those that their scores rested on."""
+    noted = tuple_(answer_judgments.c.answer, answer_judgments.c.run_id).in_(places)
+    rows = connection.execute(select(answer_judgments).where(noted, answer_judgments.c.judgment.is_not(None))).all()
+    connection.execute(update(answer_judgments).where(noted).values(judgment=None))
+    seal_links(connection, "evaluated", [values_of(row) | {"judgment": None} for row in rows])
+
+
+def _judgment_numbers(connection: Connection, used: Sequence[Judgment]) -> dict[str, int]:
+    """The numbers of some judgments, by key."""
+    wanted = {one.key: (naive(one.created_at), one.seconds) for one in used}
+    columns = (judgments.c.id, judgments.c.key, judgments.c.created_at, judgments.c.seconds)
+    rows = connection.execute(select(*columns).where(judgments.c.key.in_(list(wanted))).order_by(judgments.c.id)).all()
+    return {row.key: row.id for row in rows if (row.created_at, row.seconds) == wanted[row.key]}
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
@@ -298,14 +352,19 @@ def text_row(number: int, answer: Answer) -> dict[str, Any]:
         "thinking": storable(answer.thinking),
         "session": storable(answer.session),
         "trace_id": storable(answer.trace_id),
+        "salt": secrets.token_hex(16),
     }
+
+
+_NO_TEXTS: RowValues = dict.fromkeys([column.name for column in TEXT_COLUMNS])
 
 
 def reduce_texts(connection: Connection, number: int, stored: Answer) -> None:
     """Replace the texts of an answer that was submitted; those of the gate's answers are reduced by the gate."""
     submitted = exists().where(answers.c.number == number, answers.c.origin == "monitor")
     change = update(answer_texts).where(answer_texts.c.answer == number, submitted)
-    connection.execute(change.values(**text_row(number, stored)))
+    if connection.execute(change.values(**text_row(number, stored))).rowcount:
+        seal(connection, "reduced", "answers", whole_answers(connection, [number]))
 
 
 def prompt_key(prompt: str) -> str:

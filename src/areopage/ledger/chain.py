@@ -1,5 +1,5 @@
-"""Hash chains over a ledger's evidence: runs, cases, judgments, links, labels, decisions, releases, sign-offs, exams,
-rounds of canaries, calibrations, audit, erasures.
+"""Hash chains over a ledger's evidence: runs, cases, answers, judgments, links, labels, review items, decisions, releases,
+sign-offs, exams, rounds of canaries, calibrations, audit, erasures.
 
 A transaction that adds or changes such rows appends one link to a chain: the digests of its rows, hashed together with the digest
 of the link before. To alter a row or a link unnoticed, all later links would have to be made again, and the head would then
@@ -24,12 +24,13 @@ from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
 from areopage.ledger.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in
-from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, signoffs
+from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, review_items, signoffs
 
-Change = Literal["added", "answered", "erased", "reread", "reduced", "removed"]
-"""What a transaction did to rows. `answered`: the case of a run has its answer. `reread`: a judge's raw text was read again.
-`reduced`: texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, and links whose judgment
-an erasure gives another key."""
+Change = Literal["added", "answered", "evaluated", "reviewed", "erased", "reread", "reduced", "removed"]
+"""What a transaction did to rows. `answered`: the case of a run has its answer. `evaluated`: the scores of an answer rest on this
+judgment. `reviewed`: a review item is done, or counts as drawn at random. `reread`: a judge's raw text was read again. `reduced`:
+texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, links whose judgment an erasure
+gives another key, and review items of erased answers."""
 
 CHAIN_LOCK = 0x0A5E0D
 """PostgreSQL's advisory locks of the chains, by number."""
@@ -49,12 +50,22 @@ class Evidence(Struct, frozen=True):
         key: the column that rows are named by.
         parts: the names of the columns that are hashed together, by part; the first is of figures, the others of texts.
         texts: the columns that an erasure empties.
+        actor: the column that says who wrote a row; "" where none does.
+        moment: the column with the time of writing, of tables whose rows people and commands write one after the other.
     """
 
     table: Table
     key: str
     parts: dict[str, tuple[str, ...]]
     texts: tuple[str, ...] = ()
+    actor: str = ""
+    moment: str = ""
+
+
+_ANSWER_TEXTS = (
+    *("salt", "key", "prompt_key", "reason", "prompt", "turns", "response", "thinking"),
+    *("documents", "details", "delivered", "session"),
+)
 
 
 EVIDENCE: Mapping[str, Evidence] = {
@@ -65,13 +76,16 @@ EVIDENCE: Mapping[str, Evidence] = {
             "id",
             {
                 "figures": (
-                    *("run_id", "judge", "model", "pass_index", "turn", "finish_reason", "prompt_tokens", "completion_tokens"),
+                    *("judge", "model", "pass_index", "turn", "finish_reason", "prompt_tokens", "completion_tokens"),
                     *("seconds", "repair", "steps", "calls", "cost", "currency", "created_at", "scores"),
                 ),
-                "raw text": ("key", "raw_text", "repair_text", "stored"),
+                "run": ("run_id",),
+                "key": ("key",),
+                "raw text": ("raw_text", "repair_text", "stored"),
                 "texts": ("remarks",),
             },
             ("raw_text", "repair_text", "remarks"),
+            actor="judge",
         ),
         Evidence(
             labels,
@@ -81,6 +95,8 @@ EVIDENCE: Mapping[str, Evidence] = {
                 "texts": ("note", "text_key"),
             },
             ("note", "text_key"),
+            actor="rater",
+            moment="created_at",
         ),
         Evidence(
             decisions,
@@ -91,42 +107,92 @@ EVIDENCE: Mapping[str, Evidence] = {
             },
             ("held_key", "text_key", "decision"),
         ),
-        Evidence(releases, "answer_id", {"figures": ("state", "rater", "at"), "texts": ("text",)}, ("text",)),
+        Evidence(
+            releases,
+            "answer_id",
+            {"figures": ("state", "rater", "at"), "texts": ("text",)},
+            ("text",),
+            actor="rater",
+            moment="at",
+        ),
         Evidence(runs, "id", {"figures": ("kind", "suite", "fingerprint", "folder", "created_at", "spec")}),
         Evidence(
             signoffs,
             "number",
             {"figures": ("run_id", "name", "role", "verdict", "note", "signed_at", "signed", "digest")},
+            actor="name",
+            moment="signed_at",
         ),
         Evidence(
             qualifications,
             "number",
             {"figures": tuple(column.name for column in qualifications.c if column.name not in ("number", "path"))},
+            actor="judge",
+            moment="at",
         ),
         Evidence(
             canary_rounds,
             "number",
             {"figures": tuple(column.name for column in canary_rounds.c if column.name not in ("number", "path"))},
+            actor="judge",
+            moment="at",
         ),
-        Evidence(calibrations, "number", {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")}),
-        Evidence(audit, "number", {"figures": ("at", "actor", "key_id", "action", "subject", "detail")}),
-        Evidence(answer_judgments, "link", {"figures": ("link",)}),
+        Evidence(
+            calibrations,
+            "number",
+            {"figures": ("id", "suite", "run_id", "created_at", "body", "digest")},
+            moment="created_at",
+        ),
+        Evidence(
+            audit,
+            "number",
+            {"figures": ("at", "actor", "key_id", "action", "subject", "detail")},
+            actor="actor",
+            moment="at",
+        ),
+        Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}),
         Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}),
-        Evidence(answers, "number", {"figures": ("id",)}),
+        Evidence(
+            answers,
+            "number",
+            {
+                "figures": (
+                    *("id", "origin", "run_id", "state", "finish_reason", "source", "variant", "language", "model", "api_key"),
+                    *("received_at", "answered_at", "prompt_tokens", "completion_tokens", "seconds"),
+                ),
+                "texts": _ANSWER_TEXTS,
+            },
+            _ANSWER_TEXTS,
+            actor="api_key",
+        ),
+        Evidence(
+            review_items,
+            "item",
+            {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")},
+        ),
     )
 }
-"""Of `answers` only those that are erased are in a chain. `scores` and `remarks` are of a judgment's verdicts; `link` is all of a
-link's row, see `linked`; `place` and `given` are of a run's case, see `placed`."""
+"""`scores` and `remarks` are of a judgment's verdicts; `link` and `rests` are of a link's row, see `linked`; `place` and `given`
+are of a run's case, see `placed`; `item` names a review item, see `queued`. The texts of an answer are hashed with a random salt
+that goes with them: what is left of an erased text cannot be guessed."""
 
-MAY_CHANGE: Mapping[Change, tuple[str, ...]] = {
-    "added": (),
-    "answered": ("answer",),
-    "erased": ("raw text", "texts"),
-    "reread": ("figures", "texts"),
-    "reduced": ("texts",),
-    "removed": (),
+ALLOWED: Mapping[Change, Mapping[str, tuple[str, ...]]] = {
+    "added": dict.fromkeys(EVIDENCE, ()),
+    "answered": {"run_cases": ("answer",)},
+    "evaluated": {"answer_judgments": ("judgment",)},
+    "reviewed": {"review_items": ("state",)},
+    "erased": {
+        "judgments": ("key", "raw text", "texts"),
+        "labels": ("texts",),
+        "decisions": ("texts",),
+        "releases": ("texts",),
+        "answers": ("texts",),
+    },
+    "reread": {"judgments": ("figures", "texts")},
+    "reduced": {"decisions": ("texts",), "answers": ("texts",)},
+    "removed": {"judgments": (), "answer_judgments": (), "review_items": ()},
 }
-"""Which parts of a row each change may alter."""
+"""The tables whose rows each change may be about, and the parts of a row that it may alter. `chain_rules` has the conditions."""
 
 _Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
 
@@ -176,8 +242,13 @@ def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
 
 
 def linked(row: RowValues) -> RowValues:
-    """A link's row with what is hashed of it."""
-    return row | {"link": f"{row['answer']} {row['run_id']} {row['key']}"}
+    """What is hashed of a link's row: its answer, panel and key, and the judgment that the scores rest on."""
+    return {"link": f"{row['answer']} {row['run_id']} {row['key']}", "rests": str(row.get("judgment") or "")}
+
+
+def queued(row: RowValues) -> RowValues:
+    """A review item's row with its name in the chain: its number and its answer."""
+    return row | {"item": f"{row['number']} {row['answer_id']}"}
 
 
 def placed(row: RowValues) -> RowValues:
@@ -209,6 +280,11 @@ def row_digests(table: str, row: Mapping[str, Any]) -> bytes:
     for texts, _ in others:
         found.append(_hash(NUL.join([text or "" for text in texts(row)]).encode()))
     return b"".join(found)
+
+
+def text_digest(text: str) -> bytes:
+    """The digest of a part that is a single text."""
+    return _hash(text.encode())
 
 
 def _hash(content: bytes) -> bytes:

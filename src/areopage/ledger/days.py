@@ -188,7 +188,7 @@ def remove_empty_days(connection: Connection) -> None:
 def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
     """Sum judges' work on answers under their panels.
 
-    For each key only the valid judgment counts.
+    For each key one judgment counts: the one that the answer's scores rest on.
     """
     found: dict[Place, list[JudgeUse]] = {}
     for part in chunks([answer for answer, _ in places]):
@@ -265,13 +265,15 @@ _IS_WHOLE = ~_OF_IT.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists() & _OF
 _JUDGED = (
     select(answer_judgments.c.answer, answer_judgments.c.run_id.label("panel"), judgments, _IS_WHOLE.label("is_whole"))
     .join(judgments, judgments.c.key == answer_judgments.c.key)
+    .where(func.coalesce(answer_judgments.c.judgment, judgments.c.id) == judgments.c.id)
     .where(answer_judgments.c.answer.in_(bindparam("of", expanding=True)))
     .order_by(judgments.c.id)
 )
 
 
 def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
-    """The judgment that counts for each place and key: the latest with a verdict on every criterion, else the latest."""
+    """The judgment that counts for each place and key: the noted one, else the latest with a verdict on every criterion, else
+    the latest."""
     best: dict[tuple[Place, str], Any] = {}
     for row in connection.execute(_JUDGED, {"of": answers}):
         place = (row.answer, row.panel)

@@ -22,14 +22,15 @@ from areopage.ledger.answer_tables import (
     runs,
     verdicts,
 )
-from areopage.ledger.answers import Link, blank_cases, insert_links, seal_links
+from areopage.ledger.answers import Link, blank_cases, insert_links, seal_links, whole_answers
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
+from areopage.ledger.labels import remove_items
 from areopage.ledger.queries import not_by_index
 from areopage.ledger.rows import RowValues, chunks, insert_missing, naive, storable, values_of
-from areopage.ledger.schema import alerts, labels, review_items
+from areopage.ledger.schema import alerts, labels
 from areopage.ledger.search import SEARCH_TABLE, add_words, index_words, remove_words
 from areopage.ledger.store import Ledger, whole_judgments
 from areopage.ledger.traces import note_changes, whole_decisions
@@ -191,10 +192,11 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
         connection.execute(said.values(explanation="", evidence="[]", reason=""))
     seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
-    seal_links(connection, "removed", connection.execute(select(answer_judgments).where(answer_judgments.c.key.in_(new))).all())
+    known = select(answer_judgments).where(answer_judgments.c.key.in_(new))
+    seal_links(connection, "removed", [values_of(row) for row in connection.execute(known)])
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
     again = select(answer_judgments).where(answer_judgments.c.key.in_(new.values()))
-    seal_links(connection, "added", connection.execute(again).all())
+    seal_links(connection, "added", [values_of(row) for row in connection.execute(again)])
 
 
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
@@ -219,12 +221,12 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     _blank_judgments(connection, numbers)
     _reindex(connection, numbers)
     connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note="", text_key=""))
-    connection.execute(delete(review_items).where(review_items.c.answer_id.in_(known)))
+    remove_items(connection, known)
     _refuse(connection, known)
     _blank_alerts(connection, known)
     note_changes(connection, numbers)
     queue_equals(connection, keys)  # an item that is gone may have stood for others that wait
-    _seal_erased(connection, [{"number": row.number, "id": row.id} for row in rows])
+    _seal_erased(connection, numbers, known)
     return len(rows)
 
 
@@ -240,10 +242,9 @@ def _with_other_turns(connection: Connection, ids: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _seal_erased(connection: Connection, erased: Sequence[RowValues]) -> None:
+def _seal_erased(connection: Connection, numbers: Sequence[int], ids: Sequence[str]) -> None:
     """Append what is left of answers, and of what people and the gate said of them; judgments are sealed as they are blanked."""
-    numbers, ids = [row["number"] for row in erased], [row["id"] for row in erased]
-    seal(connection, "erased", "answers", erased)
+    seal(connection, "erased", "answers", whole_answers(connection, numbers))
     seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
     for name, table in (("labels", labels), ("releases", releases)):
         rows = connection.execute(select(table).where(table.c.answer_id.in_(ids)))

@@ -18,7 +18,7 @@ from areopage.ledger.answer_tables import (
     runs,
     verdicts,
 )
-from areopage.ledger.answers import Link, insert_answers, insert_links, reduce_texts
+from areopage.ledger.answers import Link, insert_answers, insert_links, note_judgments, reduce_texts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.equal_answers import note_equals
@@ -155,7 +155,12 @@ class Evaluations:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
 
     def finish(
-        self, evaluation: Evaluation, keys: Sequence[str], stored: Answer | None = None, alert: Alert | None = None
+        self,
+        evaluation: Evaluation,
+        keys: Sequence[str],
+        stored: Answer | None = None,
+        alert: Alert | None = None,
+        used: Sequence[Judgment] = (),
     ) -> bool:
         """Store an answer's scores, counts and links, mark it evaluated, and open its alert: all or none.
 
@@ -164,6 +169,7 @@ class Evaluations:
             keys: the keys of its judgments, which are in the ledger.
             stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
             alert: what is to be said of the answer; None: nothing.
+            used: the judgments that the scores rest on, of which others may have come under the same keys meanwhile.
 
         Returns:
             False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
@@ -174,7 +180,7 @@ class Evaluations:
             if found is not None and not _is_erased(connection, found.answer):
                 if found.state == "evaluated":
                     return False
-                _finish(connection, found, evaluation, keys, stored)
+                _finish(connection, found, evaluation, keys, stored, used)
                 if alert is not None:
                     open_alert(connection, alert)
                 return True
@@ -359,7 +365,14 @@ def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
     return [evaluations.c.source.in_([storable(one) for one in sources])] if sources else []
 
 
-def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, keys: Sequence[str], stored: Answer | None) -> None:
+def _finish(
+    connection: Connection,
+    found: Row[Any],
+    evaluation: Evaluation,
+    keys: Sequence[str],
+    stored: Answer | None,
+    used: Sequence[Judgment],
+) -> None:
     """Store the scores, counts and links of a locked evaluation."""
     kept = {"number", "answer", "attempts", "received_at", "origin"}
     row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
@@ -370,6 +383,7 @@ def _finish(connection: Connection, found: Row[Any], evaluation: Evaluation, key
     insert_scores(connection, {found.number: evaluation.criteria})
     add_words(connection, {found.number: index_words(evaluation)})
     insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
+    note_judgments(connection, found.answer, evaluation.run_id, used)
     note_equals(connection, found.number, evaluation.run_id, keys)
     counts = DayCounts()
     if found.state == "failed":

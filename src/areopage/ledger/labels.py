@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, exists, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, case, delete, exists, func, or_, select, true, update
 
 from areopage.cases.records import Document
 from areopage.ledger.answer_tables import (
@@ -22,10 +22,21 @@ from areopage.ledger.answer_tables import (
     verdicts,
 )
 from areopage.ledger.answers import prompt_key, text_key
-from areopage.ledger.chain import append_sealed
+from areopage.ledger.chain import append_sealed, queued, seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
-from areopage.ledger.rows import aware, chunks, insert_into, json_text, label_of, naive, named_chunks, outcome_of, storable
+from areopage.ledger.rows import (
+    aware,
+    chunks,
+    insert_into,
+    json_text,
+    label_of,
+    naive,
+    named_chunks,
+    outcome_of,
+    storable,
+    values_of,
+)
 from areopage.ledger.schema import labels, review_items
 from areopage.ledger.store import Ledger
 from areopage.scoring.outcome import Given, PlannedPass
@@ -111,7 +122,7 @@ class ReviewQueue:
                 drawn = [storable(item.answer_id) for item in items if item.run_id == run_id]
                 for part in chunks(drawn):
                     same = update(review_items).where(review_items.c.run_id == run_id, review_items.c.answer_id.in_(part))
-                    connection.execute(same.values(why=SAMPLE))
+                    _change_items(connection, same.where(review_items.c.why != SAMPLE).values(why=SAMPLE))
 
     def count_open(self, suite: "OfSuite | None" = None) -> int:
         """Count the open items, or those of a suite."""
@@ -344,7 +355,21 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     if not items:
         return 0
     statement = insert_into(connection, review_items).on_conflict_do_nothing(index_elements=["answer_id", "run_id"])
-    return len(connection.execute(statement.returning(review_items.c.number), [_item_row(item) for item in items]).all())
+    new = connection.execute(statement.returning(*review_items.c), [_item_row(item) for item in items]).all()
+    seal(connection, "added", "review_items", [queued(values_of(row)) for row in new])
+    return len(new)
+
+
+def remove_items(connection: Connection, answer_ids: Sequence[str]) -> None:
+    """Remove the review items of erased answers."""
+    removed = delete(review_items).where(review_items.c.answer_id.in_(answer_ids)).returning(*review_items.c)
+    seal(connection, "removed", "review_items", [queued(values_of(row)) for row in connection.execute(removed).all()])
+
+
+def _change_items(connection: Connection, change: Update) -> None:
+    """Change review items, and seal what they are now."""
+    changed = connection.execute(change.returning(*review_items.c)).all()
+    seal(connection, "reviewed", "review_items", [queued(values_of(row)) for row in changed])
 
 
 def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:
@@ -369,7 +394,7 @@ def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnEle
     raters = select(func.count(labels.c.rater.distinct())).where(about).scalar_subquery()
     for part in chunks(numbers):
         finished = update(review_items).where(item.number.in_(part), raters >= item.wanted, ~_waits(item.answer_id))
-        connection.execute(finished.values(state="done"))
+        _change_items(connection, finished.values(state="done"))
 
 
 def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Update, and_, delete, exists, select, update
 
 from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
+from areopage.ledger.answers import forget_judgments
 from areopage.ledger.days import DayCounts, judge_uses
 from areopage.ledger.evaluation_rows import evaluations_by_number
 from areopage.ledger.queries import not_by_index
@@ -70,6 +71,7 @@ def reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
     for place, one in zip(places, found, strict=True):
         counts.remove(one, uses.get(place, ()))
     counts.write(connection)
+    forget_judgments(connection, places)
     remove_words(connection, numbers)
     connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
     waiting = {"state": "waiting", "attempts": 0, "grade": "", "evaluated_at": None}

@@ -267,16 +267,26 @@ class Ledger:
         return latest
 
     def judgments_under(self, places: Sequence[tuple[int, str]]) -> dict[tuple[int, str], list[Judgment]]:
-        """Return the valid judgments linked to answers (by number) under panels, in order."""
+        """Return the judgments that the scores of answers (by number) under panels rest on, in order.
+
+        Of an answer that was not evaluated yet these are the valid judgments of the keys that it is linked to.
+        """
         links: dict[tuple[int, str], list[str]] = {}
+        noted: dict[tuple[int, str], list[int]] = {}
         wanted = set(places)
         with storage_errors(self.place), self.engine.connect() as connection:
             for part in chunks([number for number, _ in places]):
                 for row in connection.execute(select(answer_judgments).where(answer_judgments.c.answer.in_(part))):
-                    if (row.answer, row.run_id) in wanted:
-                        links.setdefault((row.answer, row.run_id), []).append(row.key)
+                    place = (row.answer, row.run_id)
+                    if place in wanted and row.judgment is not None:
+                        noted.setdefault(place, []).append(row.judgment)
+                    elif place in wanted:
+                        links.setdefault(place, []).append(row.key)
         held = self.judgments([key for keys in links.values() for key in keys])
+        numbered = self.judgments_numbered([number for numbers in noted.values() for number in numbers])
         found = {place: [held[key] for key in keys if key in held] for place, keys in links.items()}
+        for place, numbers in noted.items():
+            found.setdefault(place, []).extend(numbered[number] for number in numbers if number in numbered)
         return {place: sorted(judgments, key=lambda one: one.created_at) for place, judgments in found.items()}
 
     def reread(self, judged: Sequence[Judgment]) -> None:

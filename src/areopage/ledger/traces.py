@@ -20,7 +20,16 @@ from areopage.ledger.answer_tables import (
     releases,
     trace_changes,
 )
-from areopage.ledger.answers import TEXT_COLUMNS, Link, answer_of, insert_answers, insert_links, text_key, text_row
+from areopage.ledger.answers import (
+    TEXT_COLUMNS,
+    Link,
+    answer_of,
+    insert_answers,
+    insert_links,
+    text_key,
+    text_row,
+    whole_answers,
+)
 from areopage.ledger.chain import seal
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
@@ -233,6 +242,7 @@ def _reduce_texts(connection: Connection, numbers: Sequence[int], reduce: Callab
             kept = reduce(_trace_of(row))
             texts = text_row(row.number, kept.answer) | {"decision": _decision_text(kept)}
             connection.execute(update(answer_texts).where(answer_texts.c.answer == row.number).values(**texts))
+        seal(connection, "reduced", "answers", whole_answers(connection, part))
         seal(connection, "reduced", "decisions", whole_decisions(connection, part))
     note_changes(connection, numbers)
 

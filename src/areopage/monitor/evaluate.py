@@ -272,7 +272,7 @@ class Evaluator:
         panel = self._judge.panel
         known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria, joint=panel.joint))
         alert = due_answer_alert(self._alerting, structs.replace(evaluation, **told_of(known)), now)
-        finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert)
+        finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert, found.judgments)
         self._has_reduced = True
         if finished and alert is not None:
             LOG.warning("%s", " | ".join([alert.title, *alert.body.splitlines()]))
