@@ -4,6 +4,7 @@ A frequent question, or a cache in front of the model, gives the same answer man
 tests count the set once.
 """
 
+import zlib
 from collections.abc import Sequence
 from datetime import date, datetime
 
@@ -18,6 +19,8 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.transactions import exclusive
 
 COLUMNS = evaluations.c
+_EQUALS_LOCK = 0x0A5E0E
+"""PostgreSQL's advisory locks of sets of equal answers, by a hash of their key."""
 
 
 class EqualAnswers(Struct, frozen=True, kw_only=True):
@@ -35,6 +38,8 @@ def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence
     """Put an evaluation into the set of those that rest on the same judgments; nothing where it is the only one."""
     if not keys:
         return
+    if connection.dialect.name == "postgresql":  # two of them that end at once would not see each other
+        connection.execute(select(func.pg_advisory_xact_lock(_EQUALS_LOCK, zlib.crc32(min(keys).encode()) - (1 << 31))))
     links = answer_judgments.c
     other = (
         select(COLUMNS.number, COLUMNS.timestamp, equal_answers.c.first)
@@ -52,6 +57,13 @@ def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence
     members = {found.number: found.timestamp, number: moment}
     rows = [{"evaluation": one, "first": first, "timestamp": at} for one, at in members.items()]
     insert_missing(connection, equal_answers, rows)
+
+
+def forget_equals(connection: Connection, numbers: Sequence[int]) -> None:
+    """Take evaluations that wait again out of their sets; a set of one is none."""
+    connection.execute(delete(equal_answers).where(equal_answers.c.evaluation.in_(numbers)))
+    alone = select(equal_answers.c.first).group_by(equal_answers.c.first).having(func.count() == 1)
+    connection.execute(delete(equal_answers).where(equal_answers.c.first.in_(alone)))
 
 
 def computed_equals(connection: Connection) -> dict[int, tuple[int, datetime]]:

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Update, and_, delete, exi
 from areopage.ledger.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.answers import forget_judgments
 from areopage.ledger.days import DayCounts, judge_uses
+from areopage.ledger.equal_answers import forget_equals
 from areopage.ledger.evaluation_rows import evaluations_by_number
 from areopage.ledger.queries import not_by_index
 from areopage.ledger.records import Evaluation
@@ -72,6 +73,7 @@ def reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
         counts.remove(one, uses.get(place, ()))
     counts.write(connection)
     forget_judgments(connection, places)
+    forget_equals(connection, numbers)
     remove_words(connection, numbers)
     connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
     waiting = {"state": "waiting", "attempts": 0, "grade": "", "evaluated_at": None}

@@ -1,0 +1,86 @@
+"""Equal answers that are judged at the same time have a judgment each; every figure rests on one of them, and stays so."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from areopage.app.monitor import open_judge
+from areopage.app.verify import verify_ledger
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.store import Ledger
+from areopage.monitor.evaluate import Evaluator, ProgressCounter
+from servers.configured import monitor_config
+from servers.evaluated import submitted
+from servers.fake_llm import FakeServer
+
+JUDGES = {"judges": ["openai:fake-a", "openai:fake-b"]}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    """An empty ledger."""
+    place = tmp_path / "ledger.db" if request.param == "sqlite" else request.getfixturevalue("postgres_ledger")
+    with Ledger.open(place) as opened:
+        yield opened
+
+
+async def evaluated_by_two_workers(ledger: Ledger, folder: Path, ids: list[str]) -> None:
+    """Each worker has its own connections and sessions, as two processes have."""
+    config = monitor_config(folder, **JUDGES)
+    judges = [open_judge(config) for _ in range(2)]
+    with ThreadPoolExecutor(4) as threads:
+        for judge in judges:
+            await judge.check()
+            ledger.put_panel(judge.run())
+        workers = [Evaluator(ledger, judge, config, threads, ProgressCounter()) for judge in judges]
+        await asyncio.gather(*(workers[at % 2].run(id, 0) for at, id in enumerate(ids)))
+    for judge in judges:
+        await judge.aclose()
+
+
+def named(ledger: Ledger) -> list[str]:
+    told: list[str] = []
+    verify_ledger(ledger, (), lambda done: None, told.append, lambda one: told.append(f"{one.subject}: {one.field}"))
+    return told
+
+
+@pytest.mark.parametrize("unreadable", [0.0, 0.5])
+def test_a_ledger_with_equal_answers_in_flight_is_intact(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unreadable: float
+) -> None:
+    with FakeServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        server.faults.texts, server.faults.kinds = unreadable, ("prose",)
+        for day in range(3):
+            ids = [f"day-{day}-{number}" for number in range(12)]
+            Evaluations(ledger).submit([submitted(id, prompt=f"Why {number % 2}?") for number, id in enumerate(ids)])
+            asyncio.run(evaluated_by_two_workers(ledger, tmp_path, ids))
+            assert named(ledger) == []
+        server.faults.texts = 0.0
+        Evaluations(ledger).reopen_unscored()
+        assert named(ledger) == []
+        with ledger.engine.connect() as connection:
+            waiting = text("SELECT id FROM answers JOIN evaluations ON answer = answers.number WHERE evaluations.state = 'waiting'")
+            again = list(connection.execute(waiting).scalars())
+        asyncio.run(evaluated_by_two_workers(ledger, tmp_path, again))
+        assert named(ledger) == []
+        shared = "SELECT count(*) FROM (SELECT key FROM judgments GROUP BY key HAVING count(*) > 1) AS several"
+        with ledger.engine.connect() as connection:
+            assert connection.execute(text(shared)).scalar_one() > 0
+
+
+def test_the_judgment_that_scores_rest_on_is_in_the_chain(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        Evaluations(ledger).submit([submitted("a"), submitted("b")])
+        asyncio.run(evaluated_by_two_workers(ledger, tmp_path, ["a", "b"]))
+    assert named(ledger) == []
+    with ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE answer_judgments SET judgment = judgment + 1"))
+    assert any(one.startswith("answer_judgments ") and one.endswith("altered (judgment)") for one in named(ledger))
