@@ -162,9 +162,7 @@ def test_a_judgment_is_erased_with_its_answer_only(ledger: Ledger) -> None:
         links = select(answer_judgments).where(answer_judgments.c.key.in_([old, new]))
         changed = {"key": new, "raw_text": "", "repair_text": "", "stored": "none"}
         connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
-        connection.execute(
-            update(verdicts).where(verdicts.c.judgment_id == id).values(explanation="", evidence="[]", reason="")
-        )
+        connection.execute(update(verdicts).where(verdicts.c.judgment_id == id).values(explanation="", evidence="[]", reason=""))
         seal(connection, "erased", "judgments", whole_judgments(connection, [id]))
         seal_links(connection, "removed", [values_of(row) for row in connection.execute(links)])
         connection.execute(update(answer_judgments).where(answer_judgments.c.key == old).values(key=new))
@@ -190,7 +188,7 @@ ALTERED = {
     ],
     "prompt": ["UPDATE answer_texts SET prompt = prompt || '?' WHERE answer = 1"],
     "response": ["UPDATE answer_texts SET response = 'another' WHERE answer = 1"],
-    "documents": ["UPDATE answer_texts SET documents = '[{\"text\": \"x\"}]' WHERE answer = 1"],
+    "documents": ['UPDATE answer_texts SET documents = \'[{"text": "x"}]\' WHERE answer = 1'],
     "what was delivered": ["UPDATE answer_texts SET delivered = 'x' WHERE answer = 1"],
     "source": ["UPDATE answers SET source = 'another' WHERE number = 1"],
     "variant": ["UPDATE answers SET variant = 'Z' WHERE number = 1"],

@@ -1,8 +1,8 @@
 """`areopage verify` finds every alteration of what scores rest on, on both databases, and none where the ledger wrote itself."""
 
 import json
-from collections import Counter
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -64,7 +64,9 @@ def test_a_ledger_with_equal_answers_in_flight_is_intact(
         Evaluations(ledger).reopen_unscored()
         assert named(ledger) == []
         with ledger.engine.connect() as connection:
-            waiting = text("SELECT id FROM answers JOIN evaluations ON answer = answers.number WHERE evaluations.state = 'waiting'")
+            waiting = text(
+                "SELECT id FROM answers JOIN evaluations ON answer = answers.number WHERE evaluations.state = 'waiting'"
+            )
             again = list(connection.execute(waiting).scalars())
         asyncio.run(evaluated_by_two_workers(ledger, tmp_path, again))
         assert named(ledger) == []

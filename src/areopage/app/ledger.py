@@ -15,12 +15,14 @@ def open_ledger(
     config: AppConfig,
     *,
     create: bool = False,
+    read_only: bool = False,
     or_empty: Callable[[str], None] | None = None,
     advice: str = "give --ledger PLACE, or name it in areopage.yml",
 ) -> Iterator[Ledger]:
     """The ledger of a configuration, open.
 
     Args:
+        read_only: nothing is created, migrated or written; the medium may be read-only.
         create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
         or_empty: for commands that only read: where a configuration file names a ledger that is not there yet, call this with
             one line about it, and open an empty ledger that is gone afterwards.
@@ -31,6 +33,12 @@ def open_ledger(
         StorageError, MissingExtra: it cannot be opened.
     """
     place = _from_here(config.ledger)
+    if read_only and ledger_exists(config):
+        from areopage.ledger.reading import ledger_to_read
+
+        with ledger_to_read(place) as ledger:
+            yield ledger
+        return
     if create or ledger_exists(config):
         with Ledger.open(place) as ledger:
             yield ledger

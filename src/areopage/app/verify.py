@@ -1,12 +1,14 @@
 """Verify a ledger: its hash chains, and every stored score and count against what it is computed from."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from areopage.app.kept_results import MOST_NAMED, figure_differences
 from areopage.app.rebuild import Comparison, Progress, check_ledger
 from areopage.app.rereadings import check_rereadings
 from areopage.errors import UserError
@@ -36,6 +38,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     """What a verification found: by the chains, by computing scores and counts again, and in the file that was kept.
 
     Args:
+        figures: figures of a results.json that was kept that are not those of the ledger; None: none was compared.
         misread: judgments whose scores, read again, are not those of their raw texts.
         unread: judgments whose scores were read again and could not be compared with their raw texts.
     """
@@ -44,11 +47,13 @@ class Verification(Struct, frozen=True, kw_only=True):
     scores: Comparison
     misread: int
     unread: int
+    figures: int | None = None
 
     @property
     def intact(self) -> bool:
         """Whether nothing was altered."""
-        return not self.chains.faults and not self.scores.differing and not self.misread
+        faults = (self.chains.faults, self.scores.differing, self.misread, self.figures)
+        return not any(faults)
 
     @property
     def empty(self) -> bool:
@@ -67,6 +72,7 @@ def verify_ledger(
     progress: Progress,
     found: Callable[[str], None],
     differs: Callable[[Difference], None],
+    results: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Verify a ledger; nothing is written.
 
@@ -74,6 +80,7 @@ def verify_ledger(
         kept: heads that a report names; see `kept_heads`.
         progress: is told how many evaluations are compared.
         found, differs: are told what was altered: rows and links, and computed values.
+        results: the content of a results.json that was kept; its figures are compared too.
 
     Raises:
         StorageError: the ledger cannot be read.
@@ -81,7 +88,24 @@ def verify_ledger(
     chains = check_chains(ledger, kept, lambda fault: found(str(fault)))
     read = check_rereadings(ledger, chains.reread, found)
     unread = read.left + chains.reread_and_erased
-    return Verification(chains=chains, scores=check_ledger(ledger, progress, differs), misread=read.faults, unread=unread)
+    return Verification(
+        chains=chains,
+        scores=check_ledger(ledger, progress, differs),
+        misread=read.faults,
+        unread=unread,
+        figures=None if results is None else _compared_figures(ledger, results, found),
+    )
+
+
+def _compared_figures(ledger: Ledger, results: Mapping[str, Any], found: Callable[[str], None]) -> int | None:
+    differences = figure_differences(ledger, results)
+    if differences is None:
+        return None
+    count = 0
+    for count, one in enumerate(differences, 1):
+        if count <= MOST_NAMED:
+            found(f"the file's {one}")
+    return count
 
 
 def kept_heads(path: Path) -> tuple[Head, ...]:

@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from areopage.app.config import find_config
+from areopage.app.kept_results import results_in
 from areopage.app.ledger import open_ledger
 from areopage.app.rebuild import Comparison, check_ledger, count_stored, rebuild_ledger
 from areopage.app.verify import Verification, kept_heads, verify_ledger
@@ -22,6 +23,7 @@ from areopage.locales import one_line
 from areopage.report.export import LEDGER_FORMS, export_ledger
 
 LONGEST_PART = 500
+_EMPTY = "empty: nothing to verify"
 
 
 def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -29,7 +31,7 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
 
     Exit code 1: a value differs, or a panel cannot be read. The command also lists orphaned rows.
     """
-    with open_ledger(find_config(config, ledger)) as opened:
+    with open_ledger(find_config(config, ledger), read_only=True) as opened:
         pace = Pace("checked", count_stored(opened))
         found = check_ledger(opened, pace.moved, _tell_difference)
         pace.finish()
@@ -67,22 +69,39 @@ def verify(
         Path | None,
         typer.Option("--against", metavar="FILE", help="A results.json or a report that was kept: it names the heads."),
     ] = None,
+    allow_changes: Annotated[
+        bool, typer.Option("--allow-changes", help="With --against: exit code 0 though areopage has changed rows since.")
+    ] = False,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
     """Verify the hash chains of the ledger, and recompute every stored score and count. Nothing is written.
 
-    Exit code 1: a row or a link was altered, inserted or deleted, or a stored score differs. Without --against, a ledger that was
-    rewritten as a whole is not told from an intact one.
+    Exit code 1: a row or a link was altered, inserted or deleted, a stored score differs, or a figure of a results.json is not
+    that of the ledger. Exit code 3: the ledger is empty, something could not be compared, or areopage changed rows since FILE.
+    Without --against, a ledger that was rewritten as a whole is not told from an intact one.
     """
+    from areopage.ledger.reading import EmptyLedger, damages
+
     kept = kept_heads(against) if against else ()
-    with open_ledger(find_config(config, ledger)) as opened:
-        pace = Pace("verified", count_stored(opened))
-        found = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference)
-        pace.finish()
+    try:
+        with open_ledger(find_config(config, ledger), read_only=True) as opened:
+            if damaged := damages(opened):
+                typer.echo("\n".join([*(f"the file is damaged: {one}" for one in damaged), "altered"]))
+                raise typer.Exit(FAILED)
+            pace = Pace("verified", count_stored(opened))
+            results = results_in(against) if against else None
+            found = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference, results)
+            pace.finish()
+    except EmptyLedger:
+        if kept:
+            raise
+        typer.echo(_EMPTY)
+        raise typer.Exit(INCONCLUSIVE) from None
     for line in _lines_of_verification(found, against):
         typer.echo(line)
-    raise typer.Exit(FAILED if not found.intact else INCONCLUSIVE if found.scores.unreadable else DONE)
+    is_whole = found.whole and not found.empty and (allow_changes or not found.chains.since)
+    raise typer.Exit(FAILED if not found.intact else DONE if is_whole else INCONCLUSIVE)
 
 
 def export(
@@ -115,7 +134,7 @@ def show_audit(
 ) -> None:
     """Show the audit log: who read, labelled, erased, exported or changed what, newest first."""
     chosen = one_of("--format", form, ("text", "jsonl")) or "text"
-    with open_ledger(find_config(config, ledger)) as opened:
+    with open_ledger(find_config(config, ledger), read_only=True) as opened:
         for entry in Audit(opened).list(subject=subject, limit=limit):
             typer.echo(msgspec.json.encode(entry).decode() if chosen == "jsonl" else _audit_line(entry))
 
@@ -133,13 +152,31 @@ def _tell_difference(one: Difference) -> None:
 
 def _lines_of_verification(found: Verification, against: Path | None) -> list[str]:
     chains = found.chains
+    if found.empty:
+        return [_EMPTY]
     lines = _lines_of(found.scores)
-    lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults:,}"]
-    if against and chains.since:
-        since = ", ".join(f"{rows:,} {change}" for change, rows in chains.since.items())
-        lines.append(f"rows changed by the ledger since {against}: {since}")
+    lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults + found.misread:,}"]
+    if found.unread:
+        lines.append(f"scores that were read again and cannot be compared with a raw text: {found.unread:,} judgments")
+    if against and found.figures is None:
+        lines.append(f"the figures in {against} are not compared: only the heads that it names")
+    elif found.figures is not None:
+        lines.append(f"figures in {against} that are not those of the ledger: {found.figures:,}")
+    if chains.since:
+        lines.append(f"rows that areopage has changed since {against}:")
+    for kind, rows in chains.since.items():
+        by = f" ({one_line(kind.actor, LONGEST_PART)})" if kind.actor else ""
+        lines.append(f"  {kind.table}: {rows:,} {kind.change}{by}")
     lines += [f"head: {head}" for head in chains.heads]
-    return [*lines, "intact" if found.intact else "altered"]
+    return [*lines, _verdict_of(found)]
+
+
+def _verdict_of(found: Verification) -> str:
+    if not found.intact:
+        return "altered"
+    if not found.whole:
+        return "not altered, as far as it could be compared"
+    return "intact; areopage has changed rows since, see above" if found.chains.since else "intact"
 
 
 def _lines_of(found: Comparison) -> list[str]:

@@ -71,7 +71,7 @@ def open_engine(location: str | Path) -> Engine:
     except ModuleNotFoundError:
         raise MissingExtra("a PostgreSQL ledger", "postgres") from None
     except NoSuchModuleError:
-        raise _not_a_ledger_url(shown(url)) from None
+        raise not_a_ledger_url(shown(url)) from None
     with storage_errors(shown(url)):
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
@@ -96,15 +96,15 @@ def url_of(location: str | Path) -> URL:
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
-        raise _not_a_ledger_url(location.partition("://")[0] + "://...") from None
+        raise not_a_ledger_url(location.partition("://")[0] + "://...") from None
     if url.drivername == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if url.drivername not in ("sqlite", "postgresql+psycopg") or (url.drivername == "sqlite" and not url.database):
-        raise _not_a_ledger_url(shown(url))
+        raise not_a_ledger_url(shown(url))
     return url
 
 
-def _not_a_ledger_url(place: str) -> StorageError:
+def not_a_ledger_url(place: str) -> StorageError:
     """The error for a URL that is not a valid ledger location."""
     return StorageError(f"{place} is not a valid ledger location: use a SQLite file or a postgresql:// URL")
 
@@ -169,7 +169,7 @@ def _upgrade(engine: Engine) -> None:
     place = shown(engine.url)
     found = revision_of(engine)
     if found == REVISION:
-        _refuse_other_tables(engine)
+        check_tables(engine, shown(engine.url))
         return
     _refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
@@ -257,7 +257,7 @@ def _tables_digest() -> str:
     )
 
 
-def _refuse_other_tables(engine: Engine) -> None:
+def check_tables(engine: Engine, place: str) -> None:
     """Reject a ledger of this revision that has other tables.
 
     Raises:
@@ -267,7 +267,7 @@ def _refuse_other_tables(engine: Engine) -> None:
         found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == TABLES)).scalar()
     if found != tables_digest():
         message = "was created by another version of areopage: use that version, or name another ledger"
-        raise StorageError(f"{shown(engine.url)} {message}")
+        raise StorageError(f"{place} {message}")
 
 
 def strangers(engine: Engine) -> list[str]:

@@ -66,10 +66,14 @@ _WHOLE = select(judgments.c.key).where(
 class Ledger:
     """An open ledger. Methods are synchronous and may be called from any thread; each is one transaction."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, place: str = "") -> None:
+        """Args:
+        engine: its database.
+        place: how messages name it; "": by the engine's URL.
+        """
         self.engine = engine
         seal_commits(engine)
-        self.place = shown(engine.url)
+        self.place = place or shown(engine.url)
 
     @classmethod
     def open(cls, location: str | Path) -> "Ledger":

@@ -199,7 +199,7 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run_list import print_runs
 
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
         print_runs(opened)
 
 
@@ -219,7 +219,7 @@ def show(
     from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
 
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
         found = opened.run(run)
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)

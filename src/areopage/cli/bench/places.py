@@ -52,17 +52,19 @@ class Places(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def opened_ledger(places: Places, *, create: bool = False) -> Iterator[Ledger]:
+def opened_ledger(places: Places, *, create: bool = False, read_only: bool = False) -> Iterator[Ledger]:
     """The ledger that is named (by an option, the environment or the configuration), else the one in the folder of the runs.
 
     Args:
         create: make it where it is missing; else a missing one is an error, so that a wrong folder is noticed.
+        read_only: nothing is created, migrated or written; the medium may be read-only.
 
     Raises:
         UnknownRun: there is no ledger.
         StorageError, MissingExtra: it cannot be opened.
     """
-    with open_ledger(configured(places), create=create, advice="give --out DIR or --ledger of the runs") as ledger:
+    advice = "give --out DIR or --ledger of the runs"
+    with open_ledger(configured(places), create=create, read_only=read_only, advice=advice) as ledger:
         yield ledger
 
 
