@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, Float, Table, event, func, select
 
-from areopage.ledger.answer_tables import answer_judgments, answers, decisions, judgments, releases, run_cases, runs
+from areopage.ledger.answer_tables import answer_judgments, answer_texts, answers, decisions, judgments, releases, run_cases, runs
 from areopage.ledger.rows import RowValues, carried_out, insert_numbered, insert_rows, values_in
 from areopage.ledger.schema import audit, calibrations, canary_rounds, chain, labels, qualifications, review_items, signoffs
 
@@ -62,11 +62,13 @@ class Evidence(Struct, frozen=True):
     moment: str = ""
 
 
+_OF_TEXT = ("key", "prompt_key", "reason")
+"""The columns of an answer that say something of its texts, and go with them."""
 _ANSWER_TEXTS = (
-    *("salt", "key", "prompt_key", "reason", "prompt", "turns", "response", "thinking"),
-    *("documents", "details", "delivered", "session"),
+    "salt",
+    *_OF_TEXT,
+    *(column.name for column in answer_texts.c if column.name not in ("answer", "decision", "salt")),
 )
-
 
 EVIDENCE: Mapping[str, Evidence] = {
     str(one.table.name): one
@@ -156,10 +158,7 @@ EVIDENCE: Mapping[str, Evidence] = {
             answers,
             "number",
             {
-                "figures": (
-                    *("id", "origin", "run_id", "state", "finish_reason", "source", "variant", "language", "model", "api_key"),
-                    *("received_at", "answered_at", "prompt_tokens", "completion_tokens", "seconds"),
-                ),
+                "figures": tuple(column.name for column in answers.c if column.name not in ("number", *_OF_TEXT)),
                 "texts": _ANSWER_TEXTS,
             },
             _ANSWER_TEXTS,
