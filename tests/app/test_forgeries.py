@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 from sqlalchemy import Connection, delete, insert, select, text, update
@@ -116,11 +117,9 @@ def test_a_judge_that_gave_no_answer_cannot_be_read_again(ledger: Ledger) -> Non
     assert any("its scores are not those of its raw text" in one for one in forged(ledger, scored))
 
 
-def _signed(ledger: Ledger, verdict: str, at: datetime) -> SignOff:
+def _signed(ledger: Ledger, verdict: Literal["approve", "reject"], at: datetime) -> SignOff:
     state = SignedState(fingerprint="f", results="r", labels="l", counted=0)
-    run_id = ledger.run("latest").id
-    fields = {"name": "Director", "role": "", "note": "", "verdict": verdict, "signed": state, "signed_at": at}
-    return SignOff(run_id=run_id, **fields)
+    return SignOff(run_id=ledger.run("latest").id, name="Director", role="", note="", verdict=verdict, signed=state, signed_at=at)
 
 
 @pytest.mark.parametrize("kind", ["signoffs", "audit", "labels", "releases"])
