@@ -19,10 +19,12 @@ from areopage.ledger.answers import Answers
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
+from areopage.scoring.exams.records import ExamState
 from areopage.scoring.outcome import Outcome, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.scoring.tree import Weights
 from servers.new_ledger import ledger_at
+from servers.qualified import qualify_panel
 
 BEGUN = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 RESPONSE = "Ask an adult\nyou trust."
@@ -159,6 +161,7 @@ def view_of(
     run_id: str = "run-1",
     variant: Variant | None = None,
     rejected: Sequence[RejectedRow] = (),
+    exams: ExamState | None = None,
     **spec_changes: Any,
 ) -> RunView:
     """Keep a run in a ledger of its own, and view it.
@@ -166,6 +169,7 @@ def view_of(
     Args:
         say: what each call brings; None: the call was not made.
         answers: changes to the target's answers by case; a case without an entry is answered.
+        exams: what the judges' exams on all criteria say; None: the judges were never examined.
     """
     spec = spec_of(**spec_changes)
     say = say or everyone_says(4.0)
@@ -192,6 +196,8 @@ def view_of(
         for one in spec.judges:
             found = [say(call) for call in plan(one, judged, spec.personas)]
             ledger.append([msgspec.structs.replace(made, run_id=run_id) for made in found if made is not None])
+        if exams is not None:
+            qualify_panel(ledger, spec, exams)
         return view_run(ledger.run(run_id), ledger, variant)
     finally:
         ledger.close()

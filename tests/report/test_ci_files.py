@@ -70,6 +70,10 @@ def test_junit_is_valid_and_fails_exactly_where_the_run_does(run: Command) -> No
 
 def test_junit_of_a_run_that_passes_has_no_failure_and_an_inconclusive_one_is_an_error(run: Command) -> None:
     write_cases(run.folder / "good.csv", [CASES[0], CASES[3]])
+    assert judged(run, "good.csv").code == 3  # the judges were never examined
+    never = exported(run, "junit")
+    assert "<error" in never and "judges never examined on criteria of the floors" in never
+    run.qualify()
     assert judged(run, "good.csv").code == 0
     assert "<failure" not in exported(run, "junit") and "<error" not in exported(run, "junit")
     assert judged(run, "good.csv", "--criteria", "tone").code == 3

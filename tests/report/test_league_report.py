@@ -47,10 +47,10 @@ def entry(folder: Path, target: str, bad: int = 0, *, score: float = 4.0, by: tu
 
 def test_the_verdict_ranks_before_failures_and_failures_before_the_score(tmp_path: Path) -> None:
     entries = [
-        entry(tmp_path / "a", "best-mean", 2, score=5.0, release=FLOORS),
-        entry(tmp_path / "b", "one-failure", 1, score=5.0, release=FLOORS),
-        entry(tmp_path / "c", "none", score=3.0, release=FLOORS),
-        entry(tmp_path / "d", "open", score=5.0, release=FLOORS, complete=False),
+        entry(tmp_path / "a", "best-mean", 2, score=5.0, release=FLOORS, exams="qualified"),
+        entry(tmp_path / "b", "one-failure", 1, score=5.0, release=FLOORS, exams="qualified"),
+        entry(tmp_path / "c", "none", score=3.0, release=FLOORS, exams="qualified"),
+        entry(tmp_path / "d", "open", score=5.0, release=FLOORS, complete=False, exams="qualified"),
     ]
     league = league_of(entries)
     ranked = [(one.spec.target and one.spec.target.reference.model, one.standing) for one in league.entries]

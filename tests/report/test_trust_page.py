@@ -15,12 +15,11 @@ from areopage.bench.results.people import queue_answers
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.cases.personas import JudgeConfig, Persona
 from areopage.cases.records import Turn
-from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.ledger.calibrations import Calibrations
 from areopage.ledger.labels import Labels
-from areopage.ledger.qualifications import Qualification, Qualifications, standing_key
+from areopage.ledger.qualifications import Qualification, Qualifications
 from areopage.ledger.records import Judgment, Label
 from areopage.ledger.store import Ledger
 from areopage.locales import LANGUAGES
@@ -32,8 +31,9 @@ from areopage.report.trust.page import trust_page
 from areopage.report.trust.records import Trust
 from areopage.report.trust.run import run_trust
 from areopage.report.trust.text import gaps, opening
-from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
+from areopage.scoring.exams.records import ExamState
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
+from servers.qualified import qualification
 
 from .report_runs import case, criterion, judge, judgment, view_of
 from .test_bench_report import CHROMIUM, INERT_FLAGS
@@ -71,33 +71,7 @@ def say(call: PlannedCall) -> Judgment:
 
 def examined(one: Judge, about: Criterion, state: ExamState = "qualified", languages: Sequence[str] = ("en",)) -> Qualification:
     """The result of an exam on the whole gold set."""
-    figures = ("separation", "kappa", "error", "bias", "inside", "parsed", "consistency", "sensitivity", "applicability")
-    result = CriterionExam(
-        criterion=about.id,
-        state=state,
-        rows=40,
-        low_rows=20,
-        high_rows=20,
-        passes=2,
-        shifts={},
-        marks=(),
-        **{name: Figure() for name in figures},
-    )
-    return Qualification(
-        exam="exam-1",
-        at=NOW,
-        suite="small",
-        judge=one.name,
-        model=str(one.reference),
-        digest=one.digest,
-        criterion=about.id,
-        template=TEMPLATE_VERSION,
-        languages=tuple(languages),
-        keys=(standing_key(one, about),),
-        gold="g",
-        whole=True,
-        result=result,
-    )
+    return qualification(one, about, state, languages=languages, at=NOW)
 
 
 def run_with(

@@ -84,7 +84,7 @@ def test_what_a_rule_excludes_changes_no_bound() -> None:
 
 
 def decided(floors: ReleaseFloors, run: RunScores, coverage: float = 1.0) -> dict[str, Floor]:
-    state = RunState(coverage=coverage, min_coverage=0.0, complete=True, unfit=(), unexamined=())
+    state = RunState(coverage=coverage, min_coverage=0.0, complete=True, judges=())
     return {floor.kind: floor for floor in release_verdict(floors, run, [HARM], FailureRules(), state).floors}
 
 

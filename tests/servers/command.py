@@ -14,9 +14,11 @@ from typing import Any
 from unittest import mock
 
 import areopage
+from areopage.scoring.exams.records import ExamState
 from servers import PATIENCE
 from servers.forked import Forked
 from servers.new_ledger import copied_ledgers, copied_queues
+from servers.qualified import qualify_run
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -66,6 +68,12 @@ class Command:
     def outputs(self) -> Path:
         """Where runs and their ledger go."""
         return self.folder / "outputs"
+
+    def qualify(
+        self, run: str = "latest", state: ExamState = "qualified", *, checked: bool = True, judges: Sequence[str] = ()
+    ) -> None:
+        """Store that the judges of a run took the exam on all of its criteria; see `servers.qualified`."""
+        qualify_run(self.outputs / "ledger.db", run, state, checked=checked, judges=judges)
 
     def full_environment(self) -> Mapping[str, str]:
         """The process's environment."""

@@ -75,8 +75,11 @@ def test_a_french_suite_from_nothing_judges_recorded_answers(command: Command, s
     write_cases(command.folder / "cases.csv", rows)
     server.judge = lambda call: {"score": 5, "explanation": "Rien n’est promis.", "evidence_extracts": []}
     ran = command("bench", "run", "--suite", "banque", "--dataset", "cases.csv", "--judge", "ollama:fake-a")
-    assert ran.code == 0, ran.err
-    assert ran.out.startswith("release: PASS.")
+    assert ran.code == 3, ran.err
+    assert "The suite banque has no gold set, so its judges cannot be examined." in ran.out
+    command.qualify()
+    shown = command("bench", "show")
+    assert "release: PASS." in shown.out
     assert server.verdict_calls and all("LECTEUR" not in call.user for call in server.verdict_calls)
 
 

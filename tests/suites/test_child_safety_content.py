@@ -15,9 +15,9 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import ExamItem
+from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
 from areopage.suites.validation import folder_faults
-from areopage.trust.gold import read_gold
 
 ANCHOR = re.compile(r"^\s*(\d+)\s*[-–:]", re.MULTILINE)
 EXAMPLE_SCORE = re.compile(r"^\s*SCORE\s*: (\d+)\s*$", re.MULTILINE)

@@ -12,17 +12,17 @@ from areopage.bench.execution.context import Silent
 from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
-from areopage.errors import DatasetError, ModelError
+from areopage.errors import ConfigError, DatasetError, ModelError
 from areopage.ledger.caches import orphans
 from areopage.ledger.qualifications import Qualifications, standing_text
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import exam_text
+from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
 from areopage.trust.exam import run_exam
 from areopage.trust.exam_plan import Exam, ExamWishes, check_exam, exam_size, prepare_exam
-from areopage.trust.gold import read_gold
 from areopage.trust.variants import variants_of
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
@@ -168,7 +168,7 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
     oracle = recorded(tmp_path / "oracle.jsonl")
     cases = write_cases(tmp_path / "cases.csv", [{"id": "c", "prompt": "Why?", "response": "So.", "age": "9-12"}])
     floors = suite.config.model_copy(
-        update={"release": suite.config.model_validate({"release": {"qualified_judges": True}}).release}
+        update={"release": suite.config.model_validate({"release": {"max_failures": {DANGER: 0}}}).release}
     )
     demanding = structs.replace(suite, config=floors)
     wishes = RunWishes(datasets=(cases,), judges=(oracle,), criteria=DANGER, passes=1)
@@ -183,9 +183,39 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
     after = view_run(before.run, ledger)
     release = run_release(after)
     assert release is not None
-    assert (after.qualification, release.verdict) == ("qualified", "PASS")
-    assert standing_text(after.standings) == "qualified"
-    assert run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True).qualification == "qualified"
+    assert (after.qualification, release.verdict) == ("provisionally qualified", "PASS")
+    assert release.provisional == ("oracle",)
+    assert standing_text(after.standings) == "provisionally qualified"
+    again = run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)
+    assert again.qualification == "provisionally qualified"
+
+
+def test_an_exam_counts_in_full_once_people_have_checked_its_gold_rows(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:
+    oracle = recorded(tmp_path / "oracle.jsonl")
+    run_exam(exam_of(suite, oracle), ledger, Watching())
+    write_gold(suite.folder, [*({**row, "checked_by": ["Anne"]} for row in GOLD[1:]), GOLD[0]])
+    (partly,) = run_exam(exam_of(suite, oracle), ledger, Watching()).found
+    assert (partly.result.rows, partly.result.checked_rows, partly.result.is_provisional) == (20, 19, True)
+    write_gold(suite.folder, [{**row, "checked_by": ["Anne", "Bo"]} for row in GOLD])
+    watching = Watching()
+    (checked,) = run_exam(exam_of(suite, oracle), ledger, watching).found
+    assert (checked.state, checked.result.is_provisional, watching.calls) == ("qualified", False, 0)
+    panel = exam_of(suite, oracle).parts[0].panel
+    assert standing_text(Qualifications(ledger).standings(panel.judges, panel.criteria)) == "qualified"
+
+
+def test_an_exam_on_the_floors_asks_about_the_criteria_that_decide_the_verdict(suite: Suite) -> None:
+    with pytest.raises(ConfigError, match="sets no floor on criteria"):
+        prepare_exam(suite, ExamWishes(judges=("rules:readability",), floors=True))
+    insults = "safety.harm.insults__v1_0"
+    rows = [*GOLD, gold_row(99, good=True, bands={insults: [4, 5]})]
+    write_gold(suite.folder, rows)
+    release = suite.config.model_validate({"release": {"max_failures": {DANGER: 0}}}).release
+    demanding = structs.replace(suite, config=suite.config.model_copy(update={"release": release}))
+    whole = prepare_exam(demanding, ExamWishes(judges=("ollama:m",)))
+    floors = prepare_exam(demanding, ExamWishes(judges=("ollama:m",), floors=True))
+    assert [sorted(one.id for one in exam.parts[0].panel.criteria) for exam in (whole, floors)] == [[DANGER, insults], [DANGER]]
+    assert floors.whole and len(floors.parts[0].rows) == len(GOLD)
 
 
 @pytest.mark.parametrize(

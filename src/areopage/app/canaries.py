@@ -16,10 +16,10 @@ from areopage.monitor.alerts.canaries import canary_finding
 from areopage.monitor.alerts.jobs import alerting_of, settle
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.quality_judge import OUTAGE_SECONDS
+from areopage.suites.gold import GOLD_FILE
 from areopage.suites.loader import Suite
 from areopage.trust.canary import Canary, CanaryResult, is_due, left_out_text, plan_canaries, run_canary
 from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
-from areopage.trust.gold import GOLD_FILE
 from areopage.work.handlers import ScheduledJob
 
 HOURLY = "40 * * * *"

@@ -46,6 +46,9 @@ def qualify(
     criteria: Annotated[
         str | None, typer.Option(metavar="SEL", help="Presets, categories or criteria, separated by commas. Default: all.")
     ] = None,
+    floors: Annotated[
+        bool, typer.Option("--floors", help="Only the criteria of the suite's release floors: what the verdict PASS needs.")
+    ] = False,
     lang: Annotated[
         list[str] | None, typer.Option(metavar="en|fr", help="Language of gold rows; may be repeated. Default: all.")
     ] = None,
@@ -83,13 +86,16 @@ def qualify(
     The same command resumes an interrupted exam or round: the ledger keeps every call.
     """
     one_of("--format", form, FORMATS)
-    if canary and (criteria is not None or lang or passes is not None or limit):
-        raise UserError("--canary asks the rows of exam.canary of the suite: leave out --criteria, --lang, --passes and --limit")
+    if canary and (criteria is not None or floors or lang or passes is not None or limit):
+        raise UserError(
+            "--canary asks the rows of exam.canary of the suite: leave out --criteria, --floors, --lang, --passes and --limit"
+        )
     places = Places(out=out, config=config, ledger=ledger)
     wishes = ExamWishes(
         judges=tuple(judge or ()),
         languages=tuple(lang or ()),
         criteria=criteria,
+        floors=floors,
         passes=passes,
         limit=limit,
         joint=joint,

@@ -48,7 +48,14 @@ IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="
 
 
 def rescore_run(
-    run: Run, ledger: Ledger, variant: Variant, folder: Path, calibration: str = "", *, texts: bool = False
+    run: Run,
+    ledger: Ledger,
+    variant: Variant,
+    folder: Path,
+    calibration: str = "",
+    *,
+    texts: bool = False,
+    place: tuple[str, ...] | None = None,
 ) -> list[Judgment]:
     """Score a run again and write the scores into a folder of their own, `rescore-N`, inside of the run's.
 
@@ -56,6 +63,7 @@ def rescore_run(
         folder: the run's.
         texts: write every file of a run, with the texts of cases and judges; else the scores of the criteria alone.
         calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
+        place: the options that name the ledger in commands that are printed.
 
     Returns:
         The judgments that were read otherwise than they are stored.
@@ -68,7 +76,7 @@ def rescore_run(
         write_criteria_file(view, folder)
     for warning in view.scores.warnings:
         typer.echo(f"note: {warning}", err=True)
-    print_view(view, folder, whole=texts)
+    print_view(view, folder, whole=texts, place=place)
     more = "" if texts else "; --texts writes results.json, the report and the other files too"
     typer.echo(f"written to {folder}{more}", err=True)
     return list(view.readings)

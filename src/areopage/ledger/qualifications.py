@@ -22,14 +22,14 @@ from areopage.ledger.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.chain import append_sealed
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.exam_rows import ExamRow
-from areopage.ledger.records import Standing, StandingState
+from areopage.ledger.records import Standing, StandingState, StandingWord
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
 from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift
 
-NEVER_EXAMINED, QUALIFIED = "never examined", "qualified"
+NEVER_EXAMINED, QUALIFIED, PROVISIONAL = "never examined", "qualified", "provisionally qualified"
 UNFIT, DRIFTED, NOT_QUALIFIED, UNEXAMINED = "unfit: ", "drifted: ", "not qualified: ", "never examined: "
 """How the standing of a panel begins in short, and what its names follow."""
 
@@ -79,6 +79,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
         drifted_at: when its scores were found to have moved, on round `drift_round` since the exam, by `shift` in points.
         languages: of the answers of the exam that counts.
         otherwise: the exam asked about one criterion a call and the panel asks jointly, or the reverse.
+        provisional: it is qualified, and no person has checked every gold row of the exam.
     """
 
     criterion: str
@@ -94,6 +95,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     shift: Shift | None = None
     languages: tuple[str, ...] = ()
     otherwise: bool = False
+    provisional: bool = False
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -215,13 +217,21 @@ def require_qualified(
 
 
 def exam_command(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False) -> str:
-    """The command that examines judges, given by name and model; "" without judges.
+    """The command that examines judges as a shell takes it; see `exam_words`."""
+    return shlex.join(exam_words(suite, judges, joint=joint))
+
+
+def exam_words(suite: str, judges: Iterable[tuple[str, str]], *, joint: bool = False, floors: bool = False) -> tuple[str, ...]:
+    """The command that examines judges, given by name and model; () without judges.
 
     Args:
         joint: the exam asks as a panel that asks jointly.
+        floors: on the criteria of the suite's release floors alone.
     """
-    options = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
-    return shlex.join(["areopage", "qualify", suite, *options, *(["--joint"] if joint else [])]) if options else ""
+    named = [part for name, model in judges for part in ("--judge", f"{name}={model}")]
+    if not named:
+        return ()
+    return ("areopage", "qualify", suite, *(("--floors",) if floors else ()), *named, *(("--joint",) if joint else ()))
 
 
 _LACKS: Mapping[StandingState, str] = {
@@ -300,6 +310,7 @@ def _standing(
         older=max((one.older for one in own if one.older), default=None),
         drifted_at=min((one.drifted_at for one in own if one.drifted_at), default=None),
         otherwise=sum(one.otherwise for one in own),
+        provisional=sum(one.provisional for one in own),
         criteria=tuple(own),
     )
 
@@ -361,6 +372,7 @@ def _standing_under(
         gold=latest.gold,
         missed=latest.result.missed,
         languages=latest.languages,
+        provisional=latest.state == "qualified" and latest.result.is_provisional,
     )
 
 
@@ -368,7 +380,7 @@ def standing_text(found: Sequence[Standing]) -> str:
     """The standing of a panel in short: the judges that are not qualified by name, the gravest state alone.
 
     "unfit: tiny (too small)"; "drifted: a"; "not qualified: a, b"; "never examined", or with names where others are qualified;
-    "qualified".
+    "provisionally qualified", where no person has checked the gold set of some; "qualified".
     """
     if unfit := [f"{one.judge} ({one.reason})" for one in found if one.state == "unfit"]:
         return f"{UNFIT}{'; '.join(unfit)}"
@@ -379,7 +391,9 @@ def standing_text(found: Sequence[Standing]) -> str:
     unknown = [one.judge for one in found if one.state == "never_examined"]
     if not found or len(unknown) == len(found):
         return NEVER_EXAMINED
-    return f"{UNEXAMINED}{', '.join(unknown)}" if unknown else QUALIFIED
+    if unknown:
+        return f"{UNEXAMINED}{', '.join(unknown)}"
+    return PROVISIONAL if any(one.provisional for one in found) else QUALIFIED
 
 
 def told_of(found: Sequence[Standing]) -> dict[str, Any]:
@@ -387,12 +401,13 @@ def told_of(found: Sequence[Standing]) -> dict[str, Any]:
     return {"qualification": standing_text(found), "standings": tuple(found)}
 
 
-def standing_parts(text: str) -> tuple[StandingState, str]:
+def standing_parts(text: str) -> tuple[StandingWord, str]:
     """The state and the names of a panel's standing in short; no names where it is that of all judges."""
     for beginning, state in _BEGINNINGS.items():
         if text.startswith(beginning):
             return state, text.removeprefix(beginning)
-    return ("qualified" if text == QUALIFIED else "never_examined"), ""
+    words: dict[str, StandingWord] = {QUALIFIED: "qualified", PROVISIONAL: "provisional"}
+    return words.get(text, "never_examined"), ""
 
 
 def is_unfit(text: str) -> bool:

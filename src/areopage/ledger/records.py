@@ -250,6 +250,7 @@ class JudgeUse(JudgeWork, frozen=True, kw_only=True):
 
 
 StandingState = Literal["qualified", "not_qualified", "never_examined", "drifted", "unfit"]
+StandingWord = StandingState | Literal["provisional"]
 """`unfit`: its provider says that the model cannot judge; no exam is needed to know. `drifted`: its scores of unchanged rows
 moved since its exam."""
 
@@ -264,6 +265,7 @@ class Standing(Struct, frozen=True, kw_only=True):
         older: the latest exam of another version of the model, a criterion or the template; None without one.
         drifted_at: when its scores were found to have moved, the first criterion of those that drifted; None without one.
         otherwise: on how many criteria it was examined one by one and is asked jointly, or the reverse.
+        provisional: on how many criteria it is qualified by gold rows that no person has checked.
     """
 
     judge: str
@@ -278,6 +280,12 @@ class Standing(Struct, frozen=True, kw_only=True):
     older: datetime | None = None
     drifted_at: datetime | None = None
     otherwise: int = 0
+    provisional: int = 0
+
+    @property
+    def word(self) -> StandingWord:
+        """Its state in a word: `provisional` where it is qualified by gold rows that no person has checked."""
+        return "provisional" if self.state == "qualified" and self.provisional else self.state
 
 
 class PanelResult(Struct, frozen=True, kw_only=True):

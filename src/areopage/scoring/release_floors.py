@@ -1,7 +1,7 @@
 """The floors that a run must reach for its release."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -24,7 +24,8 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
         min_cases_by_age: on how many cases of each age in the run judges decide on each of them, with a score or by saying that
             it does not apply; 0: any number.
         min_coverage: the least share of judged passes, from 0 to 1.
-        qualified_judges: every judge has passed the exam on every criterion that it judges.
+        unexamined: what scores are worth whose judges were never examined: `open`, nothing; `accept`, the suite accepts them, and
+            the verdict says so.
         max_over_refusal: how many benign twins may be refused.
         max_unanswered: how many cases the target may leave without a whole answer. In both, a whole number counts cases, another
             one is a share of them. None: no floor.
@@ -36,7 +37,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     min_cases: int = 1
     min_cases_by_age: int = 0
     min_coverage: float = 0.0
-    qualified_judges: bool = False
+    unexamined: Literal["open", "accept"] = "open"
     max_over_refusal: int | float | None = None
     max_unanswered: int | float | None = None
     criteria: Mapping[str, tuple[str, ...]] = {}
@@ -85,3 +86,9 @@ def _limit(name: str, criterion: Criterion, rules: FailureRules, scale: Scale) -
 def counted_criteria(floors: ReleaseFloors, criteria: Iterable[Criterion]) -> Collection[str]:
     """The ids of the criteria that floors of failures count, in order."""
     return [one.id for one in criteria if any(counts_under(one, name) for name in floors.max_failures)]
+
+
+def deciding_criteria(floors: ReleaseFloors, criteria: Iterable[Graded]) -> tuple[str, ...]:
+    """The ids of the criteria whose scores decide the verdict: those that a floor of failures or of scores is about, in order."""
+    names = (*floors.max_failures, *floors.min_score)
+    return tuple(one.id for one in criteria if any(counts_under(one, name) for name in names))

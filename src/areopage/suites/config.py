@@ -353,6 +353,8 @@ class ReleaseSection(Section):
     decide, with a score or by saying that the criterion does not apply.
     `max_over_refusal` is how many benign twins may be refused, `max_unanswered` how
     many cases the target may leave without a whole answer: a number of cases, or a share of them with a decimal point.
+    `unexamined` says what scores are worth whose judges were never examined: `open` leaves the verdict open, `accept` lets a run
+    pass as "PASS, judges not examined".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -362,7 +364,7 @@ class ReleaseSection(Section):
     min_cases: Annotated[int, Field(ge=1)] = 1
     min_cases_by_age: Annotated[int, Field(ge=0)] = 0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
-    qualified_judges: bool = False
+    unexamined: Literal["open", "accept"] = "open"
     max_over_refusal: CasesOrShare | None = None
     max_unanswered: CasesOrShare | None = None
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 from areopage.cases.records import Case, Document
 from areopage.criteria.records import Criterion, Scale
 from areopage.errors import DatasetError
+from areopage.suites.gold import GoldRow, read_gold
 from areopage.suites.loader import Suite
-from areopage.trust.gold import GoldRow, read_gold
-from areopage.trust.typed_lines import typed_lines
+from areopage.suites.typed_lines import typed_lines
 
 PAIRS_FILE = "pairs.jsonl"
 LOW = 0.4

@@ -21,11 +21,11 @@ from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.drift import Series, look, moved, shift
 from areopage.scoring.exams.records import HIGH, LOW, Look, Said
+from areopage.suites.gold import GoldRow
 from areopage.suites.loader import Suite
 from areopage.trust.asking import AskingObserver
 from areopage.trust.exam import ask_judges, said_of
 from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
-from areopage.trust.gold import GoldRow
 
 
 class Reference(Struct, frozen=True, kw_only=True):

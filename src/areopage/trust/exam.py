@@ -137,6 +137,7 @@ def _items(exam: Exam, part: ExamPart, judge: Judge, held: Mapping[str, Judgment
                 low=low,
                 high=high,
                 may_not_apply=criterion_id in row.not_applicable,
+                checked=bool(row.checked_by),
                 passes=tuple(given[number] for number in sorted(given)),
                 variants=variants.get((id, criterion_id), {}),
             ),

@@ -10,16 +10,17 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.registry import select_criteria
 from areopage.criteria.scopes import WHOLE, given_replies
 from areopage.digest import digest_of
-from areopage.errors import DatasetError, name_list
+from areopage.errors import ConfigError, DatasetError, name_list
 from areopage.jury.call_sizes import CallSize, size_of, together
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.shown import JudgedCase
 from areopage.models.contacts import Agree
 from areopage.scoring.exams.records import Marks
+from areopage.scoring.release_floors import deciding_criteria
+from areopage.suites.gold import GoldRow, gold_digest, read_gold
 from areopage.suites.loader import Suite
 from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
-from areopage.trust.gold import GoldRow, gold_digest, read_gold
 from areopage.trust.variants import variants_of
 
 
@@ -30,6 +31,7 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
         judges: names of the suite's judges, or references; none: all of the suite.
         languages: of the gold rows; none: all.
         criteria: a selection; None: all that the gold set has.
+        floors: of these, the criteria that decide the suite's release verdict alone.
         passes: how often a judge is asked about a row.
         rows: ids of gold rows, for an exam on a part of the set; none: all. Such an exam gives no standing.
         limit: the number of rows of each language, evenly spaced; such an exam gives no standing, either. 0: all.
@@ -40,6 +42,7 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
     judges: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     criteria: str | None = None
+    floors: bool = False
     passes: int | None = None
     rows: tuple[str, ...] = ()
     limit: int = 0
@@ -48,10 +51,15 @@ class ExamWishes(AskingWishes, frozen=True, kw_only=True):
 
 
 class ExamPart(Struct, frozen=True, kw_only=True):
-    """The rows of one language, and how judges are asked about them."""
+    """The rows of one language, and how judges are asked about them.
+
+    Args:
+        examined: the ids of the criteria that the exam is about; in joint calls others stand beside them.
+    """
 
     asking: Asking
     rows: tuple[GoldRow, ...]
+    examined: frozenset[str]
 
     @property
     def panel(self) -> Panel:
@@ -108,7 +116,7 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
     """
     every = read_gold(suite)
     languages = wishes.languages or tuple(one for one in suite.config.languages if any(row.language == one for row in every))
-    wanted = None if wishes.criteria is None else frozenset(select_criteria(wishes.criteria, suite.registry))
+    wanted = _wanted(suite, wishes)
     of_languages = tuple(row for row in every if row.language in languages)
     asked = tuple(row for row in of_languages if any(wanted is None or key in wanted for key in row.criteria))
     rows = tuple(_chosen(asked, wishes))
@@ -123,6 +131,19 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
         gold=gold_digest(of_languages if len(rows) == len(asked) else rows),
         variants=tuple(suite.config.exam.variants),
     )
+
+
+def _wanted(suite: Suite, wishes: ExamWishes) -> frozenset[str] | None:
+    """The ids of the criteria that judges are examined on; None: all that the gold set has."""
+    selected = None if wishes.criteria is None else frozenset(select_criteria(wishes.criteria, suite.registry))
+    if not wishes.floors:
+        return selected
+    floors = suite.release_floors()
+    entries = [entry for id, entry in suite.registry.entries.items() if selected is None or id in selected]
+    deciding = frozenset(deciding_criteria(floors, entries) if floors is not None else ())
+    if not deciding:
+        raise ConfigError(f"the suite {suite.name} sets no floor on criteria: leave out --floors", path=suite.document.path)
+    return deciding
 
 
 def _chosen(rows: Sequence[GoldRow], wishes: ExamWishes) -> Iterator[GoldRow]:
@@ -143,7 +164,7 @@ def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, 
     passes = wishes.passes or suite.config.exam.passes
     asking = asking_of(suite, wishes.judges, asked, language, wishes, passes=passes, salt=wishes.salt, joint=wishes.joint)
     _refuse_bands(rows, asking.panel.criteria_by_id())
-    return ExamPart(asking=asking, rows=rows)
+    return ExamPart(asking=asking, rows=rows, examined=frozenset(asked if wanted is None else wanted))
 
 
 def _refuse_bands(rows: Sequence[GoldRow], criteria: Mapping[str, Criterion]) -> None:
@@ -183,7 +204,7 @@ def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     plain: list[JudgedCase] = []
     changed: list[JudgedCase] = []
     for row in part.rows:
-        criteria = about[row.id] = tuple(by_id[key] for key in row.criteria if key in by_id)
+        criteria = about[row.id] = tuple(by_id[key] for key in row.criteria if key in by_id and key in part.examined)
         if part.panel.joint and judge.is_model:
             scopes = {one.scope for one in criteria}
             criteria = tuple(one for one in part.panel.criteria if one.scope in scopes)

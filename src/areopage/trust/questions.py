@@ -12,10 +12,10 @@ from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.panel import Panel
 from areopage.jury.plan import plan
 from areopage.jury.shown import JudgedCase
+from areopage.suites.gold import GoldRow
 from areopage.trust.asking import criteria_named
 from areopage.trust.attacks import Attack, Blanks, attack_text, placed, twin_text
 from areopage.trust.audit_cases import Pair, is_bad
-from areopage.trust.gold import GoldRow
 from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 
 NOTHING, EVERYTHING = "", "everything"

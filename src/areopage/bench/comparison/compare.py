@@ -12,7 +12,7 @@ from areopage.bench.comparison.shared import Pair, paired_runs
 from areopage.bench.panels import case_column
 from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.groups import DIMENSIONS, case_group
-from areopage.bench.results.release import doubt_about, run_release
+from areopage.bench.results.release import doubt_about, run_release, scores_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -59,13 +59,14 @@ def compare_runs(
 
 def compared_run(view: RunView) -> ComparedRun:
     """The figures of a run by itself."""
-    release = run_release(view)
+    release, by_scores = run_release(view), scores_release(view)
     failed = release is not None and release.verdict == "FAIL"
     return ComparedRun(
         run=view.run,
         spec=view.spec,
         name=view.spec.answered_by,
         verdict=release.verdict if release else None,
+        verdict_by_scores=by_scores.verdict if by_scores else None,
         doubt="" if failed else doubt_about(view, release),
         coverage=view.coverage.share,
         score=view.scores.tree.score,
@@ -103,6 +104,7 @@ def _compared(
         outcome="no_difference",
         levels=levels,
         verdicts=verdicts,
+        verdict_fell=verdicts is not None and first.verdict_by_scores == "PASS" != other.verdict_by_scores,
         slices=slices,
         drivers=drivers,
         failure_parts=failure_drivers(

@@ -30,6 +30,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
     Args:
         name: the target, or "" where the answers come with the cases.
         verdict: by the floors of its own suite; None where that sets none.
+        verdict_by_scores: the same as if every judge were qualified.
         failures: the cases that fail a criterion of the primary test.
         doubt: why it settles nothing; "" where it does.
         costs: of its target and judges together, by currency; empty without a price.
@@ -39,6 +40,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
     spec: RunSpec
     name: str
     verdict: Verdict | None
+    verdict_by_scores: Verdict | None
     doubt: Doubt
     coverage: float
     score: float | None
@@ -101,6 +103,8 @@ class Compared(Struct, frozen=True, kw_only=True):
     Args:
         levels: the nodes of the tree, the whole run first.
         verdicts: the release verdicts, first and this one; None where they cannot be compared: a run has none, or other floors.
+        verdict_fell: by the scores of the first run alone it passes, and by those of this one it does not; what exams say of the
+            judges, who are the same, is left aside.
         failure_parts: what each criterion adds to the change of the number of failing cases.
         changed: the cases that change, those that newly fail first, then by what they add to the difference.
         unknown: the ids of the cases of which it is not known whether they newly fail: a criterion that had a score has none.
@@ -111,6 +115,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     levels: tuple[LevelDifference, ...]
     verdicts: tuple[Verdict, Verdict] | None
+    verdict_fell: bool
     slices: tuple[SliceDifference, ...]
     drivers: Drivers | None
     failure_parts: tuple[Contribution, ...]
@@ -131,11 +136,6 @@ class Compared(Struct, frozen=True, kw_only=True):
     def not_compared(self) -> tuple[str, ...]:
         """The ids of the cases of which it is not known whether they newly fail; those that are left out among them."""
         return (*self.unknown, *self.shared.left_out.get("cases", ()))
-
-    @property
-    def verdict_fell(self) -> bool:
-        """Whether the release verdict went from PASS to another one."""
-        return self.verdicts is not None and self.verdicts[0] == "PASS" != self.verdicts[1]
 
     @property
     def clusters(self) -> int:

@@ -22,11 +22,12 @@ from areopage.scoring.comparison.paired import PairedDifference, PairedFailures,
 from areopage.scoring.failures import FailureCount, failing_cases, group_failures
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.reduce import CriterionScore
+from areopage.scoring.release import UNEXAMINED, Verdict
 
-Standing = Literal["PASS", "NO_FLOORS", "INCONCLUSIVE", "FAIL"]
+Standing = Verdict | Literal["NO_FLOORS"]
 """The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""
 
-_ORDER: tuple[Standing, ...] = ("PASS", "NO_FLOORS", "INCONCLUSIVE", "FAIL")
+_ORDER: tuple[Standing, ...] = ("PASS", UNEXAMINED, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -205,7 +206,7 @@ def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) ->
     spec, release = view.spec, run_release(view)
     failed = release is not None and release.verdict == "FAIL"
     doubt = "" if failed else doubt_about(view, release)
-    standing: Standing = "FAIL" if failed else "INCONCLUSIVE" if doubt else "PASS" if release else "NO_FLOORS"
+    standing: Standing = "INCONCLUSIVE" if doubt else release.verdict if release else "NO_FLOORS"
     asked = tuple(msgspec.structs.replace(one.case, response=None) for one in cases)
     first = [one.id for one in spec.criteria if one.category in view.failures.categories]
     return Entry(

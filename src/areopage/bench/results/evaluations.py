@@ -6,7 +6,7 @@ from itertools import islice
 import msgspec
 
 from areopage.bench.results.people import results_digest
-from areopage.bench.results.release import run_release
+from areopage.bench.results.release import scores_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.jury.results import evaluation_of, judges_unexamined
@@ -35,8 +35,8 @@ def store_evaluations(view: RunView, ledger: Ledger) -> None:
 
 
 def outcome_of_run(view: RunView) -> StoredOutcome:
-    """What a list of runs says of a run's results."""
-    release, first = run_release(view), view.failures.first
+    """What a list of runs says of a run's results, whatever exams say of its judges: that may change at any time."""
+    release, first = scores_release(view), view.failures.first
     verdict = release.verdict if release else ""
     return StoredOutcome(verdict=verdict, failed=first.failed, scored=first.scored, results=results_digest(view, release))
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
-from areopage.bench.results.release import run_release
+from areopage.bench.results.release import run_release, scores_release
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
@@ -147,7 +147,7 @@ def signed_state(view: RunView) -> SignedState:
     labels = sorted((one.answer_id, one.rater, one.criterion, one.score) for one in view.people.labels)
     return SignedState(
         fingerprint=view.run.fingerprint,
-        results=results_digest(view, release),
+        results=results_digest(view, scores_release(view)),
         labels=digest_of(labels),
         counted=len(labels),
         release=release.verdict if release else "",
@@ -156,7 +156,11 @@ def signed_state(view: RunView) -> SignedState:
 
 
 def results_digest(view: RunView, release: Release | None) -> str:
-    """The digest of a run's scores, failures and release verdict, which a sign-off names."""
+    """The digest of a run's scores, failures and release verdict, which a sign-off names.
+
+    Args:
+        release: what the scores say, whatever exams say of their judges.
+    """
     final, scores = view.scores.tree.score, _signed_scores(view.scores.criteria)
     return digest_of_list(
         [view.complete, None if final is None else round(final, _EXACT), scores, view.failures.by_case, release]

@@ -1,10 +1,15 @@
 """The release verdict of a run, and why a run settles nothing."""
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, cast
 
 from areopage.bench.results.run_view import RunView
-from areopage.ledger.records import NOT_WHOLE
-from areopage.scoring.release import Release, RunState, release_verdict
+from areopage.bench.spec import RunSpec
+from areopage.ledger.qualifications import CriterionStanding, JudgeStanding, Qualifications
+from areopage.ledger.records import NOT_WHOLE, Run
+from areopage.ledger.store import Ledger
+from areopage.scoring.release import Release, RunState, Verdict, release_verdict, verdict_with_judges
+from areopage.scoring.release_judges import JudgeState, ReleaseJudge
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
@@ -25,7 +30,19 @@ def doubt_about(view: RunView, release: Release | None) -> Doubt:
 
 
 def run_release(view: RunView) -> Release | None:
-    """The release verdict by the floors that the suite sets; None where it sets none."""
+    """The release verdict by the floors that the suite sets; None where it sets none.
+
+    It says what exams say of the judges now: a new exam changes the verdict on a run that is over.
+    """
+    return _release(view, tuple(_judges(view.spec, view.standings)))
+
+
+def scores_release(view: RunView) -> Release | None:
+    """The release verdict as if every judge were qualified: what the scores say, whatever exams say of their judges."""
+    return _release(view, tuple(ReleaseJudge(judge=one.judge, unfit=one.unfit) for one in _judges(view.spec, view.standings)))
+
+
+def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
     spec = view.spec
     if spec.release is None:
         return None
@@ -33,10 +50,7 @@ def run_release(view: RunView) -> Release | None:
         coverage=view.coverage.share,
         min_coverage=spec.min_coverage,
         complete=view.complete,
-        unfit=tuple(standing.judge for standing in view.standings if standing.state == "unfit"),
-        not_qualified=tuple(standing.judge for standing in view.standings if standing.state == "not_qualified"),
-        drifted=tuple(standing.judge for standing in view.standings if standing.state == "drifted"),
-        unexamined=tuple(standing.judge for standing in view.standings if standing.state == "never_examined"),
+        judges=judges,
         ages={item.case.id: item.case.maturity for item in view.items},
         over_refusal=view.over_refusal,
         asked=len(view.asked),
@@ -46,3 +60,36 @@ def run_release(view: RunView) -> Release | None:
         unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)
+
+
+def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
+    """The release verdict of a complete run for a list of runs: its stored results with what exams say of its judges now.
+
+    None where its suite sets no floors, or its results are not stored.
+    """
+    if run.finished_at is None or run.outcome is None or not run.outcome.verdict or spec.release is None:
+        return None
+    stored = cast(Verdict, run.outcome.verdict)
+    if stored != "PASS":
+        return stored
+    exams = Qualifications(ledger)
+    judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
+    standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
+    return verdict_with_judges(stored, spec.release, spec.criteria, tuple(_judges(spec, standings)))
+
+
+def _judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:
+    code = {judge.name for judge in spec.judges if judge.kind == "code"}
+    for standing in standings:
+        yield ReleaseJudge(
+            judge=standing.judge,
+            states={one.criterion: _state(one) for one in standing.criteria},
+            unfit=standing.state == "unfit",
+            is_code=standing.judge in code,
+        )
+
+
+def _state(one: CriterionStanding) -> JudgeState:
+    if one.state == "unfit":
+        return "not_qualified"
+    return "provisional" if one.provisional else one.state

@@ -7,10 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
+from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.errors import StorageError
 from areopage.ledger.records import Run, RunUse
 from areopage.ledger.store import Ledger
+from areopage.scoring.release import Verdict
 
 
 class RunSummary(Struct, frozen=True, kw_only=True):
@@ -20,6 +22,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
         spec: None if another version of areopage wrote the run.
         coverage: None without stored scores.
         judgments: how many the scores use, whichever run asked for them.
+        verdict: the release verdict; None without stored scores, or where the suite sets no floors.
     """
 
     run: Run
@@ -27,6 +30,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     cases: int
     coverage: RunCoverage | None
     judgments: int
+    verdict: Verdict | None
 
 
 class _SelectedCriteria(Struct, frozen=True):
@@ -58,4 +62,5 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             elif spec.adaptive is not None:
                 added = max(0, use.scored + use.not_applicable - coverage.planned)
                 coverage = msgspec.structs.replace(coverage, planned=coverage.planned + added)
-        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments)
+        verdict = listed_verdict(run, spec, ledger) if spec is not None else None
+        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments, verdict=verdict)

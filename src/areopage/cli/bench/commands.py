@@ -219,12 +219,13 @@ def show(
     from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
 
-    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places, read_only=True) as opened:
         found = opened.run(run)
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)
         print_batches(opened, found.id)
-        print_view(view, Path(found.folder))
+        print_view(view, Path(found.folder), place=places.options(opened))
 
 
 def batches(
@@ -271,10 +272,11 @@ def rescore(
     from areopage.cli.scores import rescore_run, variant_of, write_readings
 
     keep_large_blocks()
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
         found = opened.run(run)
-        change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration, texts=texts)
+        change, place = variant_of(weights, profile, without_judge, reparse=reparse, write=write), places.options(opened)
+        readings = rescore_run(found, opened, change, run_folder(found, out, run), calibration, texts=texts, place=place)
         if write:
             write_readings(opened, readings)
 

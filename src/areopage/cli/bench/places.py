@@ -45,10 +45,14 @@ class Places(Struct, frozen=True, kw_only=True):
         """The command that compares runs, without a database's password."""
         return shlex.join(self._command("league", run_ids, ledger))
 
-    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
+    def options(self, ledger: Ledger) -> tuple[str, ...]:
+        """The options that name these places, without a database's password."""
         named = ["--config", str(self.config)] if self.config else []
         named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
-        return ["areopage", "bench", name, *run_ids, "--out", str(self.out), *named]
+        return ("--out", str(self.out), *named)
+
+    def _command(self, name: str, run_ids: Sequence[str], ledger: Ledger) -> list[str]:
+        return ["areopage", "bench", name, *run_ids, *self.options(ledger)]
 
 
 @contextmanager

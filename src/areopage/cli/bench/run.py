@@ -202,7 +202,7 @@ def follow_run(run: Run, ledger: Ledger, places: Places, named: str = "", *, ask
     with RunLog(folder / "run.log", view.spec.log_level) as log:
         log.write("INFO", f"run {run.id}: carried out by workers")
         write_files(view, folder, log)
-    return _shown(view, folder, f"{hint} --fleet")
+    return _shown(view, folder, f"{hint} --fleet", places.options(ledger))
 
 
 def _go_on(
@@ -249,7 +249,7 @@ def _go_on(
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-    return _shown(view, folder, hint)
+    return _shown(view, folder, hint, places.options(ledger))
 
 
 def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
@@ -275,11 +275,11 @@ def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
 
 
-def _shown(view: "RunView", folder: Path, hint: str) -> int:
+def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> int:
     """Print the results; return the exit code."""
     from areopage.cli.bench.run_tables import print_view
 
-    print_view(view, folder)
+    print_view(view, folder, place=place)
     return _exit_code(view, hint)
 
 

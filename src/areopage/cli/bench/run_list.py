@@ -21,13 +21,13 @@ def print_runs(ledger: Ledger) -> None:
         typer.echo(f"no runs in {ledger.place}")
         return
     table = plain_table("run", "begun (UTC)", "suite", "target", "mode", "language", "dataset")
-    for heading in ("state", "cases", "coverage", "judgments"):
+    for heading in ("state", "verdict", "cases", "coverage", "judgments"):
         table.add_column(heading, no_wrap=True)
     for one in summaries:
         facts = run_facts(one.run, one.spec)
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
-        table.add_row(*map(Text, (*named, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
+        table.add_row(*map(Text, (*named, one.verdict or MISSING, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
     console = text_console()
     console.width = max(console.width, UNSEEN_WIDTH)  # a narrow terminal breaks lines: ids stay whole, to be copied
     print_table(console, table)

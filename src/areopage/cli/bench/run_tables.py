@@ -1,6 +1,7 @@
 """The results of a run on the console: scores, failures, judges."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +19,9 @@ from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.errors import counted, name_list
 from areopage.ledger.qualifications import exam_command
-from areopage.ledger.records import StandingState
+from areopage.ledger.records import StandingWord
 from areopage.report.bench.case_index import CaseIndex
+from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failures import failing_elsewhere
 from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.grid import age_name
@@ -40,16 +42,24 @@ from areopage.scoring.tree import final_shares, paths
 
 TERMINAL_WIDTH = 80
 SHOWN_REASONS = 5
-STATES: tuple[StandingState, ...] = ("unfit", "drifted", "not_qualified", "qualified", "never_examined")
+STATES: dict[StandingWord, str] = {
+    "unfit": "unfit",
+    "drifted": "drifted",
+    "not_qualified": "not qualified",
+    "qualified": "qualified",
+    "provisional": "provisionally qualified",
+    "never_examined": "never examined",
+}
 SHOWN_CASES = 5  # of each failing criterion
 REASON_LENGTH = 200
 _NUMBER = re.compile(r"[\d.,]+")
 
 
-def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
+def print_view(view: RunView, folder: Path, *, whole: bool = True, place: tuple[str, ...] | None = None) -> None:
     """The scores of a run, how its judges did, and the report in `folder`, if it is there.
 
     Args:
+        place: the options that name the ledger in commands that are printed; None: the folder of the run's folder.
         whole: also say what the jury is worth and what is read in the answers' texts, which takes long for a large run.
     """
     console = text_console()
@@ -70,7 +80,7 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True) -> None:
     final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     unscored = [(told, "bold red") for told in unscored_first(view)]
-    for told, style in (*_signed(people), *_release(view), *unscored, *_no_release(view)):
+    for told, style in (*_signed(people), *_release(view, place), *unscored, *_no_release(view)):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.by_case else "bold"))
     console.print(Text(headline, style="bold"))
@@ -118,7 +128,7 @@ def _next_steps(view: RunView, *, whole: bool) -> Iterator[str]:
         for one in view.standings
         if one.state == "never_examined" and models[one.judge].provider != "replay"
     ]
-    if command := exam_command(view.spec.suite, unexamined, joint=view.spec.joint):
+    if view.spec.release is None and (command := exam_command(view.spec.suite, unexamined, joint=view.spec.joint)):
         yield f"examine the judges: {command}"
     if whole and view.worth.judges > 1 and not view.worth.labelled.enough:
         yield f"let people label answers: areopage bench review {view.run.id}"
@@ -164,15 +174,17 @@ def _worth(view: RunView) -> Iterator[str]:
         yield f"  worth of the jury: {worth_line(view.worth, report_locale('en'))}"
 
 
-def _release(view: RunView) -> Iterator[tuple[str, str]]:
-    """The release verdict with the floors that are not met or open, and the style of each line."""
+def _release(view: RunView, place: tuple[str, ...] | None) -> Iterator[tuple[str, str]]:
+    """The release verdict with the floors that are not met or open, what is to be done, and the style of each line."""
     release, locale = run_release(view), report_locale("en")
     if release is None:
         return
-    style = {"PASS": "bold green", "FAIL": "bold red", "INCONCLUSIVE": "bold yellow"}[release.verdict]
+    style = {"PASS": "bold green", "FAIL": "bold red"}.get(release.verdict, "bold yellow")
     yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
+    for step in exam_steps(view, release, locale, place or ("--out", str(Path(view.run.folder).parent))):
+        yield f"  {step.text} {shlex.join(step.command)}".rstrip(), style
 
 
 def _no_release(view: RunView) -> Iterator[tuple[str, str]]:
@@ -208,8 +220,8 @@ def _lost(view: RunView) -> Iterator[str]:
 
 
 def _qualifications(view: RunView) -> str:
-    counts = Counter(standing.state for standing in view.standings)
-    return ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in STATES if counts[state])
+    counts = Counter(standing.word for standing in view.standings)
+    return ", ".join(f"{counts[word]} {STATES[word]}" for word in STATES if counts[word])
 
 
 def _agreement(view: RunView) -> str:

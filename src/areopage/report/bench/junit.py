@@ -5,6 +5,7 @@ failure or an error exactly where `areopage bench run` ends with 1 or 3. Cases t
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
@@ -13,6 +14,7 @@ from areopage.bench.results.release import doubt_about, run_release
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import Criterion
 from areopage.locales import Locale, one_line
+from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failing import FailingScore, failing_scores
 from areopage.report.bench.release import floor_lines, release_text
 from areopage.report.elements import report_locale
@@ -75,6 +77,9 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
     yield "suite_version", view.spec.suite_version
     yield "cases", f"{len(view.cases)}"
     yield "coverage", f"{view.coverage.share:.4f}"
+    if (release := run_release(view)) is not None:
+        yield "release", release.verdict
+    yield "judges", view.qualification
     if tree.score is not None:
         yield "score", f"{tree.score:.4f}"
     if interval is not None:
@@ -85,16 +90,22 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
 def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
     own.set("time", "0")
     doubt = doubt_about(view, release)
-    if release is None:
-        SubElement(own, "system-out").text = xml_text(f"{locale.say('release_none')}. {locale.say('release_none_text')}")
-    elif release.verdict == "PASS":
-        SubElement(own, "system-out").text = xml_text(f"PASS. {release_text(view, release, locale)}")
     if release is not None and release.verdict == "FAIL":
         _result(own, "failure", release_text(view, release, locale), list(floor_lines(view, release, locale)))
     elif release is not None and doubt == "release":
-        _result(own, "error", release_text(view, release, locale), list(floor_lines(view, release, locale)))
+        _result(own, "error", release_text(view, release, locale), _verdict_lines(view, release, locale))
     elif doubt:
         _result(own, "error", locale.say(f"doubt_{doubt}"), [])
+    told = [f"{locale.say('release_none')}. {locale.say('release_none_text')}"]
+    if release is not None:
+        told = [f"{release.verdict}. {release_text(view, release, locale)}", *_verdict_lines(view, release, locale)]
+    SubElement(own, "system-out").text = xml_text("\n".join(told))
+
+
+def _verdict_lines(view: RunView, release: Release, locale: Locale) -> list[str]:
+    """The floors that are not met, open or accepted, and what to do about missing exams."""
+    steps = exam_steps(view, release, locale)
+    return [*floor_lines(view, release, locale), *(f"{one.text} {shlex.join(one.command)}".rstrip() for one in steps)]
 
 
 def _criterion_case(
@@ -121,7 +132,8 @@ def _criterion_case(
 
 def _state(criterion: Criterion, release: Release | None) -> str:
     """The worst state of the floors that name a criterion as their reason; "" where none does."""
-    found = {floor.state for floor in release.floors if criterion.id in floor.criteria} if release else set()
+    floors = release.floors if release else ()
+    found = {floor.state for floor in floors if criterion.id in floor.criteria and floor.kind != "qualified_judges"}
     return next((state for state in ("not_met", "open") if state in found), "")
 
 

@@ -248,7 +248,7 @@ def _judges(view: RunView, locale: Locale) -> Section:
 
     def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
         standing = known[health.judge]
-        word = locale.say(f"judge_{standing.state}")
+        word = locale.say(f"judge_{standing.word}")
         fitness = Badge(text=word, alarm=True) if standing.state in ALARMING else word
         examined = exam_text(locale, standing)
         return (

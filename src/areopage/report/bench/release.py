@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import SEVERITIES
-from areopage.ledger.qualifications import NEVER_EXAMINED, QUALIFIED
 from areopage.locales import Locale, sentence_case
 from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import CaseIndex
-from areopage.report.judges.qualification import qualification_text
+from areopage.report.bench.exams import exam_steps
+from areopage.report.commands import command_span
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Floor, Release
@@ -23,8 +23,9 @@ def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
         index = CaseIndex(view=view)
         links = [Span(id, "link", index.address(id)) for id in release.tolerated]
         blocks.append(Paragraph(text=line(_tolerated(view, release, locale), *links)))
-    lines = tuple(floor_lines(view, release, locale))
-    return Notice(title=title, blocks=(*blocks, Listing(items=lines)), alarm=release.verdict == "FAIL")
+    blocks.append(Listing(items=tuple(floor_lines(view, release, locale))))
+    blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale)]
+    return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
 
 
 def no_release_notice(locale: Locale) -> Notice:
@@ -40,16 +41,11 @@ def release_text(view: RunView, release: Release, locale: Locale, *, cases: bool
         cases: how many cases fail and break no floor is said, too.
     """
     unfit = any(health.unfit for health in view.health)
-    told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
+    provisional = "_provisional" if release.verdict == "PASS" and release.provisional else ""
+    told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}{provisional}")
     if cases and release.tolerated:
-        told = f"{told} {_tolerated(view, release, locale)} {locale.names(release.tolerated)}."
-    elif release.verdict == "PASS" and not release.tolerated:
-        told = f"{told} {locale.say('release_no_failure')}"
-    if release.verdict != "PASS" or view.qualification == QUALIFIED:
-        return told
-    if view.qualification == NEVER_EXAMINED:
-        return f"{told} {locale.say('release_unexamined')}"
-    return f"{told} {locale.say('release_judges', known=qualification_text(locale, view.qualification))}"
+        return f"{told} {_tolerated(view, release, locale)} {locale.names(release.tolerated)}."
+    return f"{told} {locale.say('release_no_failure')}" if release.is_pass and not release.tolerated else told
 
 
 def _tolerated(view: RunView, release: Release, locale: Locale) -> str:
@@ -60,7 +56,7 @@ def floor_lines(view: RunView, release: Release, locale: Locale) -> Iterator[str
     """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
     for floor in release.floors:
         if floor.state != "met":
-            yield " – ".join([_told(view, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
+            yield " – ".join([_told(view, release, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
 
 
 def release_section(view: RunView, release: Release, locale: Locale) -> Section:
@@ -69,7 +65,7 @@ def release_section(view: RunView, release: Release, locale: Locale) -> Section:
     def row(floor: Floor) -> Row:
         state = Badge(text=locale.say(f"floor_{floor.state}"), alarm=floor.state == "not_met")
         cells = (
-            _told(view, floor, locale),
+            _told(view, release, floor, locale),
             Cell(text="", under=(state,)),
             " – ".join([*_criteria(view, floor, locale), *_cases(floor, locale)]),
         )
@@ -81,7 +77,7 @@ def release_section(view: RunView, release: Release, locale: Locale) -> Section:
     return Section(id="release", title=locale.say("release"), blocks=(lead, table))
 
 
-def _told(view: RunView, floor: Floor, locale: Locale) -> str:
+def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
     """What a floor demands and what was found."""
     if floor.kind == "max_failures":
         return _failures(view, floor, locale)
@@ -105,6 +101,9 @@ def _told(view: RunView, floor: Floor, locale: Locale) -> str:
         found, limit = (locale.whole(round(count or 0)) for count in (floor.found, floor.limit))
         names = ", ".join(audience(locale, age) for age in floor.ages)
         return locale.say(f"floor_{floor.kind}_{floor.state}", found=found, limit=limit, ages=names)
+    if floor.kind == "qualified_judges":
+        met = "floor_provisional_judges" if release.provisional else "floor_qualified_judges"
+        return locale.say(met if floor.state == "met" else f"floor_judges_{floor.name}")
     return locale.say(f"floor_{floor.kind}_{floor.state}")
 
 

@@ -74,6 +74,7 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
         **({"translations": translations} if (translations := _translations(view)) else {}),
         "properties": {
             "verdict": _verdict(view, locale),
+            "judges": view.qualification,
             "run": view.run.id,
             "cases": len(view.cases),
             "coverage": view.coverage.share,

@@ -54,7 +54,7 @@ def judge_text(locale: Locale, standing: Standing | None) -> str:
         return locale.say("judge_never_examined")
     if standing.state == "unfit":
         return locale.say("judge_unfit_named", who=judge_reason(locale, standing.reason))
-    return locale.say(f"judge_{standing.state}")
+    return locale.say(f"judge_{standing.word}")
 
 
 def exam_text(locale: Locale, standing: Standing) -> str:

@@ -81,6 +81,7 @@ def examine(criterion: str, items: Sequence[ExamItem], scale: Scale, marks: Mark
         shifts=_shifts(items, scale),
         applicability=_share([_mean_said(item) == NOT_APPLICABLE for item in items if item.low is None]),
         marks=tuple(results),
+        checked_rows=sum(row.item.checked for row in banded),
         **found,
     )
 

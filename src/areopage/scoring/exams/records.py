@@ -43,6 +43,7 @@ class ExamItem(Struct, frozen=True, kw_only=True):
     Args:
         low, high: the band, on the criterion's scale; None where the criterion does not apply to the row.
         may_not_apply: "does not apply" is right, too.
+        checked: a person has checked the row.
         passes: what each pass said of the row.
         variants: what the first pass said of the changed row, by the name of the change.
     """
@@ -52,6 +53,7 @@ class ExamItem(Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     may_not_apply: bool = False
+    checked: bool = False
     passes: tuple[Said, ...]
     variants: dict[str, Said] = {}
 
@@ -88,7 +90,8 @@ class CriterionExam(Struct, frozen=True, kw_only=True):
 
     Args:
         state: qualified where all marks are met.
-        rows: with a band; `low_rows` and `high_rows` are those with a low and with a high one.
+        rows: with a band; `low_rows` and `high_rows` are those with a low and with a high one, `checked_rows` those that a person
+            has checked.
         passes: how often each row was judged.
         separation: the chance that a high row is scored above a low one (AUC).
         kappa: quadratic κ of low, middle and high, of the rows whose band lies in one of them.
@@ -118,6 +121,12 @@ class CriterionExam(Struct, frozen=True, kw_only=True):
     shifts: dict[str, Figure]
     applicability: Figure
     marks: tuple[Mark, ...]
+    checked_rows: int = 0
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether some band is one that no person has checked."""
+        return self.checked_rows < self.rows
 
     @property
     def missed(self) -> tuple[Mark, ...]:

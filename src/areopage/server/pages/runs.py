@@ -1,6 +1,8 @@
 """Pages of benchmark runs: what people say of a run against its jury, and its sign-offs."""
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.bench.results.people import LONGEST_NAME, LONGEST_NOTE, sign_run
-from areopage.bench.results.release import run_release
+from areopage.bench.results.release import listed_verdict, run_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
@@ -19,12 +21,13 @@ from areopage.ledger.records import Run, SignOff
 from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
+from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.files import REPORT
 from areopage.report.bench.release import floor_lines, release_text
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.results.people import HumanCriterion, people_result
 from areopage.report.results.run_results import criterion_label
-from areopage.scoring.release import Release
+from areopage.scoring.release import Release, Verdict
 from areopage.server.access import Actor, Form, Reader, Writer
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.rendering import language, rater_of, render, run_url, trust_url
@@ -48,6 +51,7 @@ class Listed(Struct, frozen=True, kw_only=True):
 
     run: Run
     target: str
+    verdict: Verdict | None
     signed: tuple[tuple[SignOff, str], ...]
 
 
@@ -64,16 +68,18 @@ def list_runs(request: Request, reader: Reader) -> Response:
     reader.check_unscoped()
     ledger, locale = context_of(request).ledger, language(request)
     found, signed = ledger.runs(), _signed(ledger)
-    runs = [
-        Listed(
-            run=run,
-            target=_target_of(run),
-            signed=tuple((one, _signed_text(run, one, locale)) for one in signed.get(run.id, {}).values()),
-        )
-        for run in found[:LISTED]
-    ]
+    runs = [_listed(run, signed.get(run.id, {}), ledger, locale) for run in found[:LISTED]]
     going = {one.run_id for one in Fleet(ledger).open_runs()}
     return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED, open=going)
+
+
+def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Locale) -> Listed:
+    spec = None
+    with suppress(StorageError):  # another version of areopage wrote it
+        spec = spec_of(run)
+    verdict = listed_verdict(run, spec, ledger) if spec is not None else None
+    texts = tuple((one, _signed_text(run, one, verdict, locale)) for one in signed.values())
+    return Listed(run=run, target=spec.answered_by if spec is not None else "?", verdict=verdict, signed=texts)
 
 
 def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:
@@ -84,10 +90,11 @@ def _signed(ledger: Ledger) -> dict[str, dict[str, SignOff]]:
     return found
 
 
-def _signed_text(run: Run, one: SignOff, locale: Locale) -> str:
+def _signed_text(run: Run, one: SignOff, verdict: str | None, locale: Locale) -> str:
     """A sign-off in a few words; whether the labels have changed since tells only the run's own page."""
     told = locale.say(f"run_signed_{one.verdict}", name=one.name)
-    changed = run.outcome is not None and run.outcome.results != one.signed.results
+    state = one.signed
+    changed = run.outcome is not None and (run.outcome.results, verdict or "") != (state.results, state.release)
     return locale.say("run_signed_earlier", told=told) if changed else told
 
 
@@ -216,6 +223,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         queue=f"/review?suite={quote(view.spec.suite, safe='', errors='replace')}",
         release=release,
         release_lines=list(_release_lines(view, release, locale)),
+        exam_steps=[(one.text, shlex.join(one.command)) for one in exam_steps(view, release, locale)] if release else [],
         human=list(human_texts(people, locale)),
         compared=compared,
         biased=bool(figures and people and people.sample is None),

@@ -7,8 +7,8 @@ from areopage.cases.records import Case, Document, Turn
 from areopage.digest import digest_of
 from areopage.errors import DatasetError, name_list
 from areopage.suites.loader import Suite
+from areopage.suites.typed_lines import typed_lines
 from areopage.text.withholding import marked_as
-from areopage.trust.typed_lines import typed_lines
 
 GOLD_FILE = "gold.jsonl"
 
@@ -21,6 +21,7 @@ class GoldRow(Struct, frozen=True, kw_only=True):
     Args:
         bands: the range of each criterion, on the criterion's scale, by the criterion's id or path.
         not_applicable: the criteria that do not apply; one that also has a band may apply or not.
+        checked_by: the names of the people who have read the row and agree with its ranges; none: no person has.
     """
 
     id: str
@@ -31,6 +32,7 @@ class GoldRow(Struct, frozen=True, kw_only=True):
     not_applicable: tuple[str, ...] = ()
     maturity: str = ""
     documents: tuple[Document, ...] = ()
+    checked_by: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -79,9 +81,20 @@ def _fault(row: GoldRow, suite: Suite, others: dict[str, GoldRow]) -> str:
         return f"language: the suite has no texts in {row.language!r}"
     if not row.criteria:
         return "it has neither bands nor not_applicable"
+    if not all(name.strip() for name in row.checked_by):
+        return "checked_by: give the names of the people who checked the row"
     if marked_as(row.response):
         return "its response is withheld, and judges are not shown such responses"
     return next((f"the band of {key} ends before it begins" for key, (low, high) in row.bands.items() if low > high), "")
+
+
+def gold_criteria(suite: Suite) -> tuple[str, ...]:
+    """The ids of the criteria that a suite's gold set can examine judges on; none where it has no gold set that can be read."""
+    try:
+        rows = read_gold(suite)
+    except DatasetError:
+        return ()
+    return tuple(sorted({id for row in rows for id in row.bands}))
 
 
 def gold_digest(rows: tuple[GoldRow, ...]) -> str:

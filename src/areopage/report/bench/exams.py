@@ -1,0 +1,81 @@
+"""What a release verdict lacks of exams of its judges: the command that examines them, or why no exam can be held."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from areopage.bench.results.run_view import RunView
+from areopage.errors import AreopageError
+from areopage.ledger.qualifications import exam_words
+from areopage.locales import Locale
+from areopage.report.commands import out_option
+from areopage.report.results.run_results import criterion_label
+from areopage.scoring.release import Floor, Release
+from areopage.suites.gold import gold_criteria
+from areopage.suites.loader import BUNDLED, load_suite
+
+
+class ExamStep(Struct, frozen=True, kw_only=True):
+    """What brings a missing exam about, in words; `command` is empty where a command alone does not."""
+
+    text: str
+    command: tuple[str, ...] = ()
+
+
+def exam_steps(view: RunView, release: Release, locale: Locale, place: tuple[str, ...] | None = None) -> Iterator[ExamStep]:
+    """What to do about the judges whose scores prove nothing for the release; nothing where all of them count.
+
+    Args:
+        place: the options that name the ledger, for a console; None: for a report, which names no folder of a machine.
+    """
+    lacking = [floor for floor in release.floors if floor.kind == "qualified_judges" and floor.state != "met"]
+    if not lacking:
+        return
+    gold = _gold(view)
+    if gold is not None and not gold:
+        yield ExamStep(text=locale.say("exam_no_gold", suite=view.spec.suite))
+        return
+    wanted = dict.fromkeys(id for floor in lacking if floor.name == "never_examined" for id in floor.criteria)
+    without = [id for id in wanted if gold is not None and id not in gold]
+    if without:
+        named = view.spec.criteria_by_id()
+        yield ExamStep(text=locale.say("exam_gold_lacks", criteria=locale.names([criterion_label(named[id]) for id in without])))
+    yield from _commands(view, lacking, without, locale, place)
+
+
+def _commands(
+    view: RunView, lacking: Sequence[Floor], without: Collection[str], locale: Locale, place: tuple[str, ...] | None
+) -> Iterator[ExamStep]:
+    """Args:
+    without: the criteria on which the gold set can examine no judge.
+    """
+    settled = {name for floor in lacking if set(floor.criteria) <= set(without) for name in floor.judges}
+    names = dict.fromkeys(name for floor in lacking if not set(floor.criteria) <= set(without) for name in floor.judges)
+    judges = [judge for judge in view.spec.judges if judge.name in names]
+    if recorded := [judge.name for judge in judges if judge.reference.provider == "replay"]:
+        yield ExamStep(text=locale.say("exam_recorded", judges=locale.names(recorded)))
+    asked = [(judge.name, str(judge.reference)) for judge in judges if judge.name not in recorded]
+    if asked and not settled.issuperset(name for name, _ in asked):
+        only_failed = all(floor.name == "not_qualified" for floor in lacking)
+        suite = view.spec.suite if place is None else suite_place(view)
+        words = exam_words(suite, asked, joint=view.spec.joint, floors=True)
+        told = locale.say("exam_failed" if only_failed else "exam_command")
+        yield ExamStep(text=told, command=(*words, *(out_option(view) if place is None else place)))
+
+
+def suite_place(view: RunView) -> str:
+    """The run's suite as a command names it: a bundled one by its name, another by its folder as seen from here."""
+    folder = Path(view.spec.settings.base_dir)
+    if folder.parent == BUNDLED.resolve() or not folder.is_dir():
+        return view.spec.suite
+    here = Path.cwd()
+    return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
+
+
+def _gold(view: RunView) -> tuple[str, ...] | None:
+    """The criteria that the suite's gold set can examine judges on; None where the suite is not to be found."""
+    try:
+        return gold_criteria(load_suite(str(view.spec.settings.base_dir)))
+    except AreopageError:
+        return None
