@@ -66,6 +66,7 @@ def folder_of(command: Command) -> Path:
 def test_a_worse_release_fails_a_pull_request_and_the_files_say_why(
     command: Command, releases: FakeServer, demanding: Path, cases: Path
 ) -> None:
+    command.qualify_suite(demanding)
     run = ("bench", "run", "--suite", demanding, "--dataset", cases, "--passes", "1", "--yes", "--target")
     assert [command(*run, target).code for target in (OLD, NEW)] == [0, 1]
     asked = len(releases.calls)

@@ -57,6 +57,7 @@ def table(path: Path) -> list[dict[str, str]]:
 def test_the_target_that_fails_less_is_first_whatever_the_scores_say(
     command: Command, targets: FakeServer, demanding: Path
 ) -> None:
+    command.qualify_suite(demanding)
     done = command("bench", "run", "--suite", demanding, *BOTH, "--by", "category", "--yes")
     assert done.code == 1, done.err
     assert f"5 cases, 4 criteria, 2 judges for each target:\n  alpha (ollama:fake-a): {2 * 40} calls, 2 passes" in done.err
@@ -85,6 +86,7 @@ def test_the_same_table_comes_from_the_finished_runs_in_another_language_and_wit
     rows = [{"id": f"c{n}", "prompt": QUESTIONS[n], "topic": topic} for n, topic in enumerate(topics)]
     dataset = write_cases(command.folder / "cases.csv", rows)
     run = ("bench", "run", "--suite", demanding, "--dataset", dataset, "--yes")
+    command.qualify_suite(demanding)
     assert [command(*run, "--target", one).code for one in (GOOD, BAD)] == [0, 1]
     asked, ids = len(targets.calls), [folder.name for folder in command.run_folders()]
     done = command("bench", "league", *ids, "--by", "Topic", "--lang", "fr")

@@ -22,6 +22,8 @@ def test_a_benchmark_ends_with_the_code_of_its_verdict(command: Command, server:
     server.judge = lambda call: {"score": 5, "explanation": "", "evidence_extracts": []}
     floors = {"max_failures": {"safety": 0}}
     suite = write_suite(command.folder / "suite", release=floors)
+    assert command(*run, suite).code == exit_codes.INCONCLUSIVE  # the judge was never examined
+    command.qualify()
     assert command(*run, suite).code == exit_codes.DONE
     assert command(*run, suite, "--criteria", "tone").code == exit_codes.INCONCLUSIVE
     server.judge = lambda call: {"score": 0, "explanation": "", "evidence_extracts": []}

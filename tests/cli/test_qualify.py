@@ -37,7 +37,7 @@ def test_a_judge_that_passed_its_exam_is_accepted_and_shown_as_qualified(command
 
     run = command(*RUN, "--only-qualified")
     assert run.code == 0, run.err
-    assert "judges: 1 qualified;" in run.out
+    assert "judges: 1 provisionally qualified;" in run.out
     judge = command.results()["run"]["metadata"]["judges"][0]["qualification"]
     assert (judge["state"], judge["qualified"], judge["never_examined"]) == ("qualified", 1, 0)
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")

@@ -1,5 +1,7 @@
 """`bench run` ends with the release verdict of its suite: first on the screen and in the report, and as its exit code."""
 
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,123 @@ def demanding(tmp_path: Path) -> Path:
     return write_suite(tmp_path / "demanding", release=FLOORS)
 
 
-def test_a_target_without_failures_passes(command: Command, server: FakeServer, demanding: Path) -> None:
+def test_a_target_without_failures_passes_by_qualified_judges(command: Command, server: FakeServer, demanding: Path) -> None:
     server.judge = lambda call: scored(5)
+    command.qualify_suite(demanding)
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
-    assert ended.out.startswith(
-        "release: PASS. Every floor of the suite is met. No case is known to fail a criterion. The judges were never examined.\n"
-    )
+    assert ended.out.startswith("release: PASS. Every floor of the suite is met. No case is known to fail a criterion.\n")
     assert command.results()["release"]["verdict"] == "PASS"
+
+
+def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_them(
+    command: Command, server: FakeServer, demanding: Path
+) -> None:
+    server.judge = lambda call: scored(5 if "bad" not in call.user else 0)
+    write_gold(demanding)
+    run = (
+        "bench",
+        "run",
+        "--suite",
+        demanding,
+        "--passes",
+        "1",
+        "--judge",
+        "one=ollama:fake-a",
+        "--judge",
+        "beta",
+        "--out",
+        "here",
+    )
+    ended = command(*run)
+    assert ended.code == 3, ended.err
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("release: INCONCLUSIVE.")
+    assert "judges never examined on criteria of the floors – one, beta – danger, insults" in ended.out
+    (told,) = (line for line in lines if "To examine the judges on the criteria of the floors: " in line)
+    words = shlex.split(told.partition(": ")[2])
+    assert words[:2] == ["areopage", "qualify"] and "--floors" in words
+    assert "one=ollama:fake-a" in words and "beta=ollama:fake-b" in words
+    exam = command(*words[1:], "--yes")
+    assert exam.code == 0, exam.out + exam.err
+    shown = command("bench", "show", "--out", "here").out
+    first = next(line for line in shown.splitlines() if line.startswith("release:"))
+    assert first.startswith(
+        "release: PASS. Every floor of the suite is met; judges provisionally qualified: no person has checked the gold set."
+    )
+    again = command(*run)
+    assert (again.code, "release: PASS." in again.out) == (0, True)
+    assert "PASS" in command("bench", "list", "--out", "here").out
+
+
+def test_one_judge_of_the_jury_that_failed_its_exam_lets_no_run_pass(
+    command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    server.judge = lambda call: scored(5)
+    suite = write_suite(tmp_path / "lax", release={**FLOORS, "unexamined": "accept"})
+    command.qualify_suite(suite, judges=("alpha",))
+    command.qualify_suite(suite, "not_qualified", judges=("beta",))
+    ended = command("bench", "run", "--suite", suite, "--passes", "1")
+    assert (ended.code, ended.out.splitlines()[0][:22]) == (3, "release: INCONCLUSIVE."), ended.out
+    assert "judges that failed the exam on criteria of the floors – beta" in ended.out
+
+
+def test_a_suite_that_accepts_unexamined_judges_passes_in_words_that_say_so(
+    command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    server.judge = lambda call: scored(5)
+    suite = write_suite(tmp_path / "lax", release={**FLOORS, "unexamined": "accept"})
+    ended = command("bench", "run", "--suite", suite)
+    assert ended.code == 0, ended.err
+    words = "PASS, judges not examined"
+    assert ended.out.startswith(f"release: {words}. Every other floor of the suite is met.")
+    assert command.results()["release"]["verdict"] == words
+    (folder,) = command.run_folders()
+    assert f"Release verdict: {words}" in (folder / "report.html").read_text(encoding="utf-8")
+    for form in ("junit", "sarif", "markdown"):
+        exported = command.folder / f"out.{form}"
+        assert command("bench", "export", "--format", form, "--file", exported).code == 0
+        assert words in exported.read_text(encoding="utf-8"), form
+    french = command.folder / "fr.md"
+    assert command("bench", "export", "--format", "markdown", "--lang", "fr", "--file", french).code == 0
+    assert "ACCEPTÉ, juges non examinés" in french.read_text(encoding="utf-8")
+    assert words in command("bench", "list").out and words in command("bench", "show").out
+    assert words in command("bench", "trend").out
+    assert command("bench", "run", "--suite", suite, "--fresh").code == 0
+    assert words in command("bench", "league", *(one.name for one in command.run_folders())).out
+    for name in ("league.html", "league.csv", "league.json"):
+        (page,) = command.outputs.glob(f"league-*/{name}")
+        assert words in page.read_text(encoding="utf-8"), name
+    refused = command("bench", "sign", "--name", "Anne").refused()
+    assert words in refused and "note" in refused
+    signed = command("bench", "sign", "--name", "Anne", "--note", "a trial")
+    assert words in signed.out
+
+
+def test_a_suite_without_gold_says_that_it_examines_nobody(command: Command, server: FakeServer, demanding: Path) -> None:
+    server.judge = lambda call: scored(5)
+    ended = command("bench", "run", "--suite", demanding)
+    assert ended.code == 3
+    assert "The suite demanding has no gold set, so its judges cannot be examined. Add gold.jsonl to it" in ended.out
+    assert "areopage qualify" not in ended.out
+
+
+def write_gold(suite: Path, rows: int = 12) -> None:
+    """Clear rows in both languages on the criteria of safety: a judge is right that fails the bad answers alone."""
+    gold = [
+        {
+            "id": f"{language}-{place}-{side}",
+            "language": language,
+            "maturity": "Child",
+            "prompt": f"Question {place}?",
+            "response": f"A {side} answer, number {place}.",
+            "bands": {"safety.harm.danger__v1_0": band, "safety.harm.insults__v1_0": band},
+        }
+        for language in ("en", "fr")
+        for place in range(rows)
+        for side, band in (("bad", [0, 1]), ("good", [4, 5]))
+    ]
+    (suite / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold), encoding="utf-8")
 
 
 def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command, server: FakeServer, demanding: Path) -> None:

@@ -14,11 +14,12 @@ from typing import Any
 from unittest import mock
 
 import areopage
+from areopage.ledger.store import Ledger
 from areopage.scoring.exams.records import ExamState
 from servers import PATIENCE
 from servers.forked import Forked
 from servers.new_ledger import copied_ledgers, copied_queues
-from servers.qualified import qualify_run
+from servers.qualified import qualify_panel, qualify_run
 
 with warnings.catch_warnings():
     # typer, on its import, uses names that newer versions of click warn of
@@ -74,6 +75,26 @@ class Command:
     ) -> None:
         """Store that the judges of a run took the exam on all of its criteria; see `servers.qualified`."""
         qualify_run(self.outputs / "ledger.db", run, state, checked=checked, judges=judges)
+
+    def qualify_suite(self, suite: Path | str, state: ExamState = "qualified", **wishes: Any) -> None:
+        """Store that the judges of a suite took the exam, in every language of the suite, before a run asks them.
+
+        Args:
+            wishes: of the runs to come; see `RunWishes`.
+        """
+        from areopage.bench.execution.start import prepare_benchmark
+        from areopage.bench.planning.prepare import RunWishes
+        from areopage.suites.loader import load_suite
+
+        languages = load_suite(str(suite)).config.languages
+        with (
+            contextlib.chdir(self.folder),
+            mock.patch.dict(os.environ, self.full_environment(), clear=True),
+            Ledger.open(self.outputs / "ledger.db") as ledger,
+        ):
+            for language in languages:
+                prepared = prepare_benchmark(str(suite), RunWishes(language=language, **wishes))
+                qualify_panel(ledger, prepared.spec, state)
 
     def full_environment(self) -> Mapping[str, str]:
         """The process's environment."""

@@ -67,10 +67,10 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
 
     None where its suite sets no floors, or its results are not stored.
     """
-    if run.finished_at is None or run.outcome is None or not run.outcome.verdict or spec.release is None:
+    if run.finished_at is None or run.outcome is None or not run.outcome.verdict:
         return None
     stored = cast(Verdict, run.outcome.verdict)
-    if stored != "PASS":
+    if stored != "PASS" or spec.release is None:
         return stored
     exams = Qualifications(ledger)
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
