@@ -5,10 +5,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from areopage import __version__
@@ -59,6 +62,8 @@ Hook = Callable[[], Awaitable[None]]
 class Api(FastAPI):
     """The application; its OpenAPI schema describes what msgspec reads and writes."""
 
+    _encoded: bytes | None = None
+
     def openapi(self) -> dict[str, Any]:
         """The schema, made once."""
         if self.openapi_schema is None:
@@ -71,6 +76,12 @@ class Api(FastAPI):
             schema["security"] = [{"key": []}]
             self.openapi_schema = schema
         return self.openapi_schema
+
+    async def encoded_schema(self, _: Request) -> Response:
+        """The schema as it is sent, encoded once."""
+        if self._encoded is None:
+            self._encoded = msgspec.json.encode(self.openapi())
+        return Response(self._encoded, media_type="application/json")
 
 
 def create_app(
@@ -109,6 +120,7 @@ def create_app(
         title="Areopage",
         version=__version__,
         summary="Evaluation of the answers of language models",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -124,6 +136,7 @@ def create_app(
     _add_guards(app, context)
     if tracing is not None:
         app.add_middleware(Tracing, provider=tracing)
+    app.add_route("/openapi.json", app.encoded_schema, include_in_schema=False)
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

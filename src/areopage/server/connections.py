@@ -1,7 +1,9 @@
-"""Limits of connections: how long a request's head may take, and how many connections there are in all and per client."""
+"""Limits of connections: how long and how large a request's head may be, how many requests of a connection may wait, and how many
+connections there are in all and per client."""
 
 import asyncio
 import resource
+import socket
 from collections import Counter
 from typing import Any
 
@@ -9,6 +11,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 RESERVED_FILES = 200
 """Files and connections of the process that are not connections of clients."""
+HEAD_BYTES = 64 * 1024
+"""The size of the largest head of a request, its address included."""
+HEAD_LINES = 200
+"""The most header lines of a request."""
+QUEUED = 1
+"""How many requests of a connection may wait for the answer to one before."""
 
 
 class ConnectionLimits:
@@ -52,16 +60,28 @@ class ConnectionLimits:
             del self._clients[client]
 
 
+class _Stop(Exception):
+    """Ends the reading of what a client sends."""
+
+
 class LimitedProtocol(HttpToolsProtocol):
-    """A connection that is closed where a request's head does not arrive in time; see `limited`."""
+    """A connection that is closed where a request's head does not arrive in time, or is too large; see `limited`.
+
+    A client that sends more requests than one while it waits for an answer gets no answer to them.
+    """
 
     limits: ConnectionLimits
     _head_timer: asyncio.TimerHandle | None = None
     _client_name = ""
+    _head_bytes = _unparsed = 0
+    _is_too_large = _is_deaf = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection and wait for its first request."""
         super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        if connection is not None:  # asyncio does so only for sockets that name their protocol
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client_name = self.client[0] if self.client else ""
         self.limits.admit(self, self._client_name)
         if not transport.is_closing():
@@ -73,11 +93,76 @@ class LimitedProtocol(HttpToolsProtocol):
         self.limits.gone(self, self._client_name)
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Read what came; a head that grows without end is refused."""
+        if self._is_deaf:
+            return
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._unparsed > HEAD_BYTES and not self._is_deaf and not self.transport.is_closing():
+            self._is_too_large = True
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header line."""
+        self._count(len(name) + len(value) + len(": \r\n"))
+        if len(self.headers) >= HEAD_LINES:
+            self._refuse_head()
+        super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body, which has a limit of its own."""
+        self._unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request's content."""
+        self._unparsed = 0
+        super().on_message_complete()
+
     def on_headers_complete(self) -> None:
         """Begin a request: its head is there."""
+        self._unparsed = 0
+        if len(self.pipeline) >= QUEUED:
+            self._is_deaf = True
+            raise _Stop
         self._stop_timer()
         self.limits.busy(self)
         super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what was sent, and close the connection: at once, or after the answers that are owed."""
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if self._is_deaf and is_answering:
+            (self.pipeline[0][0] if self.pipeline else self.cycle).keep_alive = False
+            self.flow.pause_reading()
+        elif is_answering:
+            self.transport.abort()
+        elif self._is_too_large:
+            self._is_deaf = True
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > HEAD_BYTES:
+            self._refuse_head()
+
+    def _refuse_head(self) -> None:
+        self._is_too_large = True
+        raise _Stop
 
     def on_response_complete(self) -> None:
         """End a request, and wait for the next."""
@@ -94,6 +179,13 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+
+_REASON = f"the head of the request is too large: send at most {HEAD_BYTES // 1024} kB and {HEAD_LINES} header lines"
+_TOO_LARGE = (
+    "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    f"content-length: {len(_REASON)}\r\nconnection: close\r\n\r\n{_REASON}"
+).encode("ascii")
 
 
 def limited(limits: ConnectionLimits) -> type[LimitedProtocol]:
