@@ -17,8 +17,12 @@ from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import ADDRESSED, Judgment, Label
 from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
+from areopage.report.bench.review import signoff_texts
+from areopage.report.elements import report_locale
+from areopage.report.results.people import people_result
 from areopage.scoring.outcome import Scored, Unreachable
 from report.report_runs import case, everyone_says, judgment, view_of
+from servers.qualified import qualify_panel
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 IDS = [f"answer-{number:03d}" for number in range(200)]
@@ -130,7 +134,7 @@ def test_only_blind_labels_of_the_run_count(ledger: Ledger) -> None:
 
 def test_a_sign_off_holds_until_results_or_labels_change(ledger: Ledger) -> None:
     view = viewed(ledger)
-    signed = sign_run(view, ledger, " Anne  Le Goff ", "approve", NOW, role="safety officer", actor="cli:anne")
+    signed = sign_run(view, ledger, " Anne  Le Goff ", "approve", NOW, role="safety officer", note="a trial", actor="cli:anne")
     assert (signed.name, signed.signed.counted, len(signed.digest)) == ("Anne Le Goff", 0, 64)
     assert signed.signed.heads == view.heads
     (entry,) = Audit(ledger).list(subject="run-1")
@@ -143,6 +147,26 @@ def test_a_sign_off_holds_until_results_or_labels_change(ledger: Ledger) -> None
     assert [(one.signoff.verdict, one.changed) for one in signed_runs(viewed(ledger))] == [("reject", ())]
     ledger.finish_run("run-1", None)
     assert [one.changed for one in signed_runs(viewed(ledger))] == [("results",)]
+
+
+def test_an_approval_over_open_points_needs_a_note_and_the_signature_names_them(ledger: Ledger) -> None:
+    with pytest.raises(UserError, match=r"2 judges never examined: alpha, beta: say in the note why"):
+        sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, actor="cli")
+    spec = viewed(ledger).spec
+    qualify_panel(ledger, spec, checked=False)
+    with pytest.raises(UserError, match="2 judges provisionally qualified, no person has checked the gold set"):
+        sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, actor="cli")
+    signed = sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, note="we read the gold rows", actor="cli")
+    assert [(one.kind, one.names) for one in signed.signed.over] == [("judges_provisional", ("alpha", "beta"))]
+    assert (
+        "Signed over: 2 judges provisionally qualified"
+        in next(signoff_texts(people_result(viewed(ledger)), report_locale("en")))[0]
+    )
+    qualify_panel(ledger, spec)
+    assert sign_run(viewed(ledger), ledger, "Bo", "approve", NOW, actor="cli").signed.over == ()
+    qualify_panel(ledger, spec, "not_qualified", judges=("beta",))
+    with pytest.raises(UserError, match="1 judge not qualified: beta"):
+        sign_run(viewed(ledger), ledger, "Cy", "approve", NOW, actor="cli")
 
 
 def test_what_cannot_be_signed_is_refused(ledger: Ledger) -> None:
@@ -158,7 +182,7 @@ def test_what_cannot_be_signed_is_refused(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize(("column", "value"), [("name", "Bruno"), ("verdict", "reject"), ("signed_at", "2026-01-01 00:00:00")])
 def test_an_altered_sign_off_is_found_and_shown_as_altered(ledger: Ledger, column: str, value: str) -> None:
-    sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, actor="cli")
+    sign_run(viewed(ledger), ledger, "Anne", "approve", NOW, note="a trial", actor="cli")
     told: list[str] = []
     check_chains(ledger, (), lambda fault: told.append(str(fault)))
     assert told == []

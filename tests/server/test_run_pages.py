@@ -181,11 +181,14 @@ def test_a_run_is_signed_on_its_page_by_a_key_that_may_write(client: TestClient,
     assert client.post(f"/runs/{RUN}", data={"verdict": "approve"}).status_code == 403
     missing = client.post(f"/runs/{RUN}", data=form(client, f"/runs/{RUN}", verdict=""))
     assert missing.status_code == 422 and "Choose to approve or to reject." in missing.text
-    done = client.post(
-        f"/runs/{RUN}", data=form(client, f"/runs/{RUN}", verdict="approve", role="<b>officer", name="Somebody else")
-    )
+    assert "4 failing cases" in page and "2 judges never examined (alpha, beta)" in page
+    filled = {"verdict": "approve", "role": "<b>officer", "name": "Somebody else"}
+    bare = client.post(f"/runs/{RUN}", data=form(client, f"/runs/{RUN}", **filled))
+    assert bare.status_code == 422 and "The run has open points, listed below." in bare.text
+    done = client.post(f"/runs/{RUN}", data=form(client, f"/runs/{RUN}", **filled, note="a trial"))
     assert done.status_code == 303
     page = client.get(f"/runs/{RUN}").text
+    assert "Signed over: 2 judges never examined (alpha, beta); 4 failing cases" in page
     assert "Approved by Ada (&lt;b&gt;officer) on" in page
     (entry, *_) = [one for one in Audit(context.ledger).list(subject=RUN) if one.action == "sign"]
     assert entry.actor == "Ada" and entry.key_id
@@ -280,7 +283,7 @@ def test_the_page_of_a_run_says_score_judges_report_and_what_waits(client: TestC
     page = html.unescape(client.get(f"/runs/{RUN}").text)
     judges = [judge.name for judge in view_run(context.ledger.run(RUN), context.ledger).spec.judges]
     assert "Final score" in page and all(f"{name}</span>" in page for name in judges)
-    assert page.count("never examined") == len(judges)
+    assert page.count("never examined") == len(judges) + 1  # and among the open points
     assert f"areopage bench report {RUN}" in page
     assert "4 answers of this run wait in the review queue." in page and 'href="/review?suite=children"' in page
     sign_run(view_run(context.ledger.run(RUN), context.ledger), context.ledger, "Ada", "reject", NOW, actor="test")

@@ -400,6 +400,25 @@ class ReviewItem(Struct, frozen=True, kw_only=True):
     run_id: str = ""
 
 
+ReservationKind = Literal[
+    "floors_missed",
+    "floors_open",
+    "judges_not_qualified",
+    "judges_never_examined",
+    "judges_provisional",
+    "rejected_rows",
+    "failing_cases",
+]
+
+
+class Reservation(Struct, frozen=True, kw_only=True):
+    """Something that speaks against the approval of a run: how many, and the names of judges or the ids of the first cases."""
+
+    kind: ReservationKind
+    count: int
+    names: tuple[str, ...] = ()
+
+
 class SignedState(Struct, frozen=True, kw_only=True):
     """What a sign-off is about: digests of a run, and the heads of the ledger's chains at that moment.
 
@@ -408,6 +427,7 @@ class SignedState(Struct, frozen=True, kw_only=True):
         results: a digest of scores, failures and the release verdict.
         labels: a digest of the labels that count, `counted` of them.
         release: the release verdict; "" where the suite sets no floors.
+        over: what spoke against an approval at that moment.
     """
 
     fingerprint: str
@@ -416,6 +436,7 @@ class SignedState(Struct, frozen=True, kw_only=True):
     counted: int
     release: str = ""
     heads: tuple[str, ...] = ()
+    over: tuple[Reservation, ...] = ()
 
 
 class SignOff(Struct, frozen=True, kw_only=True):

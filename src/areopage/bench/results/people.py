@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from msgspec import Struct, structs
 
 from areopage.bench.results.release import run_release, scores_release
+from areopage.bench.results.reservations import reservation_text, reservations
 from areopage.bench.results.run_view import RunView
 from areopage.digest import digest_of, digest_of_list
 from areopage.errors import UserError
@@ -152,6 +153,7 @@ def signed_state(view: RunView) -> SignedState:
         counted=len(labels),
         release=release.verdict if release else "",
         heads=view.heads,
+        over=reservations(view),
     )
 
 
@@ -236,8 +238,10 @@ def sign_run(
     state = signed_state(view)
     if verdict == "approve" and not view.complete:
         raise UserError(f"run {view.run.id} is not complete: resume it, or sign with the verdict reject")
-    if verdict == "approve" and state.release not in ("", "PASS") and not note:
-        raise UserError(f"the release verdict is {state.release}: say in the note why the run is approved all the same")
+    if verdict == "approve" and state.over and not note:
+        verdict_told = f"the release verdict is {state.release}; " if state.release else ""
+        over = "; ".join(map(reservation_text, state.over))
+        raise UserError(f"{verdict_told}{over}: say in the note why the run is approved all the same")
     signed = SignOff(run_id=view.run.id, name=name, role=role, verdict=verdict, note=note, signed_at=now, signed=state)
     stored = SignOffs(ledger).add(structs.replace(signed, signed_at=now.replace(microsecond=0)))
     Audit(ledger).note(actor, "sign", view.run.id, f"{verdict} by {stored.name}: {stored.digest}", key_id=key_id)

@@ -12,6 +12,7 @@ import typer
 from areopage.app.config import LEDGER_VARIABLE, find_config
 from areopage.bench.results.history import with_history
 from areopage.bench.results.people import KINDS, Kind, answers_by_kind, queue_answers, sign_run
+from areopage.bench.results.reservations import reservation_text
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.run_folder import folder_of, run_folder
 from areopage.cases.text_files import CSV_ENCODING, table_writer
@@ -88,7 +89,8 @@ def sign(
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the person who signs.")] = "",
     role: Annotated[str, typer.Option("--role", metavar="TEXT", help="Role of the person, e.g. safety officer.")] = "",
     note: Annotated[
-        str, typer.Option("--note", metavar="TEXT", help="Reason; required to approve a run whose release verdict is not PASS.")
+        str,
+        typer.Option("--note", metavar="TEXT", help="Reason; required to approve a run with open points, e.g. failing cases."),
     ] = "",
     verdict: Annotated[str, typer.Option("--verdict", metavar="approve|reject", help="What is signed.")] = "approve",
     out: OutOption = OUTPUTS,
@@ -109,6 +111,8 @@ def sign(
         release = f"release verdict {signed.signed.release}, " if signed.signed.release else ""
         what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
         typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")
+        if signed.signed.over:
+            typer.echo(f"signed over: {'; '.join(visible(reservation_text(one)) for one in signed.signed.over)}")
         typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
         _renew(view.run, opened, places, run)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from areopage.bench.results.people import SignedRun
 from areopage.bench.results.run_view import RunView
+from areopage.ledger.records import Reservation
 from areopage.locales import MISSING, Locale
 from areopage.report.elements import columns, figure_text, rows
 from areopage.report.model import Block, Cell, Details, Facts, Line, Listing, Notice, Paragraph, Section, Span, Table, line
@@ -39,11 +40,19 @@ def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[Signed
         who = locale.say("signed_role", name=signed.name, role=signed.role) if signed.role else signed.name
         parts = [locale.say(f"signed_{signed.verdict}", who=who, date=locale.moment(signed.signed_at))]
         parts += [locale.say("signed_note", note=" ".join(signed.note.split())[:SHOWN_NOTE])] if signed.note else []
+        if signed.signed.over:
+            parts.append(locale.say("signed_open", what="; ".join(reservation_line(each, locale) for each in signed.signed.over)))
         if one.changed:
             changes = ", ".join(locale.say(f"signed_changed_{name}") for name in one.changed)
             parts.append(locale.say("signed_earlier", changes=changes))
         parts.append(locale.count("signed_over", signed.signed.counted))
         yield one, " ".join(parts)
+
+
+def reservation_line(one: Reservation, locale: Locale) -> str:
+    """Something that speaks against the approval of a run."""
+    told = locale.count(f"reservation_{one.kind}", one.count)
+    return locale.say("signed_open_named", what=told, names=locale.names(one.names)) if one.names else told
 
 
 def _is_alarming(one: SignedRun) -> bool:

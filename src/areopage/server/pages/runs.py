@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from areopage.bench.results.people import LONGEST_NAME, LONGEST_NOTE, sign_run
 from areopage.bench.results.release import listed_verdict, run_release
+from areopage.bench.results.reservations import reservations
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
 from areopage.errors import StorageError, UserError
@@ -24,7 +25,7 @@ from areopage.locales import Locale
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.files import REPORT
 from areopage.report.bench.release import floor_lines, release_text
-from areopage.report.bench.review import human_texts, signoff_texts
+from areopage.report.bench.review import human_texts, reservation_line, signoff_texts
 from areopage.report.results.people import HumanCriterion, people_result
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release, Verdict
@@ -186,14 +187,13 @@ def run_choices(runs: Sequence[Run]) -> list[Choice]:
 
 
 def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
-    release = run_release(view)
     if not sent.name.strip():
         return locale.say("review_no_rater")
     if sent.verdict not in ("approve", "reject"):
         return locale.say("sign_no_verdict")
     if sent.verdict == "approve" and not view.complete:
         return locale.say("sign_not_complete")
-    if sent.verdict == "approve" and release is not None and release.verdict != "PASS" and not sent.note.strip():
+    if sent.verdict == "approve" and not sent.note.strip() and reservations(view):
         return locale.say("sign_no_note")
     return ""
 
@@ -224,6 +224,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         release=release,
         release_lines=list(_release_lines(view, release, locale)),
         exam_steps=[(one.text, shlex.join(one.command)) for one in exam_steps(view, release, locale)] if release else [],
+        open_points=[reservation_line(one, locale) for one in reservations(view)],
         human=list(human_texts(people, locale)),
         compared=compared,
         biased=bool(figures and people and people.sample is None),
