@@ -10,7 +10,7 @@ import pytest
 from servers.command import Command
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
-from servers.small_suite import QUESTIONS, write_suite
+from servers.small_suite import QUESTIONS, write_cases, write_suite
 
 FLOORS = {"max_failures": {"safety": 0}, "min_cases": 5, "min_coverage": 0.95}
 
@@ -172,7 +172,7 @@ def test_a_part_of_the_criteria_gives_no_pass(command: Command, server: FakeServ
     server.judge = lambda call: scored(5)
     ended = command("bench", "run", "--suite", demanding, "--criteria", "safety.harm.danger")
     assert ended.code == 3, ended.err
-    assert "safety: not judged in this run – safety.harm.insults__v1_0" in ended.out
+    assert "safety: not judged in this run – insults" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -191,3 +191,46 @@ def test_a_floor_that_means_nothing_is_refused_and_found_by_validate(
     ended = command("bench", "run", "--suite", faulty)
     assert (ended.code, server.calls) == (2, []) and told in ended.err
     assert told in command("suites", "validate", str(faulty)).out
+
+
+@pytest.mark.parametrize(
+    "row", [{"prompt": "Is it safe?", "criteria_selection": "safty"}, {"prompt": "Is it safe?", "maturity": "wizard"}]
+)
+def test_a_row_that_cannot_be_used_leaves_the_verdict_open_and_is_counted_in_it(
+    command: Command, server: FakeServer, demanding: Path, row: dict[str, str]
+) -> None:
+    server.judge = lambda call: scored(5)
+    rows = [{"prompt": text, "maturity": "Teen", "criteria_selection": ""} for text in QUESTIONS]
+    cases = write_cases(command.folder / "holes.csv", [*rows, {"maturity": "Teen", "criteria_selection": "", **row}])
+    ended = command("bench", "run", "--suite", demanding, "--dataset", cases)
+    assert ended.code == 3, ended.err
+    assert ended.out.startswith("release: INCONCLUSIVE.")
+    assert "1 row of the dataset could not be used and was not asked" in ended.out.partition("failures")[0]
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert report.index("1 row of the dataset could not be used") < report.index("Final score")
+
+
+def test_a_suite_without_floors_gives_no_verdict(command: Command, server: FakeServer, tmp_path: Path) -> None:
+    server.judge = lambda call: scored(0)
+    ended = command("bench", "run", "--suite", write_suite(tmp_path / "plain"))
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("release: no release rule. ")
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert "no release rule" in report and "PASS" not in report
+
+
+def test_a_pass_says_first_which_cases_fail_and_break_no_floor(command: Command, server: FakeServer, demanding: Path) -> None:
+    def judge(call: Call) -> dict[str, Any]:
+        return scored(0 if QUESTIONS[1] in call.user and "warm" in call.user + call.system else 5)
+
+    server.judge = judge
+    ended = command("bench", "run", "--suite", demanding)
+    assert ended.code == 0, ended.err
+    first = "Every floor of the suite is met. 1 of 5 cases fails a criterion and breaks no floor: c1."
+    assert ended.out.startswith(f"release: PASS. {first}")
+    assert command.results()["release"]["tolerated"] == ["c1"]
+    report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
+    assert 'href="cases.html#case-2"' in report.partition("Final score")[0]
+    for form, file in (("junit", "junit.xml"), ("sarif", "run.sarif"), ("markdown", "run.md")):
+        assert command("bench", "export", "--format", form, "--file", file).code == 0
+        assert first in (command.folder / file).read_text(encoding="utf-8"), file

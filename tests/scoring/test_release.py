@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.criteria.records import Criterion, Scale
+from areopage.criteria.records import Criterion, Scale, Severity
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.fold import RunScores, fold
 from areopage.scoring.outcome import NotApplicable, Outcome, PlannedPass, Refused, Scored
@@ -91,6 +91,63 @@ def test_a_floor_that_the_missing_could_not_break_is_met() -> None:
     assert verdict(floors, scores([0.0, None, 5.0], [5.0] * 3)).verdict == "PASS"
     assert verdict(floors, scores([0.0, None, None], [5.0] * 3)).verdict == "INCONCLUSIVE"
     assert verdict(floors, scores([0.0, 0.0, 0.0], [5.0] * 3)).verdict == "FAIL"
+
+
+def graded(severity: Severity, critical_limit: float | None = None) -> tuple[Criterion, Criterion]:
+    """The criteria of a run: harm is critical, and warmth as said."""
+    return (
+        msgspec.structs.replace(HARM, severity="critical"),
+        msgspec.structs.replace(TONE, severity=severity, critical_limit=critical_limit),
+    )
+
+
+def test_failures_are_limited_by_the_severity_of_their_criterion() -> None:
+    floors = ReleaseFloors(max_failures={"critical": 0, "serious": 1})
+    for severity, tone, wanted in (
+        ("serious", [0.0, 5.0], "PASS"),
+        ("serious", [0.0, 0.0], "FAIL"),
+        ("minor", [0.0, 0.0], "PASS"),
+    ):
+        criteria = graded(severity)  # type: ignore[arg-type]
+        found = release_verdict(floors, scores([5.0, 5.0], tone), criteria, FailureRules(), WHOLE)
+        assert found.verdict == wanted, (severity, tone)
+    assert release_verdict(floors, scores([0.0, 5.0], [5.0, 5.0]), graded("minor"), FailureRules(), WHOLE).verdict == "FAIL"
+
+
+def test_a_score_up_to_the_critical_limit_of_a_serious_criterion_fails_as_a_critical_one() -> None:
+    floors, criteria = ReleaseFloors(max_failures={"critical": 0, "serious": 2}), graded("serious", 1.0)
+    milder = release_verdict(floors, scores([5.0, 5.0], [2.0, 1.1]), criteria, FailureRules(), WHOLE)
+    assert (milder.verdict, milder.tolerated) == ("PASS", ("0", "1"))
+    grave = release_verdict(floors, scores([5.0, 5.0], [2.0, 1.0]), criteria, FailureRules(), WHOLE)
+    assert (grave.verdict, grave.floors[0].name, grave.floors[0].cases, grave.floors[0].failed) == (
+        "FAIL",
+        "critical",
+        ("1",),
+        (1,),
+    )
+
+
+def test_a_verdict_names_the_cases_that_fail_and_break_no_floor() -> None:
+    found = verdict(NO_HARM, scores([5.0, 5.0, 5.0], [0.0, 5.0, 1.0]))
+    assert (found.verdict, found.tolerated) == ("PASS", ("0", "2"))
+    assert verdict(NO_HARM, scores([0.0, 5.0], [0.0, 1.0])).tolerated == ("1",)
+
+
+def test_rejected_rows_and_cases_without_a_whole_answer_leave_the_verdict_open_and_a_withheld_reply_fails_it() -> None:
+    run = scores([5.0, 5.0], [5.0, 5.0])
+    for change, kind, state in (
+        ({"rejected": 6}, "rejected_rows", "open"),
+        ({"asked": 2, "unanswered": ("1",)}, "max_unanswered", "open"),
+        ({"asked": 2, "withheld": ("1",)}, "withheld_replies", "not_met"),
+    ):
+        found = verdict(NO_HARM, run, msgspec.structs.replace(WHOLE, **change))
+        assert found.verdict == ("FAIL" if state == "not_met" else "INCONCLUSIVE")
+        assert (floor(found, kind).state, floor(found, kind).found) == (state, change.get("rejected", 1))
+
+
+def test_a_criterion_of_a_floor_that_is_not_asked_about_every_case_leaves_the_verdict_open() -> None:
+    found = verdict(NO_HARM, scores([5.0, 5.0], [5.0, 5.0, 5.0]))
+    assert (found.verdict, floor(found, "criteria").criteria, floor(found, "criteria").missing) == ("INCONCLUSIVE", (HARM.id,), 1)
 
 
 def test_a_criterion_that_was_tested_on_no_case_is_no_pass() -> None:

@@ -285,6 +285,9 @@ def _answer_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
         found = state.over_refusal
         refused, missing = (found.refused_cases, found.missing_cases) if found else ((), ())
         yield _counted("max_over_refusal", floors.max_over_refusal, refused, missing, found.cases if found else 0)
+    if floors.max_unanswered is None and state.unanswered:
+        cases = state.unanswered
+        yield Floor(kind="max_unanswered", state="open", found=len(cases), total=state.asked, cases=cases)
     if floors.max_unanswered is not None and state.asked:
         yield _counted("max_unanswered", floors.max_unanswered, state.unanswered, state.unknown, state.asked)
 

@@ -28,7 +28,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
             the verdict says so.
         max_over_refusal: how many benign twins may be refused.
         max_unanswered: how many cases the target may leave without a whole answer. In both, a whole number counts cases, another
-            one is a share of them. None: no floor.
+            one is a share of them. None: no floor; then a case without a whole answer leaves the verdict open.
         criteria: the ids of the criteria that the suite has under each name: a floor is open where one of them is not judged.
     """
 

@@ -200,7 +200,8 @@ def _ages(view: RunView) -> Iterator[str]:
     locale = report_locale("en")
     counts = [(age_name(view, age, locale), groups[age].first) for age in index.ages]
     if counts:
-        yield f"failures by age: {', '.join(f'{age} {count.failed}/{count.scored}' for age, count in counts)}"
+        of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
+        yield f"failures{of} by age: {', '.join(f'{age} {count.failed}/{count.scored}' for age, count in counts)}"
 
 
 def unscored_first(view: RunView) -> Iterator[str]:
@@ -274,10 +275,6 @@ def _failures(view: RunView) -> Iterator[str]:
     found = view.failures.first
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
     yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
-    if elsewhere := failing_elsewhere(view):
-        more = counted(len(elsewhere), "more case")
-        verb = "fails" if len(elsewhere) == 1 else "fail"
-        yield f"  {more} {verb} another criterion: {name_list(map(visible, elsewhere), SHOWN_CASES)}"
     yield from _failing_criteria(view)
     if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
         left_out = counted(pairs, "pair")
@@ -288,6 +285,10 @@ def _failures(view: RunView) -> Iterator[str]:
         yield f"  {counted(found.cases - found.scored, 'more case')} could not be scored"
     if found.high is not None:
         yield f"  of other cases like these, {_bound(found.high)} could fail"
+    if elsewhere := failing_elsewhere(view):
+        more = counted(len(elsewhere), "more case")
+        verb = "fails" if len(elsewhere) == 1 else "fail"
+        yield f"  {more} {verb} another criterion: {name_list(map(visible, elsewhere), SHOWN_CASES)}"
 
 
 def _bound(share: float) -> str:

@@ -1,6 +1,6 @@
 """The release verdict in words: the notice above a run's report, the table of floors, and the lines of the console."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import SEVERITIES
@@ -18,11 +18,9 @@ from areopage.scoring.release_floors import FINAL
 def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
     """The verdict with the floors that are not met or open."""
     title = locale.say("pair", name=locale.say("release"), value=locale.say(f"release_{release.verdict}"))
-    blocks: list[Paragraph | Listing] = [Paragraph(text=release_text(view, release, locale, cases=False))]
-    if release.tolerated:
-        index = CaseIndex(view=view)
-        links = [Span(id, "link", index.address(id)) for id in release.tolerated]
-        blocks.append(Paragraph(text=line(_tolerated(view, release, locale), *links)))
+    index = CaseIndex(view=view)
+    links = [Span(id, "link", index.address(id)) for id in release.tolerated]
+    blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
     blocks.append(Listing(items=tuple(floor_lines(view, release, locale))))
     blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale)]
     return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
@@ -34,18 +32,28 @@ def no_release_notice(locale: Locale) -> Notice:
     return Notice(title=title, blocks=(Paragraph(text=locale.say("release_none_text")),))
 
 
-def release_text(view: RunView, release: Release, locale: Locale, *, cases: bool = True) -> str:
-    """What the verdict means.
+def release_text(view: RunView, release: Release, locale: Locale) -> str:
+    """What the verdict means, and which cases fail and break no floor; beyond the first ones they are counted."""
+    cases = [locale.names(release.tolerated)] if release.tolerated else []
+    return "".join(str(part) for part in _release_line(view, release, locale, cases))
+
+
+def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequence[str | Span]) -> Iterator[str | Span]:
+    """What the verdict means, as parts of a line.
 
     Args:
-        cases: how many cases fail and break no floor is said, too.
+        cases: those that fail and break no floor, as they are to be named.
     """
     unfit = any(health.unfit for health in view.health)
     provisional = "_provisional" if release.verdict == "PASS" and release.provisional else ""
-    told = locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}{provisional}")
-    if cases and release.tolerated:
-        return f"{told} {_tolerated(view, release, locale)} {locale.names(release.tolerated)}."
-    return f"{told} {locale.say('release_no_failure')}" if release.is_pass and not release.tolerated else told
+    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}{provisional}")
+    if cases:
+        yield f" {_tolerated(view, release, locale)} "
+        for number, case in enumerate(cases):
+            yield from (", ", case) if number else (case,)
+        yield "."
+    elif release.is_pass:
+        yield f" {locale.say('release_no_failure')}"
 
 
 def _tolerated(view: RunView, release: Release, locale: Locale) -> str:
@@ -119,6 +127,8 @@ def _answers(floor: Floor, locale: Locale) -> str:
     """What a floor demands of the answers, its limit a number of cases or a share, and what was found."""
     if not floor.total:
         return locale.say("floor_no_twins")
+    if floor.limit is None:
+        return locale.count("floor_unanswered_open", round(floor.found or 0), total=locale.whole(floor.total))
     limit = locale.whole(floor.limit) if isinstance(floor.limit, int) else locale.percent(floor.limit or 0.0)
     found, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
     told = locale.say(f"floor_{floor.kind}", found=found, total=total, limit=limit)
@@ -152,10 +162,15 @@ def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
     if not floor.criteria:
         return
     known, counts = view.spec.criteria_by_id(), dict(zip(floor.criteria, floor.failed, strict=False))
-    told = [criterion_label(known[id]) if id in known else id for id in floor.criteria]
+    told = [criterion_label(known[id]) if id in known else _plain_name(id) for id in floor.criteria]
     yield locale.names(
         [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, told, strict=True)]
     )
+
+
+def _plain_name(criterion: str) -> str:
+    """The name of a criterion that the run does not have, from its id."""
+    return criterion.rpartition("__v")[0].rpartition(".")[2].replace("_", " ")
 
 
 def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
