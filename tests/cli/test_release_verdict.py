@@ -224,6 +224,7 @@ def test_a_pass_says_first_which_cases_fail_and_break_no_floor(command: Command,
         return scored(0 if QUESTIONS[1] in call.user and "warm" in call.user + call.system else 5)
 
     server.judge = judge
+    command.qualify_suite(demanding)
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 0, ended.err
     first = "Every floor of the suite is met. 1 of 5 cases fails a criterion and breaks no floor: c1."
