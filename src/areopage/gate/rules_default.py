@@ -26,6 +26,7 @@ from areopage.gate.signals import (
     Overlap,
     Retrieval,
     Stopwatch,
+    as_written,
     note_grounding,
     overlap_of,
     place_of,
@@ -42,6 +43,7 @@ from areopage.text.numbers import DIGITS
 from areopage.text.readable import Readable
 from areopage.text.refusals import admissions, refusal_of
 from areopage.text.sentences import Span
+from areopage.text.written_forms import as_read
 
 MOST_REASONS = 50  # of one kind
 MOST_NUMBERS = 1_500  # of an answer: one that has more is held back unread
@@ -108,7 +110,9 @@ def decide_default(
 ) -> Decision:
     """Decide by the gate's own rules."""
     watch = Stopwatch(clock)
-    found = _findings(config, model, prompt, response, documents, watch)
+    read = [replace(one, text=text) if (text := as_read(one.text)) is not one.text else one for one in documents]
+    answer = response if len(response) > config.max_characters else as_read(response)
+    found = _findings(config, model, prompt, answer, read, watch)
     checks = sentence_checks(found.grounding)
     doubt = found.grounding.p_unsupported
     reasons = _reasons(config, found, checks)
@@ -122,7 +126,7 @@ def decide_default(
         doubtful = worst if config.grey_band else ()
     reasons.sort(key=lambda reason: not reason.decisive)
     missing = [index for index, _, claim in unsupported_claims(found.grounding) if claim.kind in config.hard]
-    return Decision(
+    decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
         p_unsupported=None if doubt is None else _raised(doubt, len(missing)),
@@ -139,6 +143,8 @@ def decide_default(
         profile=config.profile,
         version=version,
     )
+    changed = {own.id: own.text for own, one in zip(documents, read, strict=True) if own.text is not one.text}
+    return as_written(decision, response, changed) if changed or answer is not response else decision
 
 
 def _findings(

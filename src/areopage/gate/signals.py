@@ -1,14 +1,15 @@
 """The signals of the gate: retrieval scores, copied runs of words, and what the grounding found; each with the time it took."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import NAMING, Claim, Covered
 from areopage.gate.grounding.model import Grounding, SentenceGrounding
-from areopage.gate.records import Place, SentenceCheck, Signal, SignalName
+from areopage.gate.records import Decision, Place, SentenceCheck, Signal, SignalName
 from areopage.text.citations import citations_of
 from areopage.text.sentences import Span
 
@@ -197,6 +198,25 @@ def sentence_checks(grounding: Grounding) -> tuple[SentenceCheck, ...]:
             features=sentence.features,
         )
         for sentence in grounding.sentences
+    )
+
+
+def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> Decision:
+    """The decision with its quotations as the answer and the documents write them.
+
+    Args:
+        texts: by id, those of the documents that were read in another form.
+    """
+
+    def place(one: Place) -> Place:
+        text = response if not one.document else texts.get(one.document)
+        return one if text is None else replace(one, text=text[one.start : one.end])
+
+    return replace(
+        decision,
+        reasons=tuple(replace(one, place=place(one.place)) if one.place else one for one in decision.reasons),
+        sentences=tuple(replace(one, text=response[one.start : one.end]) for one in decision.sentences),
+        signals=tuple(replace(one, places=tuple(map(place, one.places))) for one in decision.signals),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from areopage.errors import DatasetError, MissingExtra
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
+from areopage.text.written_forms import unbroken
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -87,7 +88,7 @@ def _page_texts(reader: "PdfReader", file: Found) -> list[str]:
     length = 0
     for page in reader.pages:
         check()
-        text = page.extract_text(visitor_operand_before=check).replace("\0", "")
+        text = unbroken(page.extract_text(visitor_operand_before=check).replace("\0", ""))
         length += len(text)
         if length > MOST_TEXT:
             raise DatasetError(f"{file.path}: its pages hold more than {MOST_TEXT:,} characters: split it")

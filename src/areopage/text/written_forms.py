@@ -1,0 +1,174 @@
+"""A text without its markup: HTML, LaTeX, and line ends inside of words and numbers; as long as it was, and linear.
+
+What is replaced by less is filled up with characters without width, which part no word and which `Readable` leaves out. So every
+position in the result is the same position in the text.
+
+| found | read as |
+|---|---|
+| `<b>250&nbsp;&euro;</b>` | 250 € |
+| `<tr><td>Clerk</td><td>250</td></tr>` | a line with a bar before each cell |
+| `$12{,}5\\,\\%$` | 12,5 % |
+| "rembour-" at the end of a line and "sement" | remboursement |
+| "1" at the end of a line and "250 euros" | 1 250 euros |
+| figure, punctuation and other spaces or apostrophes between groups of digits | a no-break space, a straight apostrophe |
+| "pour mille", "per mille", "per thousand" | ‰ |
+"""
+
+import re
+from collections.abc import Set
+from html import unescape
+
+from areopage.text.number_words import NUMBER_WORDS
+
+FILLER = "\u200b"
+"""A character without width."""
+
+_INLINE = "a|abbr|b|big|cite|code|data|del|em|font|i|ins|kbd|label|mark|q|s|small|span|strong|sub|time|u|var"
+_BLOCKS = (
+    "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|figcaption|figure|footer|h[1-6]|head|header|hr|html|li|main"
+    "|meta|nav|ol|p|pre|section|table|tbody|tfoot|thead|title|tr|ul"
+)
+_SPACES = "\u2002-\u2008\u200a\u205f\u3000"
+_LETTER = r"[^\W\d_]"
+_UNITS = (
+    "€|%|euros?|dollars?|francs?|pour cent|per ?cent|jours?|mois|ans?|ann[ée]es?|semaines?|heures?|minutes?|days?|months?|years?"
+    "|weeks?|hours?|millions?|milliards?|billions?|kg|km"
+)
+_MARKUP = re.compile(
+    r"<!--|<(?P<silent>script|style)\b"
+    rf"|</?(?:(?P<cell>td|th)|(?P<raised>sup)|(?P<inline>{_INLINE})|(?P<block>{_BLOCKS}))(?=[\s/>])[^<>]{{0,1000}}>"
+    r"|(?P<entity>&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});)",
+    re.IGNORECASE,
+)
+_SCRIPT_END, _COMMENT_END = re.compile(r"</(?:script|style)[\s>]{1,9}", re.IGNORECASE), re.compile("-->")
+_LATEX = re.compile(
+    r"(?P<comma>\{,\})|(?P<space>\\[,;:! ])|\\(?P<sign>[%$&#_])|\\(?P<euro>euro|EUR)(?:\{\})?(?![A-Za-z])"
+    r"|\\(?:text|mathrm|mbox|mathbf|textbf)\{(?P<text>[^{}\n]{0,60})\}|\\[dt]?frac\{(?P<over>[^{}\n]{1,30})\}\{(?P<under>[^{}\n]{1,30})\}"
+    r"|(?P<delimiter>\\[()\[\]])"
+)
+_FORMULA = re.compile(r"\$(?=(?P<inside>[^$\n]{1,200})\$(?![0-9]))")
+_FORMULA_SIGNS = re.compile(r"\\[A-Za-z%,;:!]|\{,\}|\A[0-9.,]{1,20}\Z")
+_SEPARATOR = re.compile(rf"(?<=[0-9])[{_SPACES}’‘ʼ′`´٬](?=[0-9]{{3}}(?![0-9]))")
+_PER_MILLE = re.compile(r"(?<!\w)(?:pour|per|p\.)[ \u00a0](?:mille|thousand)(?!\w)", re.IGNORECASE)
+_WORD_BREAK = re.compile(
+    rf"(?<={_LETTER}{_LETTER})(?P<hyphen>[-\u2010\u00ad])[ \t]{{0,3}}\r?\n[ \t]{{0,40}}(?=(?P<rest>[a-zà-öø-ÿœ]{{2,30}}))"
+)
+_NO_REST = frozenset("ce ci la là vous il elle ils elles on nous je tu moi toi lui leur même mêmes up in to free based".split())
+_STARTS = NUMBER_WORDS.union("non sous vice ex anti self well semi quasi mi co pré post inter ultra auto contre".split())
+_WORD_BEFORE = re.compile(rf"{_LETTER}{{1,30}}\Z")
+_COMPOUND = re.compile(rf"(?<!{_LETTER}){_LETTER}{{2,30}}-[a-zà-öø-ÿœ]{{2,30}}(?!{_LETTER})")
+_JOINED_DIGITS = re.compile(r"(?<=[0-9])(?P<hyphen>[-\u2010])[ \t]{0,3}\r?\n[ \t]{0,40}(?=[0-9])")
+_NUMBER_BREAK = re.compile(
+    r"(?<![\w.,])(?<=(?P<before>[^\W\d_.,;|\t])[ \u00a0])[0-9]{1,3}(?:[ \u00a0\u202f.,'][0-9]{3}){0,4}"
+    r"(?P<gap>[ \t]{0,3}\r?\n[ \t]{0,40})(?=[0-9]{3}(?![0-9])(?:[ \u00a0\u202f.,'][0-9]{3}(?![0-9])){0,3}(?:,[0-9]{1,2})?"
+    rf"[ \u00a0\u202f]?(?:{_UNITS}|[a-zà-ÿ]{{3,30}})(?!\w))"
+)
+_NUMBERING = re.compile(
+    r"(?:chapitre|chapter|article|art\.|page|p\.|annexe|appendix|n°|num[ée]ro|number|no\.|titre|title|partie|part|section|lot|niveau"
+    r"|level|[ée]tape|step|ligne|line|case|box|point|question|tableau|table|figure|phase|zone|groupe|group|type|cat[ée]gorie)s?[ \u00a0]\Z",
+    re.IGNORECASE,
+)
+_BEFORE_NUMBER = 16  # characters before a number in which the word stands that it numbers
+_UNIT_BREAK = re.compile(rf"(?<=[0-9])(?P<gap>[ \t]{{0,3}}\r?\n[ \t]{{0,40}})(?=(?:{_UNITS})(?!\w))")
+
+
+def as_read(text: str) -> str:
+    """The text as the module's docstring says; the same object where nothing changes."""
+    if "<" in text or "&" in text:
+        text = _without_tags(text)
+    if "\\" in text or "{,}" in text or text.count("$") > 1:
+        text = _without_latex(text)
+    if "\n" in text:
+        text = unbroken(text, FILLER)
+    if not text.isascii():
+        text = _SEPARATOR.sub(_plain_separator, text)
+    return _PER_MILLE.sub(lambda match: _filled("‰", match), text) if "ill" in text or "ousand" in text else text
+
+
+def unbroken(text: str, filler: str = "") -> str:
+    """The text with its words and numbers joined that a line end parts.
+
+    Args:
+        filler: what stands for each character that is left out.
+    """
+    if "-" in text or "\u2010" in text or "\u00ad" in text:
+        compounds = frozenset(_COMPOUND.findall(text)) if _WORD_BREAK.search(text) else frozenset[str]()
+        text = _WORD_BREAK.sub(lambda match: _joined_word(match, compounds, filler), text)
+        text = _JOINED_DIGITS.sub(lambda match: _filled("-", match, filler), text)
+    text = _NUMBER_BREAK.sub(lambda match: _joined_number(match, filler), text)
+    return _UNIT_BREAK.sub(lambda match: _filled(" ", match, filler), text)
+
+
+def _filled(written: str, match: re.Match[str], filler: str = FILLER) -> str:
+    """What a match is replaced by, as long as it where there is a filler."""
+    return written + filler * (len(match.group()) - len(written))
+
+
+def _plain_separator(match: re.Match[str]) -> str:
+    sign = match.group()
+    return "," if sign == "٬" else "'" if sign in "’‘ʼ′`´" else "\u00a0"
+
+
+def _joined_word(match: re.Match[str], compounds: Set[str], filler: str) -> str:
+    """A word in one piece; a compound keeps its hyphen."""
+    before = _WORD_BEFORE.search(match.string[max(0, match.start() - 30) : match.start()])
+    start, rest = before.group() if before else "", match["rest"]
+    compound = rest in _NO_REST or start.lower() in _STARTS or f"{start}-{rest}" in compounds
+    return _filled("-" if compound else "", match, filler)
+
+
+def _joined_number(match: re.Match[str], filler: str) -> str:
+    start, end = match.start(), match.start("gap")
+    if _NUMBERING.search(match.string[max(0, start - _BEFORE_NUMBER) : start]):
+        return match.group()
+    gap = match["gap"]
+    return match.string[start:end] + " " + filler * (len(gap) - 1)
+
+
+def _without_tags(text: str) -> str:
+    """The text without tags and entities of HTML."""
+    pieces: list[str] = []
+    at = 0
+    while match := _MARKUP.search(text, at):
+        pieces.append(text[at : match.start()])
+        at = match.end()
+        if match["entity"]:
+            sign = unescape(match["entity"])
+            pieces.append(_filled(sign, match) if len(sign) <= len(match.group()) else match.group())
+        elif match["block"]:
+            pieces.append(_filled("\n", match))
+        elif match["cell"]:
+            pieces.append(_filled(" | " if match.group()[1] != "/" else "", match))
+        elif match["raised"]:
+            beside = text[match.start() - 1 : match.start()].isdigit() and text[at : at + 1].isdigit()
+            pieces.append(_filled(" " if beside else "", match))
+        elif match["inline"]:
+            pieces.append(_filled("", match))
+        else:
+            ending = (_SCRIPT_END if match["silent"] else _COMMENT_END).search(text, at)
+            stop = ending.end() if ending else len(text)
+            pieces.append(FILLER * (stop - match.start()))
+            at = stop
+    return "".join([*pieces, text[at:]]) if pieces else text
+
+
+def _without_latex(text: str) -> str:
+    """The text without signs of formulas; a lone dollar sign is money."""
+    if text.count("$") > 1:
+        text = _FORMULA.sub(lambda match: FILLER if _FORMULA_SIGNS.search(match["inside"]) else "$", text)
+        text = re.sub(rf"(?<={FILLER})([^$\n{FILLER}]{{1,200}})\$", lambda match: match[1] + FILLER, text)
+    return _LATEX.sub(_latex_sign, text) if "\\" in text or "{,}" in text else text
+
+
+def _latex_sign(match: re.Match[str]) -> str:
+    if match["comma"]:
+        return _filled(",", match)
+    if match["space"]:
+        return _filled(" ", match)
+    if match["sign"]:
+        return _filled(match["sign"], match)
+    if match["euro"]:
+        return _filled("€", match)
+    if match["over"]:
+        return _filled(f"{match['over']}/{match['under']}", match)
+    return _filled(match["text"] or "", match)
