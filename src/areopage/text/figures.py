@@ -2,16 +2,17 @@
 
 | kind | found | value | unit |
 |---|---|---|---|
-| percentage | 12 %, 12,5 pour cent, 12 per cent | Decimal | `%` |
-| amount | 1 000,50 €, $1,000.00, 3 millions d'euros, 12 k€ | Decimal | `EUR`, `USD`, `GBP`, `CHF` |
-| duration | 30 jours ouvrables, 2,5 jours par mois, three months | Decimal | `day`, `month`, `minute` |
-| date | 15 janvier 2025, 15/01/2025, January 15, 2025, mars 2024, 2025 | ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY | "" |
+| percentage | 12 %, 12,5 pour cent, 5 ‰, 25 basis points | Decimal | `%` |
+| amount | 1 000,50 €, $1,000.00, EUR 250, 3 millions d'euros, 12 k€, 99 cents | Decimal | `EUR`, `USD`, `JPY`…; `cent` |
+| duration | 30 jours ouvrables, 2,5 jours par mois, three months, P30D | Decimal | `day`, `month`, `minute` |
+| date | 15 janvier 2025, 15/01/25, 2-6 June 2025, mars 2024, 2024-2025 | ISO 8601: YYYY-MM-DD, YYYY-MM or YYYY | "" |
 
 Weeks, years and hours are converted to days, months and minutes; numbers may be in words (`number_words`). A bare number has no
 unit and is no figure, except a year from 1900 to 2099.
 
 01/02/2025 is the first of February; the day and the month are swapped only where that alone gives a date. Two writings of dates
 are read on request: years before 1900 where a word says that they are years, and days without a year (--MM-DD).
+A year of two digits is one from 1950 to 2049. Both ends of a range are dates.
 """
 
 import re
@@ -24,10 +25,11 @@ from msgspec.structs import replace
 
 from areopage.text.folding import lower_case, matches_at, unaccented
 from areopage.text.lexicon import (
-    CURRENCIES,
     ENGLISH_MONTHS,
     ENGLISH_MONTHS_CUT,
     FRENCH_MONTHS,
+    MONEY,
+    MONEY_GROUPS,
     MONTHS,
     TIME_UNITS,
     UNIT_PATTERN,
@@ -47,11 +49,24 @@ _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
 _DATE = re.compile(
     rf"(?<![\w/.,-])(?:(?P<y>{_YEAR})-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})(?![\w-])"
     rf"|(?P<d2>[0-9]{{1,2}})(?:er)?(?P<mark>[/.-])(?P<m2>[0-9]{{1,2}})(?P=mark)(?P<y2>{_YEAR})(?![\w/-])"
+    r"|(?P<d6>[0-9]{2})(?P<mark6>[/.])(?P<m6>[0-9]{2})(?P=mark6)(?P<y6>[0-9]{2})(?![\w/-]|[.,][0-9])"
+    rf"|(?P<d7>[0-9]{{1,2}})(?:{_S}?er)?{_S}(?P<m7>{_MONTH}){_S}(?:['’](?P<y7>[0-9]{{2}})(?![\w])|(?P<y8>[5-9][0-9])(?=[.,;:)]|\s*\Z|\n))"
     rf"|(?:(?P<d3>[0-9]{{1,2}})(?:{_S}?er|st|nd|rd|th)?{_S}{{1,9}}(?:of{_S})?)?(?P<m3>{_MONTH}),?{_S}{{1,2}}(?P<y3>{_YEAR})"
     rf"|(?P<m4>{_MONTH}){_S}{{1,2}}(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?,?{_S}{{1,2}}(?P<y4>{_YEAR})"
     rf"|(?P<y5>{_YEAR})(?![\w/%€$£-]|[.,][0-9]))"
 )
 # Most numbers of this size are no years: 1789 is one after "en" or "(".
+# 2-6 June 2025, du 2 au 6 juin 2025, June 2-6, 2025; 2024-2025, 2024-25, 1802-1885.
+_JOINT = rf"{_S}?(?:[-–/]|{_S}(?:au|à|et|to|and|through|until|jusqu['’]au){_S}){_S}?"
+_DAYS = re.compile(
+    rf"(?<![\w/.,-])(?P<d1>[0-3]?[0-9])(?:er|st|nd|rd|th)?{_JOINT}(?P<d2>[0-3]?[0-9])(?:er|st|nd|rd|th)?{_S}(?:of{_S})?(?P<m>{_MONTH})"
+    rf"(?:,?{_S}(?P<y>{_YEAR}))?"
+    rf"|(?P<m2>{_MONTH}){_S}(?P<d3>[0-3]?[0-9])(?:st|nd|rd|th)?{_JOINT}(?P<d4>[0-3]?[0-9])(?:st|nd|rd|th)?(?![\w:/]|[.,][0-9])"
+    rf"(?:,?{_S}(?P<y2>{_YEAR}))?"
+)
+_SPAN_YEAR = "(?:1[0-9]|20)[0-9]{2}(?![0-9])"
+_YEARS = re.compile(rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–/]{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])")
+_LONGEST_SPAN = 200  # years from the first to the last of a range
 _EARLY = re.compile("1[0-8][0-9]{2}")
 _EARLY_YEAR = re.compile(
     r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
@@ -76,12 +91,39 @@ def dates(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
         low: the text in lower case.
         starts: where its numbers and the names of months begin.
     """
-    for match in matches_at(_DATE, low, starts):
-        year = next(filter(None, match.group("y", "y2", "y3", "y4", "y5")))
-        month = match["m"] or match["m2"] or match["m3"] or match["m4"]
-        value = _iso(int(year), month, match["d"] or match["d2"] or match["d3"] or match["d4"])
+    starts = list(starts)
+    ranges = list(date_ranges(low, starts))
+    yield from ranges
+    taken = {start for _, first, last in ranges for start in range(first, last)} if ranges else frozenset[int]()
+    for match in matches_at(_DATE, low, [start for start in starts if start not in taken]):
+        year = next(filter(None, match.group("y", "y2", "y3", "y4", "y5", "y6", "y7", "y8")))
+        month = next(filter(None, match.group("m", "m2", "m3", "m4", "m6", "m7")), None)
+        value = _iso(_whole_year(year), month, next(filter(None, match.group("d", "d2", "d3", "d4", "d6", "d7")), None))
         if value:
             yield value, match.start(), match.end()
+
+
+def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
+    """Both ends of each range of days or years, with the span of the whole range; days without a year are --MM-DD."""
+    starts = list(starts)
+    for match in matches_at(_DAYS, low, starts):
+        month, year = match["m"] or match["m2"], match["y"] or match["y2"]
+        first, last = match["d1"] or match["d3"], match["d2"] or match["d4"]
+        values = [_iso(int(year or 2000), month, day) for day in (first, last)]
+        if all(values):
+            yield from ((value if year else f"-{value[4:]}", *match.span()) for value in values)
+    for match in matches_at(_YEARS, low, starts):
+        first_year = int(match["y1"])
+        last_year = int(match["y2"]) if len(match["y2"]) == 4 else first_year - first_year % 100 + int(match["y2"])
+        # 2025-06 is a month.
+        if first_year < last_year <= first_year + _LONGEST_SPAN and (len(match["y2"]) == 4 or int(match["y2"]) > 12):
+            yield from ((str(year), *match.span()) for year in (first_year, last_year))
+
+
+def _whole_year(written: str) -> int:
+    """A year of four digits, or of two: one from 1950 to 2049."""
+    year = int(written)
+    return year if len(written) == 4 else year + (1900 if year >= 50 else 2000)
 
 
 def early_years(low: str) -> Iterator[DatedSpan]:
@@ -146,7 +188,14 @@ _NUMBER = (
     r"(?:[.,][0-9]{1,12}(?![0-9])){0,6})"
 )
 _TO = rf"{_S}{{0,2}}(?:à|et|ou|to|and|or|-|–){_S}{{0,2}}"
-_CURRENCY = r"(?:[€$£]|(?:euros?|eur|us dollars?|dollars?|usd|pounds?(?: sterling)?|livres? sterling|gbp|francs? suisses?|chf)\b)"
+MONEY_SIGNS = "€$£¥₹₽₺₩₪₴₫₦"
+_CODES = "|".join(map(str.lower, (code for code in MONEY if not code.startswith("X") or code in ("XOF", "XPF"))))
+_PREFIX = rf"(?:us|ca?|can|au?|nz|hk|s|r|mx)?[{MONEY_SIGNS}]|(?:{_CODES}|xaf|fcfa|frs?\.|sfr\.?|rs\.?|kr\.?|rmb)(?={_S}{{0,2}}[0-9])"
+BEFORE_AMOUNT = re.compile(rf"(?:[{MONEY_SIGNS}]|(?<![^\W_])(?:{_CODES}|xaf|fcfa|frs?\.|rs\.?|kr\.?|rmb))[ \u00a0\u202f\u2009]{{0,2}}\Z")
+"""A currency at the end of a text in lower case."""
+_CURRENCY = rf"(?:[{MONEY_SIGNS}](?:{_S}?(?:us|ca|can|cad)\b)?|(?:{'|'.join(MONEY.values())})(?![\w]))"
+_CENTS = rf"(?:(?P<cent>cents?|centimes?|¢|ct)|(?P<penny>pence|penny|p))(?![\w$€£])"
+_FRACTIONS = rf"(?P<mille>‰)|(?P<points>bps?\b|basis points?|points? de base)|(?P<percent>percentage points?|points? de pourcentage|pp\b|points?\b)"
 _MULTIPLES = {"k": 10**3, "thousand": 10**3, "mille": 10**3, "m": 10**6, "million": 10**6, "md": 10**9, "milliard": 10**9}
 _MULTIPLES["billion"] = 10**9
 _DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
@@ -159,27 +208,35 @@ _QUALIFIED = (
 _COUNTED_ALONE = frozenset(["an", "mois", "semaine", "annee", "year", "month"])
 _PERCENTAGE = re.compile(
     rf"(?P<number>{_NUMBER})(?:(?:{_S}{{0,2}}%)?{_TO}(?P<high>{_NUMBER}))?"
-    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?)\b)"
+    rf"{_S}{{0,2}}(?:%|(?:pour{_S}cent|pourcents?|per{_S}?cent(?:age)?(?!{_S}points?))\b|{_FRACTIONS})"
 )
 _AMOUNT = re.compile(
-    rf"(?P<before>[€$£]){_S}?(?P<first>{_NUMBER}|[0-9]{{1,3}}(?:[.,][0-9]{{1,3}}){{0,5}})(?:{_S}?(?P<more>k|million|billion|m)s?\b)?"
+    rf"(?<!\w)(?P<before>{_PREFIX}){_S}{{0,2}}(?P<first>{_NUMBER}|[0-9]{{1,3}}(?:[.,][0-9]{{1,3}}){{0,5}})(?:{_S}?(?P<more>k|million|billion|m)s?\b)?"
     rf"|(?P<number>{_NUMBER}){_S}{{0,2}}(?:(?P<times>k|md|m|thousand|mille|millions?|milliards?|billions?){_S}?(?:d['’]|of{_S})?)?"
-    rf"(?P<after>{_CURRENCY})"
+    rf"(?:(?P<after>{_CURRENCY})|{_CENTS})"
 )
 _DURATION = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?:{_QUALIFIED}){_S}{{1,2}})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
-    rf"(?:(?<=[0-9 \u00a0\u202f]h){_S}?(?P<past>[0-5][0-9])(?![0-9]))?"
+    rf"(?:(?:(?<=[0-9 \u00a0\u202f]h)|(?<=heure)|(?<=heures)){_S}?(?P<past>[0-5][0-9])(?![0-9]|{_S}{{0,2}}(?:{UNIT_PATTERN}|[%€$£])))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
-_SIGN = re.compile("[€$£]")
+_SIGN = re.compile(rf"(?<!\w)(?:{_PREFIX})|[{MONEY_SIGNS}]")
+_MONEY = [(re.compile(rf"(?:{written})"), code) for code, written in MONEY.items()]
+_ISO_DURATION = re.compile(
+    r"(?<!\w)p(?=[0-9t])(?:(?P<year>[0-9]{1,4})y)?(?:(?P<month>[0-9]{1,4})m)?(?:(?P<week>[0-9]{1,4})w)?(?:(?P<day>[0-9]{1,5})d)?"
+    r"(?:t(?:(?P<hour>[0-9]{1,4})h)?(?:(?P<minute>[0-9]{1,5})m)?)?(?!\w)"
+)
 _LETTER = "[a-zà-öø-ÿ]"
+_ISO_CUE = re.compile(r"(?<!\w)pt?[0-9]")
+_PERCENT_CUE = re.compile("%|cent|‰|bp|point|pp")
+_YEAR_ALONE = re.compile(_YEAR)
+_CENT = "cent"
 _ONE = re.compile(f"(?<!{_LETTER})(?:une?|one)(?!{_LETTER})")
 _MONTH_WORD = re.compile(f"(?<!{_LETTER})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})(?!{_LETTER})")
 _ONES = frozenset(["un", "une", "one"])
-_CURRENCY_CODES = [(word, code) for code, words in CURRENCIES.items() for word in words]
 
 
 class _Read:
@@ -260,7 +317,7 @@ def supports(held: Figure, claimed: Figure) -> bool:
     Value and unit must be the same. What one of the two leaves open (which days, per what) does not part them, a held date
     may be more exact than the claimed one, and that day of any year supports a day without a year.
     """
-    if (held.kind, held.unit) != (claimed.kind, claimed.unit):
+    if held.kind != claimed.kind or not _same_unit(held.unit, claimed.unit):
         return False
     if isinstance(held.value, str) and isinstance(claimed.value, str):
         ends = claimed.value.startswith("--")
@@ -269,29 +326,50 @@ def supports(held: Figure, claimed: Figure) -> bool:
     return same and _open_or_equal(held.days, claimed.days) and _open_or_equal(held.per, claimed.per)
 
 
+def _same_unit(one: str, other: str) -> bool:
+    """Whether two units are the same; cents are those of any currency, and crowns those of any country."""
+    return (
+        one == other
+        or (_CENT in (one, other) and "" not in (one, other))
+        or other == MONEY_GROUPS.get(one)
+        or one == MONEY_GROUPS.get(other)
+    )
+
+
 def _open_or_equal(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
 def _percentages(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_PERCENTAGE, read.low, read.numbers) if "%" in read.low or "cent" in read.low else ():
-        for number in filter(None, match.group("number", "high")):
-            yield read.figure("percentage", match, decimal_of(number), "%")
+    for match in matches_at(_PERCENTAGE, read.low, read.numbers) if _PERCENT_CUE.search(read.low) else ():
+        factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
+        if (match["percent"] or "").startswith("point") and "." not in match["number"] and "," not in match["number"]:
+            if not match["percent"].endswith("pourcentage"):
+                continue  # points of a game
+        # In "1,2 % in 2022 and 2,6 %" the year is no end of a range.
+        numbers = match.group("high") if match["high"] and _YEAR_ALONE.fullmatch(match["number"]) else None
+        for number in [numbers] if numbers else filter(None, match.group("number", "high")):
+            yield read.figure("percentage", match, decimal_of(number) * factor, "%")
 
 
 def _amounts(read: _Read) -> Iterator[Figure]:
     for match in matches_at(_AMOUNT, read.low, read.starts(_SIGN)):
         value = decimal_of(match["first"] or match["number"])
+        if match["cent"] or match["penny"]:
+            yield read.figure("amount", match, value / 100, "GBP" if match["penny"] else _CENT)
+            continue
         times = match["more"] or match["times"] or ""
         value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
         yield read.figure("amount", match, value, _currency(match["before"] or match["after"]))
 
 
 def _currency(written: str) -> str:
-    return next(code for word, code in _CURRENCY_CODES if word in written)
+    written = written.strip(" \t\u00a0\u202f\u2009")
+    return next((code for pattern, code in _MONEY if pattern.fullmatch(written)), "USD")
 
 
 def _durations(read: _Read) -> Iterator[Figure]:
+    yield from _iso_durations(read)
     for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
@@ -304,6 +382,14 @@ def _durations(read: _Read) -> Iterator[Figure]:
             value = Decimal(1) if number in _ONES else decimal_of(number)
             value = value * factor + int(match["past"] or 0)
             yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
+
+
+def _iso_durations(read: _Read) -> Iterator[Figure]:
+    for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
+        for name, number in match.groupdict().items():
+            if number:
+                unit, factor = TIME_UNITS[name]
+                yield read.figure("duration", match, Decimal(number) * factor, unit)
 
 
 def _dates(read: _Read) -> Iterator[Figure]:

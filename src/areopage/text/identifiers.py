@@ -5,6 +5,7 @@
 | contact | e-mail addresses, links and domains, telephone numbers, IBANs | without scheme, spaces and country code |
 | code | AX-3041, B21, 3.4.1 | letters and digits in upper case |
 | number | 15 kg, 65 l/min, 4:1, page 41, 2100000 people | its digits, or both sides of a ratio |
+| number | 19e siècle, Louis XIV, 21st floor: `unit` is `ordinal` | its value and what is numbered |
 | weekday | samedi, Monday | 0 for Monday to 6 |
 
 The text is one that is `Readable`.
@@ -21,6 +22,7 @@ from msgspec import Struct
 
 from areopage.text.folding import matches_at
 from areopage.text.numbers import decimal_of
+from areopage.text.ordinals import ordinals
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
@@ -42,22 +44,33 @@ _TARGET = re.compile(
 _LEADS = re.compile(r"[\\/]{2}|https?:|ftp:|javascript:|vbscript:|data:[a-z]+/|file:[\\/]|blob:|intent:")
 _TOP = re.compile(rf"\.(?:{_TOPS})(?!\w)")
 _MANY_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{6}}")
+_FEW_DIGITS = re.compile(rf"[0-9](?:{_GAP}{{0,3}}[0-9]){{4}}")
 _IBAN = re.compile(r"(?<![\w])[A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?!\w)")
 _PHONE = re.compile(rf"(?<![\w.,/-])(?:\+[0-9]{{1,3}}|\(?0[0-9]?)(?:{_GAP}{{0,3}}[0-9]){{8,12}}(?![\w]|[.,][0-9])")
+# Digits in groups after a word such as "call": a number that may have lost its beginning or its end.
+_GROUPED = re.compile(r"(?<![\w.,/-])\+?\(?[0-9]{1,4}\)?(?:[ \u00a0\u202f.-][0-9]{2,4}){2,8}(?![\w]|[.,/-][0-9])")
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:[^0-9][0-9]{3})+")
+_DATE_LIKE = re.compile(r"[0-9]{1,2}[.-][0-9]{1,2}[.-][0-9]{2,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CALLED = re.compile(
+    r"t[ée]l|phone|appel|call|fax|num[ée]ro|number|compte|account|carte|card|iban|n°|r[ée]f|siret|siren|mobile|portable|contact|joign",
+    re.IGNORECASE,
+)
+_BEFORE_CALLED = 40  # characters before a number in which such a word may stand
 _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}"
     r"|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
 )
 _JOINTS = frozenset("-_/.")
 _MOST_CAPITALS = 8
-_HALF_DAY = re.compile(r"[ \u00a0]?[ap]\.?m\b")
+_HALF_DAY = re.compile(r"(?:[.:h][0-5][0-9])?[ \u00a0]?[ap]\.?m\b")
 _RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
 _DIGITS = (
     r"(?:[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,12})?"
     r"|[0-9]{1,15}(?:[.,][0-9]{1,12}){0,5})"
     r"(?![0-9]|[.,/][0-9])"
 )
-_NUMBER = re.compile(rf"(?<![\w.,/:^°-]){_DIGITS}")
+_NUMBER = re.compile(rf"(?<![\w.,/:^°])(?<![\w.,/:^°)]-){_DIGITS}")
+_RANGE_END = re.compile(r"(?<![\w.,/:-])[0-9]{1,5}[-–](?P<last>[0-9]{1,5})(?![\w/:-]|[.,][0-9]|[ \u00a0][0-9]{3}(?![0-9]))")
 _LIST_MARKS = " \t*#>|-"
 _MOST_LIST_MARKS = 8
 _BEFORE_UNIT = " \u00a0\u202f\u2009-"
@@ -73,6 +86,7 @@ _LOCATING = re.compile(
 )
 SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
+_PER_MINUTE, _PER_HOUR = (" par minute", " per minute", "/minute"), (" par heure", " per hour", "-heure", "/heure")
 _METRES = ("mètre", "mètres", "metre", "metres", "meter", "meters")
 _UNITS: dict[str, dict[str, int | Decimal]] = {
     "mass": {
@@ -87,7 +101,13 @@ _UNITS: dict[str, dict[str, int | Decimal]] = {
         "g": 1,
         "grammes": 1,
         "grams": 1,
-        "mg": Decimal("0.001"),
+        "gramme": 1,
+        "gram": 1,
+        "kilogramme": 1000,
+        "kilogram": 1000,
+        **dict.fromkeys(("mg", "milligramme", "milligrammes", "milligram", "milligrams"), Decimal("0.001")),
+        **dict.fromkeys(("µg", "μg", "mcg", "microgrammes", "micrograms"), Decimal("0.000001")),
+        **dict.fromkeys(("tons", "metric tons"), 10**6),
     },
     "length": {
         "km": 10**6,
@@ -98,17 +118,54 @@ _UNITS: dict[str, dict[str, int | Decimal]] = {
         "cm": 10,
         "mm": 1,
         **dict.fromkeys(_METRES, 1000),
+        **{f"{prefix}{word}": size for prefix, size in (("centi", 10), ("milli", 1), ("kilo", 10**6)) for word in _METRES},
+        **dict.fromkeys(("miles", "mile"), 1609344),
+        **dict.fromkeys(("feet", "foot"), Decimal("304.8")),
+        **dict.fromkeys(("inches", "inch"), Decimal("25.4")),
     },
-    "speed": {"km/h": 1, "mph": Decimal("1.609344"), "m/s": Decimal("3.6")},
-    "tension": {"kv": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
+    "speed": {
+        "km/h": 1,
+        "kmh": 1,
+        "mph": Decimal("1.609344"),
+        "m/s": Decimal("3.6"),
+        **{f"kilo{word}{per}": 1 for word in _METRES for per in _PER_HOUR},
+        **{f"{word}{per}": Decimal("1.609344") for word in ("mile", "miles") for per in _PER_HOUR},
+        **{f"{word}{per}": Decimal("3.6") for word in _METRES for per in (" par seconde", " per second")},
+    },
+    "tension": {"kv": 1000, "kilovolts": 1000, "v": 1, "volt": 1, "volts": 1, "mv": Decimal("0.001")},
     "current": {"a": 1000, "ampère": 1000, "ampères": 1000, "amps": 1000, "ma": 1},
-    "power": {"mw": 10**6, "kw": 1000, "w": 1, "watt": 1, "watts": 1},
-    "energy": {"mwh": 10**6, "kwh": 1000, "wh": 1},
-    "volume": {"m³": 10**6, "m3": 10**6, "l": 1000, "litre": 1000, "litres": 1000, "liters": 1000, "cl": 10, "ml": 1},
-    "flow": {"l/min": 1, "l/h": Decimal(1) / 60, "l/s": 60},
-    "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1},
-    "area": {"ha": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6},
-    "data": {"to": 10**6, "tb": 10**6, "go": 1000, "gb": 1000, "mo": 1, "mb": 1},
+    "power": {"mw": 10**6, "mégawatts": 10**6, "megawatts": 10**6, "kw": 1000, "kilowatts": 1000, "w": 1, "watt": 1, "watts": 1},
+    "energy": {
+        "mwh": 10**6,
+        "kwh": 1000,
+        "wh": 1,
+        **dict.fromkeys(("kilowattheures", "kilowattheure", "kilowatt-heures", "kilowatt hours", "kilowatt-hours"), 1000),
+    },
+    "volume": {"m³": 10**6, "m3": 10**6, "l": 1000, "litre": 1000, "litres": 1000, "liters": 1000, "cl": 10, "ml": 1}
+    | dict.fromkeys(("centilitres", "centiliters"), 10)
+    | dict.fromkeys(("millilitres", "milliliters"), 1)
+    | dict.fromkeys((f"{word} {cubic}" for word in _METRES for cubic in ("cube", "cubes")), 10**6)
+    | dict.fromkeys((f"cubic {word}" for word in _METRES), 10**6),
+    "flow": {
+        "l/min": 1,
+        "l/h": Decimal(1) / 60,
+        "l/s": 60,
+        **{f"{word}{per}": 1 for word in ("litre", "litres", "liters") for per in _PER_MINUTE},
+        **{f"{word}{per}": Decimal(1) / 60 for word in ("litre", "litres", "liters") for per in _PER_HOUR},
+    },
+    "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1}
+    | dict.fromkeys(
+        (f"{word} {scale}" for word in ("degrés", "degrees", "degré", "degree") for scale in ("celsius", "fahrenheit", "centigrade")), 1
+    ),
+    "area": {"ha": 10**4, "hectares": 10**4, "hectare": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6, "sq m": 1, "sqm": 1}
+    | {f"{word} {square}": 1 for word in _METRES for square in ("carré", "carrés")}
+    | {f"kilo{word} {square}": 10**6 for word in _METRES for square in ("carré", "carrés")}
+    | {f"square {word}": 1 for word in _METRES}
+    | {f"square kilo{word}": 10**6 for word in _METRES},
+    "data": {"to": 10**6, "tb": 10**6, "go": 1000, "gb": 1000, "mo": 1, "mb": 1}
+    | dict.fromkeys(("téraoctets", "terabytes"), 10**6)
+    | dict.fromkeys(("gigaoctets", "gigabytes"), 1000)
+    | dict.fromkeys(("mégaoctets", "megabytes"), 1),
     "pressure": {"bar": 1, "bars": 1},
     "frequency": {"ghz": 10**6, "mhz": 1000, "khz": 1, "hz": Decimal("0.001")},
     "sound": {"db": 1},
@@ -125,7 +182,8 @@ _MEASURED = re.compile(
 # What the first letters of units are; most words behind numbers begin with none of them.
 _UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
-_HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})[ \u00a0]?(?P<half>[ap])\.?m\b")
+_HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
+ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
 _AS_WRITTEN = frozenset(
     [
@@ -201,6 +259,13 @@ def contacts(text: str) -> Iterator[Identifier]:
             yield _made("contact", match, squashed(match.group()))
         for match in _PHONE.finditer(text):
             yield _made("contact", match, phone_value(match.group()))
+    for match in _GROUPED.finditer(text) if _FEW_DIGITS.search(text) else ():
+        written = match.group()
+        if _THOUSANDS.fullmatch(written) or _DATE_LIKE.fullmatch(written):
+            continue
+        called = _CALLED.search(text, max(0, match.start() - _BEFORE_CALLED), match.start())
+        if called or written[0] in "+(0":
+            yield _made("contact", match, phone_value(written))
 
 
 def _targets(text: str) -> Iterator[Identifier]:
@@ -225,7 +290,7 @@ def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Id
     """
     free = bytearray(len(text))
     found: list[Identifier] = []
-    for one in itertools.chain(contacts(text), codes(text, runs), numbers(text, runs)):
+    for one in itertools.chain(contacts(text), codes(text, runs), _ordinals(text), numbers(text, runs)):
         if not any(free[one.start : one.end]):
             free[one.start : one.end] = b"\1" * (one.end - one.start)
             found.append(one)
@@ -252,7 +317,8 @@ def phone_value(written: str) -> str:
 def codes(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
     """Names of things that are made of letters and digits, and versions; `runs` are the text's digits."""
     for match in matches_at(_CODE, text, [_code_start(text, start) for start, _ in runs]):
-        yield _made("code", match, squashed(match.group()))
+        if not _THOUSANDS.fullmatch(match.group()):
+            yield _made("code", match, squashed(match.group()))
 
 
 def _code_start(text: str, digit: int) -> int:
@@ -267,10 +333,11 @@ def _code_start(text: str, digit: int) -> int:
 def numbers(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
     """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; `runs`: where digits stand."""
     starts = [start for start, _ in runs]
+    for match in matches_at(_HOUR, text, [start for start, end in runs if _HALF_DAY.match(text, end)]):
+        hour = int(match["hour"]) % 12 + (12 if match["half"] == "p" else 0)
+        yield _made("number", match, f"{hour}:{int(match['minute'] or 0):02}")
     for match in matches_at(_RATIO, text, starts) if ":" in text else ():
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
-    for match in matches_at(_HOUR, text, [start for start, end in runs if _HALF_DAY.match(text, end)]):
-        yield _made("number", match, f"{int(match['hour']) % 12 + (12 if match['half'] == 'p' else 0)}:00")
     for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
@@ -278,6 +345,25 @@ def numbers(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
         value = decimal_of(match.group())
         if unit or value > SMALL or value != int(value) or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
             yield _made("number", match, f"{value:f}", unit, factor)
+    yield from _range_ends(text, starts)
+
+
+def _range_ends(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
+    """The second number of each range with a hyphen: pages 12-15, 15-20 pupils."""
+    for match in matches_at(_RANGE_END, text, starts) if "-" in text or "–" in text else ():
+        start, end = match.span("last")
+        unit, factor = unit_after(text, end)
+        value = int(match["last"])
+        if unit or value > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
+            yield Identifier(
+                kind="number", value=str(value), text=match["last"], start=start, end=end, unit=unit, factor=factor
+            )
+
+
+def _ordinals(text: str) -> Iterator[Identifier]:
+    for one in ordinals(text):
+        written = text[one.start : one.end]
+        yield Identifier(kind="number", value=str(one.value), text=written, start=one.start, end=one.end, unit=ORDINAL)
 
 
 def _lists(text: str, match: re.Match[str]) -> bool:

@@ -16,6 +16,54 @@ CURRENCIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"EUR": ("€", "eur"), "USD": ("$", "dollar", "usd"), "GBP": ("£", "pound", "livre", "gbp"), "CHF": ("franc", "chf")}
 )
 """By ISO code: what an amount in a currency has in its writing, in lower case."""
+MONEY: Mapping[str, str] = MappingProxyType(
+    {
+        "CAD": r"dollars? canadiens?|canadian dollars?|(?:c|ca|can)\$|\$[ \u00a0]?(?:ca|can|cad)\b|cad",
+        "AUD": r"dollars? australiens?|australian dollars?|(?:a|au)\$|aud",
+        "NZD": r"new zealand dollars?|nz\$|nzd",
+        "HKD": r"hong kong dollars?|hk\$|hkd",
+        "SGD": r"singapore dollars?|s\$|sgd",
+        "BRL": r"reais|r\$|brl",
+        "MXN": r"mexican pesos?|pesos? mexicains?|mx\$|mxn",
+        "JPY": r"¥|yens?|jpy",
+        "CNY": r"yuans?|renminbi|rmb|cny",
+        "INR": r"₹|rs\.?|roupies?|rupees?|inr",
+        "RUB": r"₽|roubles?|rubles?|rub",
+        "TRY": r"₺|livres? turques?|turkish liras?|try",
+        "KRW": r"₩|wons?|krw",
+        "ILS": r"₪|shekels?|ils",
+        "UAH": r"₴|hryvnias?|uah",
+        "VND": r"₫|dongs?|vnd",
+        "NGN": r"₦|nairas?|ngn",
+        "PLN": r"zł|zlotys?|złotych|pln",
+        "CZK": r"kč|couronnes? tchèques?|czk",
+        "HUF": r"forints?|huf",
+        "RON": r"lei|ron",
+        "SEK": r"couronnes? suédoises?|swedish (?:krona|kronor)|kronor|krona|sek",
+        "NOK": r"couronnes? norvégiennes?|norwegian (?:krone|kroner)|nok",
+        "DKK": r"couronnes? danoises?|danish (?:krone|kroner)|dkk",
+        "XKR": r"kr\.?|krone|kroner|couronnes?",
+        "XOF": r"francs? cfa|f ?cfa|xof|xaf",
+        "XPF": r"francs? (?:cfp|pacifiques?)|xpf",
+        "MAD": r"dirhams? marocains?|mad",
+        "AED": r"aed",
+        "XDH": r"dirhams?|dhs?",
+        "TND": r"dinars? tunisiens?|tnd",
+        "DZD": r"dinars? algériens?|dzd",
+        "XDN": r"dinars?",
+        "ZAR": r"zar|rands?",
+        "SAR": r"riyals?|sar",
+        "EUR": r"€|euros?|eur",
+        "USD": r"us ?\$|\$ ?us|\$|us dollars?|dollars?(?: américains?)?|usd",
+        "GBP": r"£|pounds?(?: sterling)?|livres?(?: sterling)?|gbp|quid",
+        "CHF": r"francs? suisses?|swiss francs?|chf|frs?\.|sfr\.?|francs?",
+    }
+)
+"""By ISO code: what is written before or after an amount in a currency, the first that fits; XKR, XDH, XDN: any crown, dirham, dinar."""
+MONEY_GROUPS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("SEK", "NOK", "DKK", "CZK"), "XKR") | dict.fromkeys(("MAD", "AED"), "XDH") | dict.fromkeys(("TND", "DZD"), "XDN")
+)
+"""By ISO code of a currency: the code of its name without a country."""
 
 TIME_UNITS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {"day": ("day", 1), "week": ("day", 7), "month": ("month", 1), "quarter": ("month", 3), "year": ("month", 12)}

@@ -3,7 +3,6 @@
 The answer is one that is `Readable`. The exact extractors of `areopage.text` are slow: they read it around its digits alone.
 """
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from areopage.text.figures import Figure, all_figures
 from areopage.text.folding import lower_case, matches_at, unaccented
 from areopage.text.identifiers import Identifier, identifiers
-from areopage.text.lexicon import CURRENCIES, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, UNIT_WORDS
+from areopage.text.lexicon import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, MONEY, UNIT_WORDS
 from areopage.text.numbers import DIGITS, around
 from areopage.text.references import Reference, legal_references
 from areopage.text.stems import is_light, stem
@@ -41,21 +40,26 @@ _ACTS = (
     "regulation", "directive", " act ", "order", "rules", "pourvoi",
 )  # fmt: skip
 _LEGAL = _shortest(_ACTS)
-_MONEY = tuple(itertools.chain.from_iterable(CURRENCIES.values()))
 _TIME = tuple(word for words in UNIT_WORDS.values() for word in words if len(word) > 2)
 # What makes a nearby number a figure; four digits may be a year without it.
-_NEAR = _pattern(
-    ("%", "cent", *_MONEY, "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
+_MONEY_CUE = (
+    r"[$€£¥₹₽₺₩₪₴₫₦¢]|eur|dollar|pound|livre|franc|cent|penn|pence|cfa|dirham|dinar|rupee|roupie|yen|yuan|renminbi|peso|couronne|kron"
+    r"|zlot|rouble|ruble|shekel|riyal|rand|forint|lira|quid|[0-9]p(?![a-z])"
+    rf"|(?<![a-z])(?:{'|'.join(map(str.lower, MONEY))}|rs|kr|dh|dhs|kč|reais|lei|won|wons|naira|dong|rmb|xaf)(?![a-z])"
+)
+_NEAR = re.compile(
+    _pattern(("%", "‰", "point", "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")).pattern
+    + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
 )
 CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
-        "percentage": re.compile("%|cent"),
-        "amount": _pattern(_MONEY),
+        "percentage": re.compile("%|cent|‰|point|bp|pp"),
+        "amount": re.compile(_MONEY_CUE),
         "date": re.compile(""),
         "reference": re.compile(""),
-        "day": _pattern([*UNIT_WORDS["day"], *UNIT_WORDS["week"]]),
-        "month": _pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]),
-        "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h"),
+        "day": re.compile(_pattern([*UNIT_WORDS["day"], *UNIT_WORDS["week"]]).pattern + "|p[0-9]"),
+        "month": re.compile(_pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]).pattern + "|p[0-9]"),
+        "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h|pt[0-9]"),
     }
 )
 """What the digits of a figure have near them, by its kind; for a duration by its unit."""

@@ -28,7 +28,7 @@ _BLOCKS = (
     "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|figcaption|figure|footer|h[1-6]|head|header|hr|html|li|main"
     "|meta|nav|ol|p|pre|section|table|tbody|tfoot|thead|title|tr|ul"
 )
-_SPACES = "\u2002-\u2008\u200a\u205f\u3000"
+_SPACES = "\u2002-\u200a\u205f\u3000"
 _LETTER = r"[^\W\d_]"
 _UNITS = (
     "€|%|euros?|dollars?|francs?|pour cent|per ?cent|jours?|mois|ans?|ann[ée]es?|semaines?|heures?|minutes?|days?|months?|years?"

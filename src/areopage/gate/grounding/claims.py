@@ -3,6 +3,7 @@
 A figure is sought as it is written, then by its value, then in writings that are not read as figures.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from decimal import Decimal
@@ -26,12 +27,13 @@ from areopage.gate.grounding.unread_places import (
 )
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures
-from areopage.text.identifiers import SMALL, Identifier
+from areopage.text.identifiers import ORDINAL, SMALL, Identifier
 from areopage.text.readable import Readable
 from areopage.text.references import Reference
 from areopage.text.stated import Counted, Stated, stated_in
 from areopage.text.stems import parted, stems
 
+_CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
@@ -152,7 +154,7 @@ class _Check:
         ready = [one.clean for one in self._texts]
         read = cache(all_figures)
         self._places = Places([*texts, *(document.title for document in documents if document.title)], read)
-        self._identified = Identified(self._places.texts)
+        self._identified = Identified(self._places.texts, response.text)
         self._read = read
         self._rows = Rows(texts)
         self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
@@ -203,8 +205,9 @@ class _Check:
         return self._in_its_row(stated, claim)
 
     def _identifier(self, stated: Identifier) -> Claim:
-        spot = self._identified.spot(stated)
-        if spot is None and stated.kind == "number" and ":" not in stated.value:
+        spots = self._identified.spots(stated)
+        spot = spots[0] if spots else None
+        if spot is None and stated.kind == "number" and ":" not in stated.value and stated.unit != ORDINAL:
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
             if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
                 return self._told(stated, "supported", None)
@@ -275,6 +278,9 @@ class _Check:
         cells = self._rows.cells(stated)
         if cells:
             return self._told(stated, "supported", cells[0])
+        clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
+        if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
+            return self._told(stated, "supported", time)
         spot, spoken_of = self._places.unread(stated, lambda: self._said)
         if spot is None and derived(stated, self._response):
             return self._told(stated, "supported", None)

@@ -4,16 +4,25 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.text.folding import lower_case, starts_of, unaccented
-from areopage.text.identifiers import Identifier, IdentifierKind, unit_after, units_like, weekdays
+from areopage.text.identifiers import ORDINAL, Identifier, IdentifierKind, unit_after, units_like, weekdays
 from areopage.text.lexicon import FIRST_NAMES
 from areopage.text.numbers import decimal_of
+from areopage.text.ordinals import Ordinal, ordinals
 
+_MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
+_MOST_SPOTS = 12  # of one identifier
+_LONGEST_UNPARTED = 5  # digits of a number that Indian groups part as others do
 _MOST_TRIES = 20  # for the same characters in a text
 _MOST_SOUGHT = 200  # identifiers of one answer: later ones count as missing
+_GOES_ON = re.compile(r"[ .\u00a0\u202f-]?[0-9]{2,4}(?![0-9])")  # a number in groups, behind some of them
+_CODE_GOES_ON = re.compile(r"[-_/.][A-Z]{0,4}[0-9]|[ \u00a0](?=[A-Z0-9]{0,3}[0-9])[A-Z0-9]{2,4}(?!\w)")
+_COUNTRY = re.compile(r"(?:(?:\+|00)[0-9 .()\u00a0-]{1,9}|(?<![0-9])\(?0\)?[ .\u00a0-]?)\Z")
+_BEFORE_COUNTRY = 12  # characters before a telephone number in which its country code stands
+_IN_THOUSANDS = re.compile(r"[0-9]{1,3}[.,][0-9]{3}")
 _NUMBER = re.compile(
     r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
 )
@@ -46,11 +55,12 @@ _BEFORE_NAME = 60  # characters before a word in which its title may stand
 class Identified:
     """Texts in which identifiers are looked for; they are `Readable`. The work is bounded."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], response: str) -> None:
         """Args:
         texts: the documents', their titles and the question.
+        response: the answer.
         """
-        self._texts = texts
+        self._texts, self._response = texts, response
         self._left = _MOST_SOUGHT
         self._finders: dict[IdentifierKind, Callable[[Identifier], Iterator[Spot]]] = {
             "contact": self._contact, "code": self._code, "number": self._number, "weekday": self._weekday,
@@ -64,10 +74,10 @@ class Identified:
         """The numbers of the texts."""
         return [decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text)]
 
-    def spot(self, one: Identifier) -> Spot | None:
-        """Where a text has it, in any writing; None where none does."""
+    def spots(self, one: Identifier) -> list[Spot]:
+        """Where a text has it, in any writing, up to a number of places."""
         self._left -= 1
-        return next(self._finders[one.kind](one), None) if self._left >= 0 else None
+        return list(islice(self._finders[one.kind](one), _MOST_SPOTS)) if self._left >= 0 else []
 
     def _contact(self, one: Identifier) -> Iterator[Spot]:
         if not _ONLINE.search(one.value):
@@ -96,16 +106,36 @@ class Identified:
         pattern = r"[\W_]{0,3}".join(map(re.escape, value))
         before = "" if inside else r"(?<![^\W_])"
         sought = re.compile(rf"{before}{pattern}(?![^\W_])", re.IGNORECASE)
+        goes_on = _GOES_ON if inside else _CODE_GOES_ON
         for number, text in enumerate(self._texts):
-            found = sought.search(text)
-            if found:
-                yield number, found.start(), found.end()
+            for found in islice(sought.finditer(text), _MOST_TRIES):
+                start, end = found.span()
+                if goes_on.match(text, end) or (inside and not _begins(text, start)):
+                    continue
+                yield number, start, end
+                break
 
     def _number(self, one: Identifier) -> Iterator[Spot]:
         if ":" in one.value:
-            yield from self._ratio(*map(int, one.value.split(":")))
+            yield from self.times(*map(int, one.value.split(":")))
             return
         value = Decimal(one.value)
+        if one.unit == ORDINAL:
+            yield from self._ordinal(one)
+            return
+        yield from self._measured(one, value)
+        if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
+            yield from (
+                (number, other.start, other.end)
+                for number, found in enumerate(self._ordinals)
+                for other in found
+                if other.cardinal and other.value == value
+            )
+        if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
+            yield from self._measured(one, value / 1000)
+
+    def _measured(self, one: Identifier, value: Decimal) -> Iterator[Spot]:
+        """Where a number stands with a unit of the same kind."""
         for factor in units_like(one.unit) if one.unit else (Decimal(1),):
             for number, start, end in self._digits(value * one.factor / factor):
                 unit, size = unit_after(self._texts[number], end) if one.unit else ("", factor)
@@ -121,12 +151,42 @@ class Identified:
                     if _parted_number(text, start, start + len(written)):
                         yield number, start, start + len(written)
 
-    def _ratio(self, first: int, second: int) -> Iterator[Spot]:
+    def _ordinal(self, one: Identifier) -> Iterator[Spot]:
+        """Where texts have an ordinal: of the same noun, if they have any of it; a century also where a year of it stands."""
+        value = int(one.value)
+        own = self._of_answer(one)
+        texts = list(enumerate(self._ordinals))
+        nouns = {other.noun for _, found in texts for other in found}
+        for number, found in texts:
+            for other in found:
+                fits = own.noun not in nouns or other.noun in (own.noun, "") or own.noun == ""
+                if other.value == value and fits:
+                    yield number, other.start, other.end
+        if own.cardinal:
+            yield from self._digits(Decimal(value))
+        if own.noun == "century":
+            for number, text in enumerate(self._texts):
+                for match in re.finditer(rf"(?<![0-9.,]){value - 1}[0-9]{{2}}(?![0-9])" if value > 10 else r"(?!)", text):
+                    yield number, match.start(), match.end()
+
+    def _of_answer(self, one: Identifier) -> Ordinal:
+        found = self._answer_ordinals.get(one.start)
+        return found or Ordinal(int(one.value), "", one.start, one.end)
+
+    @cached_property
+    def _answer_ordinals(self) -> dict[int, Ordinal]:
+        return {one.start: one for one in ordinals(self._response)}
+
+    @cached_property
+    def _ordinals(self) -> list[list[Ordinal]]:
+        return [list(ordinals(text, loose=True)) for text in self._texts]
+
+    def times(self, first: int, second: int) -> Iterator[Spot]:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
         hours = {first, first + 12, first - 12} if second < 60 and first < 24 else {first}
         firsts = "|".join(str(hour) for hour in sorted(hours) if hour >= 0)
         sought = re.compile(
-            rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures)[ \u00a0]?)0?{second}(?![0-9])"
+            rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures?)[ \u00a0]?)0?{second}(?![0-9])"
         )
         whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![0-9])")
         for number, low in enumerate(self._low):
@@ -163,12 +223,28 @@ def _writings(value: Decimal) -> Iterator[str]:
     rest = rest.rstrip("0")
     grouped = f"{int(whole):,}"
     forms = [whole, *(grouped.replace(",", mark) for mark in _GROUPING)] if len(whole) > 3 else [whole]
+    if len(whole) > _LONGEST_UNPARTED:
+        forms.append(_indian(whole))
+    endings = [rest, *(rest + "0" * more for more in (1, 2) if len(rest) + more <= 3)]
     for form in forms:
-        for mark in ".,":
-            if not rest:
-                yield form
-                break
-            yield f"{form}{mark}{rest}"
+        if not rest:
+            yield form
+        for ending in filter(None, endings):
+            for mark in ".,":
+                yield f"{form}{mark}{ending}"
+
+
+def _indian(whole: str) -> str:
+    """Digits in Indian groups: 1,25,000."""
+    head, tail = whole[:-3], whole[-3:]
+    pairs = [head[max(0, end - 2) : end] for end in range(len(head), 0, -2)]
+    return ",".join([*reversed(pairs), tail])
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether no other digits of the same number stand before a telephone number, but for a country code."""
+    before = text[max(0, start - _BEFORE_COUNTRY) : start]
+    return not re.search(r"[0-9][ .\u00a0()-]{0,3}\Z", before) or _COUNTRY.search(before) is not None
 
 
 def _parted_number(text: str, start: int, end: int) -> bool:

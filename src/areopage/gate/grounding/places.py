@@ -207,7 +207,10 @@ def _keys(stated: Figure | Reference) -> list[str]:
         digits = re.search("[0-9]+", stated.normalised)
         return [key_of(digits.group())] if digits else ["1"]
     if isinstance(stated.value, str):
-        return [key_of(stated.value[-2:]) if stated.value.startswith("--") else stated.value[:4]]
+        if stated.value.startswith("--"):
+            return [key_of(stated.value[-2:])]
+        short = stated.value[2:4]  # 18/06/89, 18.06.89, '89; 1802-85
+        return [stated.value[:4], *(f"{mark}{short}" for mark in ("/.’' " if len(stated.value) > len("2025-06") else "-–"))]
     factors = UNIT_CUES.get(stated.unit, (1,)) if stated.kind == "duration" else (1,)
     # 90 minutes may be 1.5 hours.
     values = [stated.value / factor for factor in factors if stated.value * 4 % factor == 0 or factor == 1]

@@ -10,7 +10,8 @@ from decimal import Decimal
 from itertools import islice
 
 from areopage.gate.grounding.figure_context import Spot
-from areopage.text.figures import Figure
+from areopage.text.figures import BEFORE_AMOUNT, MONEY_SIGNS, Figure
+from areopage.text.folding import lower_case
 from areopage.text.identifiers import Identifier
 from areopage.text.lexicon import PERIODS, UNIT_CUES
 from areopage.text.numbers import DIGITS, DigitIndex, decimal_of, key_of
@@ -27,8 +28,7 @@ _LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
 _JOINED_BEFORE, _JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
 _GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
 _GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
-_SIGNS = frozenset("€$£")
-_UNITS = _SIGNS | {"%", "°"}
+_UNITS = frozenset(MONEY_SIGNS) | {"%", "‰", "°"}
 Row = tuple[int, int, frozenset[str]]  # start, end, what it is named by
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 _ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -135,14 +135,14 @@ def _act(act: str) -> str:
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no word, unit, or further group of the same number touches it; another number may stand one space away."""
-    before, after = text[max(0, start - 5) : start], text[end : end + 5]
+    before, after = text[max(0, start - 6) : start], text[end : end + 5]
     following = after.lstrip(" \u00a0\u202f\u2009")[:1]
     if (
         before[-1:].isalnum()
         or following.isalpha()
         or after[:1].isdigit()
         or following in _UNITS
-        or before.rstrip()[-1:] in _SIGNS
+        or BEFORE_AMOUNT.search(lower_case(before))
     ):
         return False
     if _JOINED_BEFORE.search(before) or _JOINED_AFTER.match(after):

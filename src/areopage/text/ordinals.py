@@ -1,0 +1,122 @@
+"""Ordinals and Roman numerals: 19e siècle, XIXe, nineteenth century, 3e étage, Louis XIV, chapitre XII; English and French; linear.
+
+A lone ordinal in words ("premier", "second") is one only where `loose`: it seldom names anything exactly.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from areopage.text.stems import stem
+
+_FRENCH = (
+    "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième"
+    " treizième quatorzième quinzième seizième dix-septième dix-huitième dix-neuvième vingtième vingt-et-unième/vingt-unième"
+    " vingt-deuxième vingt-troisième vingt-quatrième vingt-cinquième vingt-sixième vingt-septième vingt-huitième vingt-neuvième"
+    " trentième trente-et-unième"
+)
+_ENGLISH = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth"
+    " seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth"
+    " twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+)
+_WORDS: Mapping[str, int] = MappingProxyType(
+    {
+        form: number
+        for language in (_FRENCH, _ENGLISH)
+        for number, forms in enumerate(language.split(), 1)
+        for form in forms.split("/")
+    }
+)
+_NOUNS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("siècle", "siècles", "s", "century", "centuries"), "century")
+    | dict.fromkeys(("étage", "étages", "floor", "floors", "storey", "story"), "floor")
+    | dict.fromkeys(("arrondissement", "arrondissements", "district"), "district")
+    | dict.fromkeys(("chapitre", "chapter"), "chapter")
+    | dict.fromkeys(("édition", "edition"), "edition")
+    | dict.fromkeys(("anniversaire", "anniversary"), "anniversary")
+)
+"""What an ordinal in words stands before, in one word for both languages."""
+_ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"
+_SUFFIX = r"(?:ers?|[èe]res?|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
+_NUMBERED = re.compile(
+    rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?:(?<=[0-9]){_SUFFIX})|(?P<roman>{_ROMAN}){_SUFFIX})(?!\w)"
+)
+_SPELLED = re.compile(
+    rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
+    re.IGNORECASE,
+)
+_SPELLED_CUE = re.compile(r"i[èe]me|premi|second|first|third|fth|[xv]th|nth|ieth|eth|hth", re.IGNORECASE)
+_NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
+# After a name or a part of a text: Louis XIV, chapitre XII, World War II.
+_CARDINAL = re.compile(r"(?<=[^\W\d_][ \u00a0])(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
+_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w-]{1,24})[ \u00a0]\Z")
+_PARTS = frozenset(
+    "tome volume chapitre chapter acte act annexe appendix titre title livre book partie part section article phase type niveau level classe"
+    " class grade scène scene étape stage".split()
+)
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+class Ordinal(Struct, frozen=True):
+    """`noun` is what is numbered, made comparable; "" where it is not said. `cardinal`: it stands behind its noun."""
+
+    value: int
+    noun: str
+    start: int
+    end: int
+    cardinal: bool = False
+
+
+def roman_value(written: str) -> int:
+    """The value of a Roman numeral; 0 for letters that are none."""
+    total = 0
+    for sign, following in zip(written, [*written[1:], ""], strict=True):
+        value = _VALUES.get(sign, 0)
+        total += -value if value < _VALUES.get(following, 0) else value
+    return total if _roman(total) == written else 0
+
+
+def _roman(value: int) -> str:
+    pairs = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"))
+    found = ""
+    for size, sign in (*pairs, (5, "V"), (4, "IV"), (1, "I")):
+        found += sign * (value // size)
+        value %= size
+    return found
+
+
+def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
+    """The ordinals of a text.
+
+    Args:
+        loose: those in words too that stand before any noun.
+    """
+    for match in _NUMBERED.finditer(text):
+        value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
+        if value:
+            yield Ordinal(value, _noun_after(text, match.end()), *match.span())
+    for match in _SPELLED.finditer(text) if _SPELLED_CUE.search(text) else ():
+        following = _NEXT.match(text, match.end())
+        if loose or (following and following["noun"].lower() in _NOUNS):
+            value = _WORDS[match["word"].lower().replace(" ", "-")]
+            yield Ordinal(value, _noun_after(text, match.end()), *match.span())
+    for match in _CARDINAL.finditer(text):
+        before = _BEFORE.search(text, max(0, match.start() - 26), match.start())
+        value = roman_value(match["roman"])
+        if before is None or not value:
+            continue
+        named = before["word"][0].isupper() and match["roman"] != "I" and not before["word"].isupper()
+        if named or before["word"].lower() in _PARTS:
+            yield Ordinal(value, _comparable(before["word"]), *match.span(), cardinal=True)
+
+
+def _noun_after(text: str, end: int) -> str:
+    following = _NEXT.match(text, end)
+    return _comparable(following["noun"]) if following else ""
+
+
+def _comparable(noun: str) -> str:
+    return _NOUNS.get(noun.lower()) or stem(noun)
