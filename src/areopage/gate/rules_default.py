@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
-from areopage.gate.grounding.claims import NAMING, Claim
+from areopage.gate.grounding.claims import NAMING, Claim, ClaimState
 from areopage.gate.grounding.model import Grounding, GroundingModel, ground
 from areopage.gate.records import Decision, GateVerdict, Metrics, Place, Reason, ReasonCode, SentenceCheck
 from areopage.gate.signals import (
@@ -63,6 +63,7 @@ HALLUCINATIONS = frozenset(
     [
         "unsupported_figure",
         "misplaced_figure",
+        "altered_figure",
         "unsupported_reference",
         "unsupported_name",
         "asserted_by_question",
@@ -70,6 +71,14 @@ HALLUCINATIONS = frozenset(
         "judge_unsupported",
     ]
 )
+
+
+_CODES: Mapping[ClaimState, ReasonCode] = {
+    "asserted": "asserted_by_question",
+    "elsewhere": "misplaced_figure",
+    "altered": "altered_figure",
+    "computed": "computed_figure",
+}
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -324,14 +333,17 @@ def _claim_reasons(config: GateConfig, found: Findings, *, decisive: bool) -> li
             sentence=index,
         )
         for index, sentence, claim in missing[:MOST_REASONS]
-    ]
+    ] + [
+        Reason(code="computed_figure", decisive=False, place=claim.place, sentence=index)
+        for index, sentence in enumerate(found.grounding.sentences)
+        for claim in sentence.claims
+        if claim.state == "computed"
+    ][:MOST_REASONS]
 
 
 def _code_of(claim: Claim) -> ReasonCode:
-    if claim.state == "asserted":
-        return "asserted_by_question"
-    if claim.state == "elsewhere":
-        return "misplaced_figure"
+    if claim.state in _CODES:
+        return _CODES[claim.state]
     if claim.kind in NAMING:
         return "unsupported_name"
     return "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"

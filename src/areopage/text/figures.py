@@ -65,7 +65,7 @@ _DAYS = re.compile(
     rf"(?:,?{_S}(?P<y2>{_YEAR}))?"
 )
 _SPAN_YEAR = "(?:1[0-9]|20)[0-9]{2}(?![0-9])"
-_YEARS = re.compile(rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–/]{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])")
+_YEARS = re.compile(rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–—/]{{1,2}}{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])")
 _LONGEST_SPAN = 200  # years from the first to the last of a range
 _EARLY = re.compile("1[0-8][0-9]{2}")
 _EARLY_YEAR = re.compile(

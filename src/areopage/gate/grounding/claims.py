@@ -15,16 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
+from areopage.gate.grounding.computed import computed
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
+from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import Places
 from areopage.gate.grounding.premises import Premises
-from areopage.gate.grounding.qualified import qualifiers, rounded, unqualified
+from areopage.gate.grounding.rounding import rounded
 from areopage.gate.grounding.rows import Rows, Value, clause_at
-from areopage.gate.grounding.unread_places import (
-    derived,
-    labels_said,
-)
+from areopage.gate.grounding.unread_places import labels_said
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures
 from areopage.text.identifiers import ORDINAL, SMALL, Identifier
@@ -42,7 +41,7 @@ ClaimKind = Literal[
 ]
 NAMING: tuple[ClaimKind, ...] = ("contact", "code", "weekday", "name")
 """Kinds that name something and are no figures."""
-ClaimState = Literal["supported", "repeated", "asserted", "elsewhere", "missing"]
+ClaimState = Literal["supported", "computed", "repeated", "asserted", "altered", "elsewhere", "missing"]
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -52,8 +51,9 @@ class Claim(Struct, frozen=True, kw_only=True):
         place: where it stands in the response.
         state: `supported` where a document holds it, in any notation; `repeated` where the question does and the answer does not
             affirm it; `asserted` where the question alone holds it and the answer affirms it; `elsewhere` where documents hold
-            it, but among other words than the answer's, whose place holds another figure of its kind or is far away; `missing`
-            where neither holds it.
+            it, but among other words than the answer's, whose place holds another figure of its kind or is far away; `altered`
+            where they hold it with another bound, sign, basis or rate; `computed` where it follows from figures that they hold;
+            `missing` where neither holds it.
         evidence: where the document that holds it has it; None where none does, or where only a title does.
         instead: for one that stands elsewhere, the figure that the documents have in its place; None where they have none.
     """
@@ -66,8 +66,8 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     @property
     def supported(self) -> bool:
-        """Whether a document holds it where the answer's words stand, or the answer does not affirm it."""
-        return self.state in ("supported", "repeated")
+        """Whether a document holds it where the answer's words stand, or what it is computed from, or the answer does not affirm it."""
+        return self.state in ("supported", "computed", "repeated")
 
 
 class Covered:
@@ -162,6 +162,7 @@ class _Check:
         self._prompt, self._response, self._stated = prompt, response.text, stated
         self._figures = [one for one in stated if isinstance(one, Figure)]
         self._unread_left = _MOST_UNREAD
+        self._every_number: Set[Decimal] | None = None
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
@@ -211,23 +212,36 @@ class _Check:
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
             if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
                 return self._told(stated, "supported", None)
-        return self._told(stated, "supported" if spot else "missing", spot)
+        claim = self._told(stated, "supported" if spot else "missing", spot)
+        return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
 
     def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
-        """The claim again; misplaced where a table has it in another row, or no spot has its bound or its rate."""
+        """The claim again; misplaced where a table has it in another row."""
         spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
-        bare = stated.kind in ("date", "duration")
-        qualified = None if bare else qualifiers(self._response, stated.start, stated.end)
-        if not spots or self._beyond(spots) or not (qualified or self._rows.any_in(spots)):
+        if not spots or self._beyond(spots):
             return claim
+        if not self._rows.any_in(spots):
+            return self._in_its_sense(stated, claim, spots)
         spots = self._spots(stated)
         if self._beyond(spots):
             return claim
         first, last = clause_at(self._response, stated.start, stated.end)
         rival = self._rows.other_row(spots, frozenset(stems(self._response[first:last])))
         rival = rival or self._bound_elsewhere(stated, (first, last))
-        loose = qualified is not None and unqualified(qualified, self._prompt, self._places.texts, spots)
-        return self._told(stated, "elsewhere", spots[0], rival) if rival or loose else claim
+        return self._told(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
+
+    def _in_its_sense(self, stated: Figure | Counted | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
+        """The claim again; altered where the documents have it with another bound, sign, basis or rate only."""
+        if claim.state != "supported" or not spots or self._beyond(spots):
+            return claim
+        dated = isinstance(stated, Figure) and stated.kind == "date"
+        own = sense_of(self._response, stated.start, stated.end, dated=dated)
+        if own.plain and not signed(self._places.texts, spots):
+            return claim
+        money = isinstance(stated, Figure) and stated.kind in ("amount", "percentage")
+        every = self._spots(stated) if isinstance(stated, Figure) else spots
+        loose = altered(own, self._places.texts, every, money=money, dated=dated)
+        return self._told(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 
     def _bound_elsewhere(self, stated: Figure, clause: tuple[int, int]) -> Spot | None:
         """The row that a figure is bound to among the others of its clause, where it stands in other rows."""
@@ -282,8 +296,8 @@ class _Check:
         if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
             return self._told(stated, "supported", time)
         spot, spoken_of = self._places.unread(stated, lambda: self._said)
-        if spot is None and derived(stated, self._response):
-            return self._told(stated, "supported", None)
+        if spot is None and computed(stated, self._response, self._places.texts, self._numbers, self._places.read):
+            return self._told(stated, "computed", None)
         if (
             spot is None
             and isinstance(stated.value, Decimal)
@@ -291,6 +305,12 @@ class _Check:
         ):
             return self._told(stated, "supported", None)
         return self._told(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
+
+    def _numbers(self) -> Set[Decimal]:
+        """The numbers of the texts."""
+        if self._every_number is None:
+            self._every_number = frozenset(self._identified.values())
+        return self._every_number
 
     def _beyond(self, spots: Sequence[Spot]) -> bool:
         """Whether a title holds it, so that the answer need not have it from a place in a document."""
@@ -303,7 +323,9 @@ class _Check:
             state = "supported"
         claim = self._told(stated, state, spots[0] if spots else None)
         # A number that the documents do not contain is one for any counted thing; a small one may count what the answer lists.
-        return replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim
+        claim = replace(claim, kind="number") if state == "missing" and stated.value > SMALL else claim
+        sensed = self._in_its_sense(stated, claim, spots)
+        return replace(sensed, kind="number") if sensed.state == "altered" else sensed
 
     def _told(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
         start, end = self._readable.span(stated.start, stated.end)

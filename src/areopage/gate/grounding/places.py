@@ -38,7 +38,7 @@ class Places:
 
     def __init__(self, texts: Sequence[str], read: FigureReader) -> None:
         self.texts = texts
-        self._read = read
+        self.read = self._read = read
         self._index: DigitIndex | None = None
         self._left = MOST_WINDOWS
         self._readable = _MOST_READ

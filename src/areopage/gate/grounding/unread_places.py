@@ -7,7 +7,6 @@ by a title's number; a period that is an adjective.
 import re
 from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
-from itertools import islice
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.text.figures import BEFORE_AMOUNT, MONEY_SIGNS, Figure
@@ -16,12 +15,11 @@ from areopage.text.identifiers import Identifier
 from areopage.text.lexicon import PERIODS, UNIT_CUES
 from areopage.text.numbers import DIGITS, DigitIndex, decimal_of, key_of
 from areopage.text.references import Reference
-from areopage.text.stated import CUES, Stated
+from areopage.text.stated import Stated
 
 _SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
 _MOST_SPOTS = 12
 _IN_ROW = 3  # numbers that make a line a row of a table
-_BESIDE = 150  # characters on each side of an amount in which the amounts it was computed from may stand
 _BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
 _LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
@@ -30,7 +28,6 @@ _GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$"
 _GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
 _UNITS = frozenset(MONEY_SIGNS) | {"%", "‰", "°"}
 Row = tuple[int, int, frozenset[str]]  # start, end, what it is named by
-_YEAR = re.compile("(?:19|20)[0-9]{2}")
 _ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # An amendment is an agreement, and is called either.
 _ALIKE = {"accord": "accord|avenant", "avenant": "accord|avenant"}
@@ -107,25 +104,6 @@ def acts_by_number(texts: Sequence[str], stated: Reference) -> Iterator[Spot]:
         found = sought.search(text)
         if found:
             yield number, found.start(), found.end()
-
-
-def derived(stated: Figure, response: str) -> bool:
-    """Whether an amount is the difference or the sum of two numbers that stand near it: "from 1,883 to 1,894, 11 more"."""
-    value = stated.value
-    if stated.kind != "amount" or not isinstance(value, Decimal):
-        return False
-    near = response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
-    values = {one for text in near for one in islice(_sums(text), _MOST_SPOTS)} - {value}
-    return any(one + value in values or value - one in values - {one} for one in values)
-
-
-def _sums(text: str) -> Iterator[Decimal]:
-    """The numbers of a text that may be sums of money: with a currency, or large and no year."""
-    for match in _PIECE.finditer(text):
-        value = decimal_of(match.group())
-        large = value >= _SMALLEST and not _YEAR.fullmatch(match.group())
-        if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
-            yield value
 
 
 def _act(act: str) -> str:

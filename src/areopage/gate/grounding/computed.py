@@ -1,0 +1,134 @@
+"""Figures of an answer that no document states and that follow from figures that documents do state.
+
+| computed | from |
+|---|---|
+| an amount | the sum or the difference of two numbers beside it, both of which the documents have |
+| an amount | so many times one that the documents give per person, child, night… |
+| an amount | a number of a document whose figures are "in million euros" |
+| a percentage | two numbers beside it, or "1,284 of 1,605" in a document |
+| a duration | the same in another unit: two days for 48 hours; 90 days for three months, by months of 30 days |
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from decimal import Decimal
+from itertools import combinations, islice
+
+from areopage.text.figures import Figure
+from areopage.text.folding import lower_case
+from areopage.text.numbers import decimal_of
+from areopage.text.stated import CUES
+
+_SMALLEST = 1_000  # of a number that may be an amount without a currency
+_BESIDE = 150  # characters on each side of a figure in which the numbers that it was computed from may stand
+_MOST = 12  # numbers on each side
+_PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]+)?")
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
+_OF = re.compile(
+    r"(?<![\w.,])(?P<part>[0-9][0-9 ,.'\u00a0\u202f]{0,14})(?:[ \u00a0][^\W\d_]{1,20}){0,2}[ \u00a0](?:of|out of|sur|parmi|among|des)"
+    r"(?:[ \u00a0](?:the|les|a total of|un total de))?[ \u00a0](?P<whole>[0-9][0-9 ,.'\u00a0\u202f]{0,14})"
+    r"|(?<![\w.,])(?:of|sur|parmi|among)[ \u00a0](?:the |les )?(?P<whole2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})[^0-9.;:\n]{0,40}?[ \u00a0](?P<part2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})",
+    re.IGNORECASE,
+)
+_MOST_SHARES = 50  # of a document
+_TIMES = re.compile(
+    r"(?<![\w.,])(?P<times>[2-9]|1[0-9]|20)[ \u00a0](?:personnes?|people|persons|enfants?|children|nuits?|nights?|adultes?|adults?|salariés?"
+    r"|employees|mois|months|jours?|days|ans|years|semaines?|weeks|unités?|units|pièces?|pieces|items|séances?|sessions)(?!\w)",
+    re.IGNORECASE,
+)
+_EACH = re.compile(
+    r"[^0-9.;\n]{0,20}(?<!\w)(?:par|per|chaque|each|pour chaque|for each|a|an|/)[ \u00a0]?(?:personne|person|head|tête|enfant|child|nuit"
+    r"|night|adulte|adult|salarié|employee|mois|month|jour|day|an|année|year|semaine|week|unité|unit|pièce|piece|item|séance|session)(?!\w)",
+    re.IGNORECASE,
+)
+_SIZES = {"thousand": 10**3, "millier": 10**3, "million": 10**6, "milliard": 10**9, "billion": 10**9}
+_IN_SIZES = re.compile(rf"(?<!\w)(?:in|en)[ \u00a0](?:[€$£][ \u00a0]?)?(?P<size>{'|'.join(_SIZES)})s?(?!\w)", re.IGNORECASE)
+_DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 60)}
+
+
+def computed(stated: Figure, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]], read: Callable[..., Sequence[Figure]]) -> bool:
+    """Whether a figure follows from figures of the documents.
+
+    Args:
+        response, texts: the answer and the documents, as they are `Readable`.
+        numbers: gives the numbers of the texts.
+        read: gives the figures of a text and a kind.
+    """
+    if not isinstance(stated.value, Decimal):
+        return False
+    if stated.kind == "amount":
+        return (
+            _summed(stated, stated.value, response, numbers)
+            or _multiplied(stated, stated.value, response, texts, read)
+            or _scaled(stated.value, texts, numbers)
+        )
+    if stated.kind == "percentage":
+        return _shared(stated, stated.value, response, texts, numbers)
+    return stated.kind == "duration" and any(_as_long(stated, one) for text in texts for one in read(text, "duration"))
+
+
+def _summed(stated: Figure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:
+    near = _beside(stated, response)
+    values = {one for text in near for one in islice(_amounts(text), _MOST)} - {value}
+    pairs = [(one, other) for one, other in combinations(values, 2) if value in (one + other, abs(one - other))]
+    return any(one in numbers() and other in numbers() for one, other in pairs)
+
+
+def _amounts(text: str) -> Iterator[Decimal]:
+    """The numbers of a text that may be sums of money: with a currency, or large and no year."""
+    for match in _PIECE.finditer(text):
+        value = decimal_of(match.group())
+        large = value >= _SMALLEST and not _YEAR.fullmatch(match.group())
+        if large or CUES["amount"].search(text[match.end() : match.end() + len(" euros")].lower()):
+            yield value
+
+
+def _beside(stated: Figure, response: str) -> tuple[str, str]:
+    return response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
+
+
+def _multiplied(stated: Figure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[Figure]]) -> bool:
+    times = {Decimal(match["times"]) for text in _beside(stated, response) for match in _TIMES.finditer(text)}
+    for one, text in ((one, text) for text in texts if times for one in read(text, "amount")):
+        each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
+        if each and _EACH.match(lower_case(text), one.end):
+            return True
+    return False
+
+
+def _shared(stated: Figure, value: Decimal, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
+    near = [decimal_of(match.group()) for text in _beside(stated, response) for match in islice(_PIECE.finditer(text), _MOST)]
+    own = [one for one in dict.fromkeys(near) if one >= 1]
+    for part, whole in ((one, other) for one in own for other in own if one != other):
+        if _rounds(part / whole * 100, value) and part in numbers() and whole in numbers():
+            return True
+    for text in texts:
+        for match in islice(_OF.finditer(text), _MOST_SHARES):
+            part, whole = (decimal_of(_trimmed(match[name] or match[f"{name}2"])) for name in ("part", "whole"))
+            if whole and _rounds(part / whole * 100, value):
+                return True
+    return False
+
+
+def _scaled(value: Decimal, texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
+    """Whether a text says that its figures are in thousands or millions, and has the amount so."""
+    sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
+    return any(value / _SIZES[size] in numbers() for size in sizes)
+
+
+def _trimmed(written: str) -> str:
+    return written.rstrip(" ,.'\u00a0\u202f")
+
+
+def _rounds(exact: Decimal, value: Decimal) -> bool:
+    """Whether a value is another one, rounded to as many places as it has."""
+    exponent = value.as_tuple().exponent
+    return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
+
+
+def _as_long(stated: Figure, one: Figure) -> bool:
+    """Whether a duration is another one in another unit."""
+    if one.unit == stated.unit or not isinstance(one.value, Decimal) or not isinstance(stated.value, Decimal):
+        return False
+    apart = one.value * _DAYS[one.unit] - stated.value * _DAYS[stated.unit]
+    return abs(apart) < Decimal("0.001") and one.per == stated.per and "working" not in (one.days, stated.days)
