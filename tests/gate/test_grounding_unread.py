@@ -102,9 +102,9 @@ def test_a_title_names_an_act_however_its_number_is_joined(title: str) -> None:
 
 def test_what_an_answer_reckons_from_its_own_amounts_needs_no_document() -> None:
     document = "Le minimum était de 2 255 € ; il est de 2 259 €."
-    assert states("Il passe de 2 255 € à 2 259 €, soit 4 € de plus.", document) == ["supported"] * 3
+    assert states("Il passe de 2 255 € à 2 259 €, soit 4 € de plus.", document) == ["supported", "supported", "computed"]
     assert states("Il passe de 2 255 € à 2 259 €, soit 5 € de plus.", document) == ["supported", "supported", "missing"]
-    assert states("Le minimum gagne 4 €, de 2 255 à 2 259 €.", document) == ["supported", "supported"]
+    assert states("Le minimum gagne 4 €, de 2 255 à 2 259 €.", document) == ["computed", "supported"]
 
 
 def test_an_amount_is_not_reckoned_from_years_or_from_what_is_no_money() -> None:

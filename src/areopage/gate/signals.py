@@ -21,6 +21,8 @@ _MOST_RUNS = 8
 _LONGEST_WINDOW = 400  # characters: what is longer are no five words
 _BETWEEN = "\0"  # documents; no run that is looked for holds it
 _MOST_PLACES = 50  # of one signal of the grounding
+_ENTITY = 32  # characters of an entity such as &nbsp; of which a place may have the first alone
+_ENTITY_BEGUN, _ENTITY_REST = re.compile(r"&[#\w]{0,30}\Z"), re.compile(r"[#\w]{1,31};")
 _WORD = re.compile(r"\w++")
 
 
@@ -210,7 +212,11 @@ def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> D
 
     def place(one: Place) -> Place:
         text = response if not one.document else texts.get(one.document)
-        return one if text is None else replace(one, text=text[one.start : one.end])
+        if text is None:
+            return one
+        rest = _ENTITY_REST.match(text, one.end) if _ENTITY_BEGUN.search(text, max(0, one.end - _ENTITY), one.end) else None
+        end = rest.end() if rest else one.end
+        return replace(one, end=end, text=text[one.start : end])
 
     return replace(
         decision,

@@ -65,7 +65,9 @@ _DAYS = re.compile(
     rf"(?:,?{_S}(?P<y2>{_YEAR}))?"
 )
 _SPAN_YEAR = "(?:1[0-9]|20)[0-9]{2}(?![0-9])"
-_YEARS = re.compile(rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–—/]{{1,2}}{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])")
+_YEARS = re.compile(
+    rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR}){_S}?[-–—/]{{1,2}}{_S}?(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])"
+)
 _LONGEST_SPAN = 200  # years from the first to the last of a range
 _EARLY = re.compile("1[0-8][0-9]{2}")
 _EARLY_YEAR = re.compile(
@@ -190,12 +192,19 @@ _NUMBER = (
 _TO = rf"{_S}{{0,2}}(?:à|et|ou|to|and|or|-|–){_S}{{0,2}}"
 MONEY_SIGNS = "€$£¥₹₽₺₩₪₴₫₦"
 _CODES = "|".join(map(str.lower, (code for code in MONEY if not code.startswith("X") or code in ("XOF", "XPF"))))
-_PREFIX = rf"(?:us|ca?|can|au?|nz|hk|s|r|mx)?[{MONEY_SIGNS}]|(?:{_CODES}|xaf|fcfa|frs?\.|sfr\.?|rs\.?|kr\.?|rmb)(?={_S}{{0,2}}[0-9])"
-BEFORE_AMOUNT = re.compile(rf"(?:[{MONEY_SIGNS}]|(?<![^\W_])(?:{_CODES}|xaf|fcfa|frs?\.|rs\.?|kr\.?|rmb))[ \u00a0\u202f\u2009]{{0,2}}\Z")
+_PREFIX = (
+    rf"(?:us|ca?|can|au?|nz|hk|s|r|mx)?[{MONEY_SIGNS}]|(?:{_CODES}|xaf|fcfa|frs?\.|sfr\.?|rs\.?|kr\.?|rmb)(?={_S}{{0,2}}[0-9])"
+)
+BEFORE_AMOUNT = re.compile(
+    rf"(?:[{MONEY_SIGNS}]|(?<![^\W_])(?:{_CODES}|xaf|fcfa|frs?\.|rs\.?|kr\.?|rmb))[ \u00a0\u202f\u2009]{{0,2}}\Z"
+)
 """A currency at the end of a text in lower case."""
 _CURRENCY = rf"(?:[{MONEY_SIGNS}](?:{_S}?(?:us|ca|can|cad)\b)?|(?:{'|'.join(MONEY.values())})(?![\w]))"
-_CENTS = rf"(?:(?P<cent>cents?|centimes?|¢|ct)|(?P<penny>pence|penny|p))(?![\w$€£])"
-_FRACTIONS = rf"(?P<mille>‰)|(?P<points>bps?\b|basis points?|points? de base)|(?P<percent>percentage points?|points? de pourcentage|pp\b|points?\b)"
+_CENTS = r"(?:(?P<cent>cents?|centimes?|¢|ct)|(?P<penny>pence|penny|p))(?![\w$€£])"
+_FRACTIONS = (
+    r"(?P<mille>‰)|(?P<points>bps?\b|basis points?|points? de base)"
+    r"|(?P<percent>percentage points?|points? de pourcentage|pp\b|points?\b)"
+)
 _MULTIPLES = {"k": 10**3, "thousand": 10**3, "mille": 10**3, "m": 10**6, "million": 10**6, "md": 10**9, "milliard": 10**9}
 _MULTIPLES["billion"] = 10**9
 _DAY_KINDS = {"ouvrable": "working", "working": "working", "ouvre": "business", "business": "business"}
@@ -218,7 +227,8 @@ _AMOUNT = re.compile(
 _DURATION = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?:{_QUALIFIED}){_S}{{1,2}})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
-    rf"(?:(?:(?<=[0-9 \u00a0\u202f]h)|(?<=heure)|(?<=heures)){_S}?(?P<past>[0-5][0-9])(?![0-9]|{_S}{{0,2}}(?:{UNIT_PATTERN}|[%€$£])))?"
+    rf"(?:(?:(?<=[0-9 \u00a0\u202f]h)|(?<=heure)|(?<=heures)){_S}?(?P<past>[0-5][0-9])(?![0-9]"
+    rf"|{_S}{{0,2}}(?:{UNIT_PATTERN}|[%€$£])))?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
@@ -231,6 +241,7 @@ _ISO_DURATION = re.compile(
 )
 _LETTER = "[a-zà-öø-ÿ]"
 _ISO_CUE = re.compile(r"(?<!\w)pt?[0-9]")
+_PARTED = re.compile("[.,]")
 _PERCENT_CUE = re.compile("%|cent|‰|bp|point|pp")
 _YEAR_ALONE = re.compile(_YEAR)
 _CENT = "cent"
@@ -343,9 +354,8 @@ def _open_or_equal(one: str, other: str) -> bool:
 def _percentages(read: _Read) -> Iterator[Figure]:
     for match in matches_at(_PERCENTAGE, read.low, read.numbers) if _PERCENT_CUE.search(read.low) else ():
         factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
-        if (match["percent"] or "").startswith("point") and "." not in match["number"] and "," not in match["number"]:
-            if not match["percent"].endswith("pourcentage"):
-                continue  # points of a game
+        if match["percent"] in ("point", "points") and not _PARTED.search(match["number"]):
+            continue  # points of a game
         # In "1,2 % in 2022 and 2,6 %" the year is no end of a range.
         numbers = match.group("high") if match["high"] and _YEAR_ALONE.fullmatch(match["number"]) else None
         for number in [numbers] if numbers else filter(None, match.group("number", "high")):

@@ -14,7 +14,7 @@ The text is one that is `Readable`.
 import html
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -88,7 +88,7 @@ SMALL = 12
 """Up to which a number without a unit may count what the answer lists."""
 _PER_MINUTE, _PER_HOUR = (" par minute", " per minute", "/minute"), (" par heure", " per hour", "-heure", "/heure")
 _METRES = ("mètre", "mètres", "metre", "metres", "meter", "meters")
-_UNITS: dict[str, dict[str, int | Decimal]] = {
+_UNITS: dict[str, Mapping[str, int | Decimal] | Mapping[str, int]] = {
     "mass": {
         "t": 10**6,
         "tonne": 10**6,
@@ -155,7 +155,12 @@ _UNITS: dict[str, dict[str, int | Decimal]] = {
     },
     "temperature": {"°c": 1, "° c": 1, "°f": 1, "° f": 1, "°": 1, "degrés": 1, "degrees": 1, "deg": 1}
     | dict.fromkeys(
-        (f"{word} {scale}" for word in ("degrés", "degrees", "degré", "degree") for scale in ("celsius", "fahrenheit", "centigrade")), 1
+        (
+            f"{word} {scale}"
+            for word in ("degrés", "degrees", "degré", "degree")
+            for scale in ("celsius", "fahrenheit", "centigrade")
+        ),
+        1,
     ),
     "area": {"ha": 10**4, "hectares": 10**4, "hectare": 10**4, "m²": 1, "m2": 1, "km²": 10**6, "km2": 10**6, "sq m": 1, "sqm": 1}
     | {f"{word} {square}": 1 for word in _METRES for square in ("carré", "carrés")}
@@ -355,9 +360,7 @@ def _range_ends(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
         unit, factor = unit_after(text, end)
         value = int(match["last"])
         if unit or value > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
-            yield Identifier(
-                kind="number", value=str(value), text=match["last"], start=start, end=end, unit=unit, factor=factor
-            )
+            yield Identifier(kind="number", value=str(value), text=match["last"], start=start, end=end, unit=unit, factor=factor)
 
 
 def _ordinals(text: str) -> Iterator[Identifier]:

@@ -59,9 +59,11 @@ MONEY: Mapping[str, str] = MappingProxyType(
         "CHF": r"francs? suisses?|swiss francs?|chf|frs?\.|sfr\.?|francs?",
     }
 )
-"""By ISO code: what is written before or after an amount in a currency, the first that fits; XKR, XDH, XDN: any crown, dirham, dinar."""
+"""By ISO code: what is written beside an amount in a currency, the first that fits; XKR, XDH, XDN: any crown, dirham, dinar."""
 MONEY_GROUPS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(("SEK", "NOK", "DKK", "CZK"), "XKR") | dict.fromkeys(("MAD", "AED"), "XDH") | dict.fromkeys(("TND", "DZD"), "XDN")
+    dict.fromkeys(("SEK", "NOK", "DKK", "CZK"), "XKR")
+    | dict.fromkeys(("MAD", "AED"), "XDH")
+    | dict.fromkeys(("TND", "DZD"), "XDN")
 )
 """By ISO code of a currency: the code of its name without a country."""
 

@@ -1,4 +1,4 @@
-"""Ordinals and Roman numerals: 19e siècle, XIXe, nineteenth century, 3e étage, Louis XIV, chapitre XII; English and French; linear.
+"""Ordinals and Roman numerals: 19e siècle, XIXe, nineteenth century, 3e étage, Louis XIV, chapitre XII; linear.
 
 A lone ordinal in words ("premier", "second") is one only where `loose`: it seldom names anything exactly.
 """
@@ -12,7 +12,8 @@ from msgspec import Struct
 from areopage.text.stems import stem
 
 _FRENCH = (
-    "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième"
+    "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième"
+    " huitième neuvième dixième onzième douzième"
     " treizième quatorzième quinzième seizième dix-septième dix-huitième dix-neuvième vingtième vingt-et-unième/vingt-unième"
     " vingt-deuxième vingt-troisième vingt-quatrième vingt-cinquième vingt-sixième vingt-septième vingt-huitième vingt-neuvième"
     " trentième trente-et-unième"
@@ -42,7 +43,8 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
 _ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"
 _SUFFIX = r"(?:ers?|[èe]res?|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
 _NUMBERED = re.compile(
-    rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?:(?<=[0-9]){_SUFFIX})|(?P<roman>{_ROMAN}){_SUFFIX})(?!\w)"
+    rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?:(?<=[0-9]){_SUFFIX})"
+    rf"|(?P<roman>{_ROMAN}){_SUFFIX})(?!\w)"
 )
 _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
@@ -54,8 +56,35 @@ _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 _CARDINAL = re.compile(r"(?<=[^\W\d_][ \u00a0])(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_][\w-]{1,24})[ \u00a0]\Z")
 _PARTS = frozenset(
-    "tome volume chapitre chapter acte act annexe appendix titre title livre book partie part section article phase type niveau level classe"
-    " class grade scène scene étape stage".split()
+    [
+        "tome",
+        "volume",
+        "chapitre",
+        "chapter",
+        "acte",
+        "act",
+        "annexe",
+        "appendix",
+        "titre",
+        "title",
+        "livre",
+        "book",
+        "partie",
+        "part",
+        "section",
+        "article",
+        "phase",
+        "type",
+        "niveau",
+        "level",
+        "classe",
+        "class",
+        "grade",
+        "scène",
+        "scene",
+        "étape",
+        "stage",
+    ]
 )
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
@@ -80,7 +109,18 @@ def roman_value(written: str) -> int:
 
 
 def _roman(value: int) -> str:
-    pairs = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"))
+    pairs = (
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+    )
     found = ""
     for size, sign in (*pairs, (5, "V"), (4, "IV"), (1, "I")):
         found += sign * (value // size)

@@ -48,7 +48,9 @@ _MONEY_CUE = (
     rf"|(?<![a-z])(?:{'|'.join(map(str.lower, MONEY))}|rs|kr|dh|dhs|kč|reais|lei|won|wons|naira|dong|rmb|xaf)(?![a-z])"
 )
 _NEAR = re.compile(
-    _pattern(("%", "‰", "point", "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")).pattern
+    _pattern(
+        ("%", "‰", "point", "million", "milliard", *_TIME, " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
+    ).pattern
     + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
 )
 CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
@@ -58,7 +60,9 @@ CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "date": re.compile(""),
         "reference": re.compile(""),
         "day": re.compile(_pattern([*UNIT_WORDS["day"], *UNIT_WORDS["week"]]).pattern + "|p[0-9]"),
-        "month": re.compile(_pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]).pattern + "|p[0-9]"),
+        "month": re.compile(
+            _pattern(word for name in ("month", "quarter", "year") for word in UNIT_WORDS[name]).pattern + "|p[0-9]"
+        ),
         "minute": re.compile(r"min|heure|hour|[0-9][ \u00a0\u202f]?h|pt[0-9]"),
     }
 )
@@ -128,7 +132,7 @@ def _things(response: str, numbers: Sequence[int]) -> Iterator[Counted]:
     """The numbers of things; what is counted must be a word that says something. `numbers`: where digits begin."""
     for match in matches_at(THINGS, response, numbers):
         noun = stem(match["noun"])
-        if noun and not is_light(match["noun"]) and match["noun"][0].islower():
+        if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
             yield Counted(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 

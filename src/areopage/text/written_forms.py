@@ -53,8 +53,55 @@ _PER_MILLE = re.compile(r"(?<!\w)(?:pour|per|p\.)[ \u00a0](?:mille|thousand)(?!\
 _WORD_BREAK = re.compile(
     rf"(?<={_LETTER}{_LETTER})(?P<hyphen>[-\u2010\u00ad])[ \t]{{0,3}}\r?\n[ \t]{{0,40}}(?=(?P<rest>[a-zà-öø-ÿœ]{{2,30}}))"
 )
-_NO_REST = frozenset("ce ci la là vous il elle ils elles on nous je tu moi toi lui leur même mêmes up in to free based".split())
-_STARTS = NUMBER_WORDS.union("non sous vice ex anti self well semi quasi mi co pré post inter ultra auto contre".split())
+_NO_REST = frozenset(
+    [
+        "ce",
+        "ci",
+        "la",
+        "là",
+        "vous",
+        "il",
+        "elle",
+        "ils",
+        "elles",
+        "on",
+        "nous",
+        "je",
+        "tu",
+        "moi",
+        "toi",
+        "lui",
+        "leur",
+        "même",
+        "mêmes",
+        "up",
+        "in",
+        "to",
+        "free",
+        "based",
+    ]
+)
+_STARTS = NUMBER_WORDS.union(
+    [
+        "non",
+        "sous",
+        "vice",
+        "ex",
+        "anti",
+        "self",
+        "well",
+        "semi",
+        "quasi",
+        "mi",
+        "co",
+        "pré",
+        "post",
+        "inter",
+        "ultra",
+        "auto",
+        "contre",
+    ]
+)
 _WORD_BEFORE = re.compile(rf"{_LETTER}{{1,30}}\Z")
 _COMPOUND = re.compile(rf"(?<!{_LETTER}){_LETTER}{{2,30}}-[a-zà-öø-ÿœ]{{2,30}}(?!{_LETTER})")
 _JOINED_DIGITS = re.compile(r"(?<=[0-9])(?P<hyphen>[-\u2010])[ \t]{0,3}\r?\n[ \t]{0,40}(?=[0-9])")
@@ -65,7 +112,8 @@ _NUMBER_BREAK = re.compile(
 )
 _NUMBERING = re.compile(
     r"(?:chapitre|chapter|article|art\.|page|p\.|annexe|appendix|n°|num[ée]ro|number|no\.|titre|title|partie|part|section|lot|niveau"
-    r"|level|[ée]tape|step|ligne|line|case|box|point|question|tableau|table|figure|phase|zone|groupe|group|type|cat[ée]gorie)s?[ \u00a0]\Z",
+    r"|level|[ée]tape|step|ligne|line|case|box|point|question|tableau|table|figure|phase|zone|groupe"
+    r"|group|type|cat[ée]gorie)s?[ \u00a0]\Z",
     re.IGNORECASE,
 )
 _BEFORE_NUMBER = 16  # characters before a number in which the word stands that it numbers

@@ -66,7 +66,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     @property
     def supported(self) -> bool:
-        """Whether a document holds it where the answer's words stand, or what it is computed from, or the answer does not affirm it."""
+        """Whether a document holds it where the answer's words stand, or it follows from one, or the answer only repeats it."""
         return self.state in ("supported", "computed", "repeated")
 
 
@@ -112,17 +112,21 @@ def _kind_of(stated: Stated) -> ClaimKind:
     return "reference" if isinstance(stated, Reference) else stated.kind
 
 
+def _within(one: Spot, other: Spot) -> bool:
+    return one != other and one[0] == other[0] and other[1] <= one[1] and one[2] <= other[2]
+
+
 class _Asked:
     """Where a question has what an answer states."""
 
-    def __init__(self, question: str, read: FigureReader) -> None:
+    def __init__(self, question: str, response: str, read: FigureReader) -> None:
         self._places = Places([question], read)
-        self._identified = Identified([question])
+        self._identified = Identified([question], response)
 
     def spot(self, stated: Stated) -> tuple[int, int] | None:
         """Where it stands in the question; None where it does not."""
         if isinstance(stated, Identifier):
-            found = self._identified.spot(stated)
+            found = next(iter(self._identified.spots(stated)), None)
         elif isinstance(stated, Counted):
             spots, beside = self._places.counted(stated)
             found = spots[0] if spots and (beside or stated.value > SMALL) else None
@@ -171,7 +175,7 @@ class _Check:
         if missing:
             held = list(claims)
             question = Readable(self._prompt).text
-            asked = _Asked(question, self._read)
+            asked = _Asked(question, self._response, self._read)
             premises = Premises(question, self._response)
             for at in missing:
                 spot = asked.spot(self._stated[at])
@@ -240,6 +244,8 @@ class _Check:
             return claim
         money = isinstance(stated, Figure) and stated.kind in ("amount", "percentage")
         every = self._spots(stated) if isinstance(stated, Figure) else spots
+        # A number that was found with its unit was also found alone.
+        every = [one for one in every if not any(_within(one, other) for other in every)]
         loose = altered(own, self._places.texts, every, money=money, dated=dated)
         return self._told(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 

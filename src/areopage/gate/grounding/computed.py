@@ -25,19 +25,23 @@ _MOST = 12  # numbers on each side
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]+)?")
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 _OF = re.compile(
-    r"(?<![\w.,])(?P<part>[0-9][0-9 ,.'\u00a0\u202f]{0,14})(?:[ \u00a0][^\W\d_]{1,20}){0,2}[ \u00a0](?:of|out of|sur|parmi|among|des)"
+    r"(?<![\w.,])(?P<part>[0-9][0-9 ,.'\u00a0\u202f]{0,14})(?:[ \u00a0][^\W\d_]{1,20}){0,2}[ \u00a0](?:of"
+    r"|out of|sur|parmi|among|des)"
     r"(?:[ \u00a0](?:the|les|a total of|un total de))?[ \u00a0](?P<whole>[0-9][0-9 ,.'\u00a0\u202f]{0,14})"
-    r"|(?<![\w.,])(?:of|sur|parmi|among)[ \u00a0](?:the |les )?(?P<whole2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})[^0-9.;:\n]{0,40}?[ \u00a0](?P<part2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})",
+    r"|(?<![\w.,])(?:of|sur|parmi|among)[ \u00a0](?:the "
+    r"|les )?(?P<whole2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})[^0-9.;:\n]{0,40}?[ \u00a0](?P<part2>[0-9][0-9 ,.'\u00a0\u202f]{0,14})",
     re.IGNORECASE,
 )
 _MOST_SHARES = 50  # of a document
 _TIMES = re.compile(
-    r"(?<![\w.,])(?P<times>[2-9]|1[0-9]|20)[ \u00a0](?:personnes?|people|persons|enfants?|children|nuits?|nights?|adultes?|adults?|salariés?"
+    r"(?<![\w.,])(?P<times>[2-9]|1[0-9]|20)[ \u00a0](?:personnes?|people|persons|enfants?|children|nuits?"
+    r"|nights?|adultes?|adults?|salariés?"
     r"|employees|mois|months|jours?|days|ans|years|semaines?|weeks|unités?|units|pièces?|pieces|items|séances?|sessions)(?!\w)",
     re.IGNORECASE,
 )
 _EACH = re.compile(
-    r"[^0-9.;\n]{0,20}(?<!\w)(?:par|per|chaque|each|pour chaque|for each|a|an|/)[ \u00a0]?(?:personne|person|head|tête|enfant|child|nuit"
+    r"[^0-9.;\n]{0,20}(?<!\w)(?:par|per|chaque|each|pour chaque|for each|a|an|/)[ \u00a0]?(?:personne"
+    r"|person|head|tête|enfant|child|nuit"
     r"|night|adulte|adult|salarié|employee|mois|month|jour|day|an|année|year|semaine|week|unité|unit|pièce|piece|item|séance|session)(?!\w)",
     re.IGNORECASE,
 )
@@ -46,7 +50,13 @@ _IN_SIZES = re.compile(rf"(?<!\w)(?:in|en)[ \u00a0](?:[€$£][ \u00a0]?)?(?P<si
 _DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 60)}
 
 
-def computed(stated: Figure, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]], read: Callable[..., Sequence[Figure]]) -> bool:
+def computed(
+    stated: Figure,
+    response: str,
+    texts: Sequence[str],
+    numbers: Callable[[], Set[Decimal]],
+    read: Callable[..., Sequence[Figure]],
+) -> bool:
     """Whether a figure follows from figures of the documents.
 
     Args:
@@ -87,12 +97,16 @@ def _beside(stated: Figure, response: str) -> tuple[str, str]:
     return response[max(0, stated.start - _BESIDE) : stated.start], response[stated.end : stated.end + _BESIDE]
 
 
-def _multiplied(stated: Figure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[Figure]]) -> bool:
+def _multiplied(
+    stated: Figure, value: Decimal, response: str, texts: Sequence[str], read: Callable[..., Sequence[Figure]]
+) -> bool:
     times = {Decimal(match["times"]) for text in _beside(stated, response) for match in _TIMES.finditer(text)}
-    for one, text in ((one, text) for text in texts if times for one in read(text, "amount")):
-        each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
-        if each and _EACH.match(lower_case(text), one.end):
-            return True
+    for text in texts if times else ():
+        low = lower_case(text)
+        for one in read(text, "amount"):
+            each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
+            if each and _EACH.match(low, one.end):
+                return True
     return False
 
 

@@ -1,8 +1,8 @@
 """What stands beside a figure and changes what it says: its sign, a bound, net or gross, with or without tax, per what, its era.
 
-A figure of an answer is altered where the documents have it in another sense: "au plus 250 €" for "au moins 250 €", "1 200 € TTC" for
-"1 200 € HT", "3,5 %" for "-3,5 %". What only one of the two says does not part them, but for a sign, for the bound of an amount or
-a percentage, and for years before our era.
+A figure of an answer is altered where the documents have it in another sense: "au plus 250 €" for "au moins 250 €", "1 200 € TTC"
+for "1 200 € HT", "3,5 %" for "-3,5 %". What only one of the two says does not part them, but for a sign, for the bound of an
+amount or a percentage, and for years before our era.
 """
 
 import re
@@ -22,36 +22,55 @@ _DIGITS = re.compile("[0-9]")
 _RANGE_BEFORE = re.compile(r"[0-9][^0-9.;:!?]{0,14}[ \u00a0](?:et|ou|and|or|à|to|-|–)[ \u00a0][^0-9]{0,6}\Z")
 
 _NOT = re.compile(
-    r"(?<![^\W_])(?:ne|n['’]|not|never|cannot|can['’]t|shall not|pas|sans|without|no|jamais|aucunement|nor)(?![^\W_])[^0-9]{0,40}\Z"
+    r"(?<![^\W_])(?:ne|n['’]|not|never|cannot|can['’]t|shall not|pas|sans|without|no|jamais|ni|nor)(?![^\W_])[^0-9]{0,40}\Z"
 )
-_LEAST = (
-    r"au moins|au minimum|minimums?|minimales?|minimal|minima|at least|à partir d|à compter d|plancher|or more|≥|>=|no later start"
-)
+_LEAST = r"au moins|au minimum|minimums?|minimales?|minimal|minima|at least|à partir d|à compter d|plancher|≥|>="
 _MOST = (
-    r"au plus|au maximum|maximums?|maximales?|maximal|maxima|jusqu|at most|up to|plafon\w{0,8}|limit\w{0,8}|capped|cap of|ceiling|≤|<="
+    r"au plus|au maximum|maximums?|maximales?|maximal|maxima|jusqu|at most|up to|plafon\w{0,8}|limit\w{0,8}|capped|cap of|ceiling"
+    r"|≤|<="
+)
+# These stand directly before the figure: "exceeding its $160 million budget" bounds nothing.
+_DIRECTLY = (
+    r"(?=[ \u00a0]{0,2}(?:pas[ \u00a0])?(?:(?:à|de|des|les?|the|than|d|or equal to|ou égale?s? à)[ \u00a0'’]{1,2})?"
+    r"(?:[$€£][ \u00a0]?)?\Z)"
 )
 _UP = (
-    r"plus d['’eu]|supérieure?s?|dépass\w{0,6}|excéd\w{0,6}|exceed\w{0,4}|more than|greater than|higher than|au-delà d|au-dessus d"
-    r"|(?:over|above)(?=[ \u00a0$€£]{1,3}\Z)|>(?=[ \u00a0]?\Z)"
+    rf"(?:plus d['’eu]\w?|supérieure?s?|dépass\w{{0,6}}|excéd\w{{0,6}}|exceed\w{{0,4}}|more than"
+    rf"|greater than|higher than|au-delà d['’e]"
+    rf"|au-dessus d['’e]|upwards of|over|above|>){_DIRECTLY}"
 )
 _DOWN = (
-    r"moins d['’eu]|inférieure?s?|less than|fewer than|lower than|en dessous d|au-dessous d"
-    r"|(?:under|below|within|sous)(?=[ \u00a0$€£]{1,3}(?:les? |the )?\Z)|<(?=[ \u00a0]?\Z)"
+    rf"(?:moins d['’eu]\w?|inférieure?s?|less than|fewer than|lower than|en dessous d['’e]"
+    rf"|au-dessous d['’e]|under|below|within|sous|<)"
+    rf"{_DIRECTLY}"
 )
 _BOUND = re.compile(rf"(?<![^\W_])(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<up>{_UP})|(?P<down>{_DOWN}))")
 _BOUND_AFTER = re.compile(
-    r"[ \u00a0\u202f,(]{0,3}(?:(?P<least>au moins|au minimum|at least|minimum|or more|or above|and (?:over|above|more)|(?:ou|et) plus|\+)"
+    r"[ \u00a0\u202f,(]{0,3}(?:(?P<least>au moins|au minimum|at least|minimum|or more|or above"
+    r"|and (?:over|above|more)|(?:ou|et) plus|\+)"
     r"|(?P<most>au plus(?! tard)|au maximum|at most|maximum|max\b|or (?:less|fewer|under)|and under|(?:ou|et) moins))(?![^\W_])"
 )
-_AFTER_NUMBER = re.compile(r"[^0-9,.;:()]{0,14}[ \u00a0\u202f](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|minimum|maximum|or (?:more|less))\b")
+_AFTER_NUMBER = re.compile(
+    r"[^0-9,.;:()]{0,14}[ \u00a0\u202f](?:au (?:moins|minimum|plus|maximum)|at (?:least|most)|minimum|maximum|or (?:more|less))\b"
+)
+_PARTING = re.compile(r" et | and | ou | or |[,(]")  # what stands between a bound and the figure of another part of the sentence
+_DASHED_AFTER = frozenset(
+    ["de", "est", "à", "is", "was", "of", "at", "to", "are", "sont"]
+)  # words behind which a dash and a space make a minus
 _EXACT = re.compile(r"(?:exactement|exactly|précisément|precisely)[^0-9.;:]{0,12}\Z")
-_LATEST = re.compile(r"(?:au plus tard|no later than|not later than|avant|jusqu['’]au|until|till|before|prior to)[^0-9.;]{0,14}\Z")
-_EARLIEST = re.compile(r"(?:au plus tôt|no earlier than|après|à partir d\w{0,3}|à compter d\w{0,3}|depuis|dès|after|since|as of)[^0-9.;]{0,14}\Z")
+_LATEST = re.compile(
+    r"(?:au plus tard|no later than|not later than|avant|jusqu['’]au|until|till|before|prior to)[^0-9.;]{0,14}\Z"
+)
+_EARLIEST = re.compile(
+    r"(?:au plus tôt|no earlier than|après|à partir d\w{0,3}|à compter d\w{0,3}|depuis|dès|after|since|as of)[^0-9.;]{0,14}\Z"
+)
 _BASES = {
     "net": r"nett?e?s?|after tax|après impôts?|take-home",
     "gross": r"brute?s?|gross|before tax|avant impôts?",
-    "without tax": r"ht|h\.t\.|hors taxes?|hors tva|ex(?:cl(?:uding|usive of|\.)?)? (?:the )?(?:vat|tax|taxes)|before vat|plus vat|sans tva|(?:vat|tax) (?:excluded|not included)",
-    "with tax": r"ttc|t\.t\.c\.?|toutes taxes comprises|tva (?:comprise|incluse)|incl(?:uding|usive of|\.)? (?:the )?(?:vat|tax|taxes)|with vat|(?:vat|tax) included",
+    "without tax": r"ht|h\.t\.|hors taxes?|hors tva|ex(?:cl(?:uding|usive of|\.)?)? (?:the )?(?:vat|tax|taxes)"
+    r"|before vat|plus vat|sans tva|(?:vat|tax) (?:excluded|not included)",
+    "with tax": r"ttc|t\.t\.c\.?|toutes taxes comprises|tva (?:comprise|incluse)|incl(?:uding|usive of"
+    r"|\.)? (?:the )?(?:vat|tax|taxes)|with vat|(?:vat|tax) included",
 }
 _BASIS = re.compile("|".join(rf"(?P<b{at}>(?<![^\W_])(?:{words})(?![^\W_]))" for at, words in enumerate(_BASES.values())))
 _JOINED = re.compile(r" et | and | ou | or |, ")
@@ -93,7 +112,8 @@ _ERA = re.compile(
 _MINUS = "-−–‑"
 _MINUSES = frozenset(_MINUS)
 _LOSS = re.compile(
-    r"pertes?|déficits?|déficitaire|baiss\w{0,6}|diminu\w{0,6}|recul\w{0,4}|chut\w{0,4}|négati\w{0,4}|moins|en dessous|sous zéro|perd\w{0,3}"
+    r"pertes?|déficits?|déficitaire|baiss\w{0,6}|diminu\w{0,6}|recul\w{0,4}|chut\w{0,4}|négati\w{0,4}"
+    r"|(?<!au )moins|en dessous|sous zéro|perd\w{0,3}"
     r"|loss(?:es)?|lost|deficits?|decreas\w{0,4}|declin\w{0,4}|fell|falls?|fallen|drop\w{0,4}|down|negative|minus|below|shr[aiu]nk|réduc\w{0,5}"
     r"|reduc\w{0,5}|debit|débit\w{0,5}|inférieur\w{0,2}|lower"
 )
@@ -166,7 +186,9 @@ def _sign(text: str, start: int, end: int) -> int:
         gap = len(before) - len(bare)
         left = text[max(0, start - gap - 3) : start - gap - 1]
         listed = gap and (not left.strip(" \t") or left.rstrip(" \t").endswith("\n"))
-        joined = left[-1:].isalnum() or left[-1:] == ")" or (gap and left.rstrip(" \u00a0")[-1:].isdigit())
+        words = text[max(0, start - gap - 8) : start - gap - 1].split() if gap else []
+        dashed = bool(words) and words[-1][-1:].isalpha() and words[-1].lower() not in _DASHED_AFTER
+        joined = dashed or left[-1:].isalnum() or left[-1:] == ")" or (gap and left.rstrip(" \u00a0")[-1:].isdigit())
         if not listed and not joined:
             return 1 if mark == "+" else -1
     opened = _ACCOUNTED[0].search(text, max(0, start - 3), start)
@@ -182,6 +204,8 @@ def _bound(before: str, after: str) -> int:
     found = 0
     for match in _BOUND.finditer(before):
         if match["least"] or match["most"]:
+            if _PARTING.search(before, match.end()):
+                continue
             found = 1 if match["least"] else -1
         else:
             up = match["up"] is not None
@@ -219,7 +243,11 @@ def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: b
         or _other_bound(own, held, required=money)
         or _other_basis(own, held)
         or _other_thing(own, held)
-        or (own.time != "" and not own.thing and not any(_rated(own, one, texts, spot) for one, spot in zip(held, spots, strict=False)))
+        or (
+            own.time != ""
+            and not own.thing
+            and not any(_rated(own, one, texts, spot) for one, spot in zip(held, spots, strict=False))
+        )
         or _other_era(own, held)
     )
 
@@ -265,5 +293,6 @@ def _rated(own: Sense, held: Sense, texts: Sequence[str], spot: Spot) -> bool:
     number, first, last = spot
     near = lower_case(texts[number][max(0, first - _AROUND) : last + _AROUND])
     words, adjectives = _RATE_WORDS[own.time], _RATE_ADJECTIVES[own.time]
-    said = rf"(?:(?:par|per|/|chaque|each|every|l[ea]s?|d[eu]|pour une?|a|an|un|une|tous les|toutes les|of the|for the|in)[ \u00a0']?(?:{words}))(?![^\W_])"
+    leads = r"par|per|/|chaque|each|every|l[ea]s?|d[eu]|pour une?|a|an|un|une|tous les|toutes les|of the|for the|in"
+    said = rf"(?:(?:{leads})[ \u00a0']?(?:{words}))(?![^\W_])"
     return re.search(rf"(?<![^\W_]){said}|{adjectives}|l['’](?:{words})(?![^\W_])", near) is not None
