@@ -13,14 +13,16 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, structs
 
 from areopage.errors import StorageError
+from areopage.jury.addressing import signs_in
 from areopage.jury.results import Evaluated
 from areopage.jury.session import JudgmentStore, LedgerJudgments
 from areopage.ledger.answers import Answers
 from areopage.ledger.erasure import LOG_PATIENCE, empty_log, erase_late
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.labels import ReviewQueue
 from areopage.ledger.qualifications import Qualifications, compact, told_of
 from areopage.ledger.queries import Backlog
-from areopage.ledger.records import Answer, Evaluation, Judgment
+from areopage.ledger.records import Answer, Evaluation, Judgment, ReviewItem, is_golden
 from areopage.ledger.rows import is_whole
 from areopage.ledger.storage import stored_answer, stored_judgment, stored_text
 from areopage.ledger.store import Ledger
@@ -35,6 +37,8 @@ LOG = logging.getLogger(__name__)
 NAME = "evaluation"
 T = TypeVar("T")
 
+ADDRESSED = "addressed"
+"""Why an answer is in the review queue that addresses the judge."""
 WINDOW = 30.0
 LOG_PAUSE = 2.0
 End = Literal["evaluated", "unscored", "again", "given_up"]
@@ -271,11 +275,17 @@ class Evaluator:
         evaluation = self._stored_evaluation(answer, found, now)
         panel = self._judge.panel
         known = compact(Qualifications(self._ledger).standings(panel.judges, panel.criteria, joint=panel.joint))
-        alert = due_answer_alert(self._alerting, structs.replace(evaluation, **told_of(known)), now)
+        is_addressing = any(signs_in(one.steps) for one in found.judgments)
+        score = structs.replace(evaluation, **told_of(known))
+        alert = due_answer_alert(self._alerting, score, now, addressing=is_addressing)
         finished = self._evaluations.finish(evaluation, _keys_of(found), self._reduced(answer), alert, found.judgments)
         self._has_reduced = True
-        if finished and alert is not None:
-            LOG.warning("%s", " | ".join([alert.title, *alert.body.splitlines()]))
+        if finished and is_addressing and evaluation.score_global is None and not is_golden(answer.source):
+            raters = self._config.section.review.raters
+            item = ReviewItem(answer_id=answer.id, why=ADDRESSED, created_at=now, wanted=raters)
+            ReviewQueue(self._ledger).add([item])
+        if finished and alert is not None:  # no text of the answer: logs are kept by others, and nothing erases them
+            LOG.warning("%s | %s", alert.title, self._alerting.locale.answer_page(answer.id))
 
     def empty_log(self) -> None:
         """Overwrite in the database's log the texts that the storage policy removed; every few seconds, and if there are any."""

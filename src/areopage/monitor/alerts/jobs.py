@@ -23,6 +23,7 @@ from areopage.monitor.alerts.rules import (
     RECOVERED,
     Delivery,
     Finding,
+    addressed_alert,
     alert_of,
     answer_alert,
     failing_of,
@@ -118,9 +119,15 @@ def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
     return jobs
 
 
-def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime) -> Alert | None:
-    """The alert to open about an answer, at the pace of `per_hour`; None where it is not weak or its alert is open."""
+def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime, *, addressing: bool = False) -> Alert | None:
+    """The alert to open about an answer, at the pace of `per_hour`; None where it is not weak or its alert is open.
+
+    Args:
+        addressing: a text of it addresses the judge; then it has an alert where it has no score.
+    """
     alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale, alerting.floors)
+    if alert is None and addressing:
+        alert = addressed_alert(score, alerting.section, now, alerting.locale)
     if alert is None or (alerts := Alerts(alerting.ledger)).is_open(ANSWER, alert.subject):
         return None
     limit = alerting.section.per_hour

@@ -148,6 +148,22 @@ def answer_alert(
     )
 
 
+def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, locale: AlertLocale) -> Alert | None:
+    """Build the alert of an answer that addresses the judge and ends without a score; None of golden questions."""
+    if is_golden(score.source) or score.score_global is not None:
+        return None
+    body = lines(
+        locale.line("question", locale.kept(score.prompt, QUESTION_LENGTH) or locale.messages["not_kept"]),
+        locale.say("addressed_text"),
+        locale.line("source", plain(score.source, 128)) if score.source else "",
+        locale.line("variant", plain(score.variant, 64)) if score.variant else "",
+        locale.line("answered_at", f"{score.timestamp:%Y-%m-%d %H:%M} UTC"),
+        locale.answer_page(score.id),
+    )
+    delivery: Delivery = "pending" if section.urls else "none"
+    return new_alert(ANSWER, score.id, locale.say("addressed_title"), body, now, delivery, answer_id=score.id)
+
+
 def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str, float], locale: AlertLocale) -> tuple[str, str]:
     """The title and the body of a weak answer's alert, in the locale's language."""
     low = _at_floor(score, floors, locale.scale)
