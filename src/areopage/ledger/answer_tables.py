@@ -135,6 +135,8 @@ answer_texts = Table(
     Column("trace_id", Text, nullable=False, server_default=""),
     # the JSON of the gate's decision, which quotes the texts; NULL where the gate was not asked
     Column("decision", Text),
+    # of a submitted answer a salt and a hash of its prompt and response as they came: another answer under its id is told by it
+    Column("given", String(80), nullable=False, server_default=""),
     # random, made anew whenever the texts change; the chain's digest of the texts cannot be guessed without it
     Column("salt", String(32), nullable=False, server_default=""),
 )

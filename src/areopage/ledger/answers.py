@@ -246,7 +246,7 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     rows = {id: _answer_row(by_id[id]) for id in order}
     new: dict[str, int] = dict(map(tuple, connection.execute(statement, list(rows.values())).all()))
     texts = {
-        id: text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id)}
+        id: text_row(number, by_id[id]) | {"decision": (decisions or {}).get(id), "given": _given(by_id[id])}
         for id, number in new.items()
         if not by_id[id].erased
     }
@@ -254,6 +254,59 @@ def insert_answers(connection: Connection, given: Sequence[Answer], decisions: d
     added = [rows[id] | texts.get(id, _NO_TEXTS) | {"number": number} for id, number in new.items()]
     seal(connection, "added", "answers", added)
     return new
+
+
+def _given(answer: Answer) -> str:
+    """What tells a submitted answer from another one under its id, once its texts are reduced."""
+    return given_digest(answer, secrets.token_hex(8)) if answer.origin == "monitor" else ""
+
+
+def given_digest(answer: Answer, salt: str) -> str:
+    """A salt, and a hash with it of an answer's prompt and response."""
+    texts = f"{storable(answer.case.prompt_text)}\x00{storable(answer.case.response or '')}"
+    return salt + hashlib.blake2b(texts.encode(), digest_size=32, key=salt.encode()).hexdigest()
+
+
+def other_answers(ledger: Ledger, given: Sequence[Answer]) -> list[Answer]:
+    """Those of some submitted answers under whose id their source has submitted another prompt or response.
+
+    What is erased or was left out by sampling is no other answer.
+    """
+    query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
+    query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
+    ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
+    known: dict[tuple[str, str], str] = {}
+    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        for part in chunks([storable(id) for id in ids]):
+            known |= {(row.id, row.source): row.given for row in connection.execute(query.where(answers.c.id.in_(part)))}
+    found = []
+    for one in given:
+        source = storable(one.source)[:LONGEST_NAME]
+        held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
+        if held is not None and given_digest(one, held[:16]) != held:
+            found.append(one)
+    return found
+
+
+def id_within(id: str, source: str) -> str:
+    """The id in the ledger of an answer whose own id another source has used first."""
+    mark = hashlib.blake2b(f"{storable(source)[:LONGEST_NAME]}\x00{storable(id)}".encode(), digest_size=8).hexdigest()
+    return f"{id[: LONGEST_NAME - len(mark) - 1]}~{mark}"
+
+
+def own_id(id: str, source: str) -> str:
+    """The id that a source gave to an answer that is stored under `id_within`; ids of more than 111 characters stay as stored."""
+    own = id.rpartition("~")[0]
+    return own if own and id_within(own, source) == id else id
+
+
+def submitted_sources(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
+    """The sources of submitted answers, by id."""
+    found: dict[str, str] = {}
+    for part in chunks(ids):
+        query = select(answers.c.id, answers.c.source).where(answers.c.id.in_(part), answers.c.origin == "monitor")
+        found |= {row.id: row.source for row in connection.execute(query)}
+    return found
 
 
 def whole_answers(connection: Connection, numbers: Sequence[int]) -> list[RowValues]:

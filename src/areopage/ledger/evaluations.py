@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete
 
 from areopage.ledger.alerts import open_alert
 from areopage.ledger.answer_tables import (
+    LONGEST_NAME,
     answer_judgments,
     answer_texts,
     answers,
@@ -18,7 +19,15 @@ from areopage.ledger.answer_tables import (
     runs,
     verdicts,
 )
-from areopage.ledger.answers import Link, insert_answers, insert_links, note_judgments, reduce_texts
+from areopage.ledger.answers import (
+    Link,
+    id_within,
+    insert_answers,
+    insert_links,
+    note_judgments,
+    reduce_texts,
+    submitted_sources,
+)
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.equal_answers import note_equals
@@ -66,18 +75,25 @@ class Evaluations:
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
         that the gate has seen, or that was imported, is judged as it stands in the ledger.
 
+        Ids are unique by source: an answer whose id another source has used is stored under `id_within`.
+
         Returns:
             For each whether it is new to the monitor; one that was submitted before (or earlier in the sequence) changes nothing.
         """
         if not given:
             return []
-        by_id: dict[str, Answer] = {}
+        by_place: dict[tuple[str, str], Answer] = {}
         for answer in given:
+            by_place.setdefault(_place_of(answer), answer)
+        by_id: dict[str, Answer] = {}
+        for answer in by_place.values():
             by_id.setdefault(storable(answer.id), answer)
         with storage_errors(self._ledger.place), durable(self._ledger) as connection:
-            new = insert_answers(connection, list(by_id.values()))
-            new |= _unsubmitted(connection, [id for id in by_id if id not in new])
-            waiting = {number: _submitted(by_id[id]) for id, number in new.items()}
+            numbers = insert_answers(connection, list(by_id.values()))
+            numbers |= _unsubmitted(connection, [id for id in by_id if id not in numbers])
+            new = {_place_of(by_id[id]): number for id, number in numbers.items()}
+            new |= _within_sources(connection, [one for place, one in by_place.items() if place not in new])
+            waiting = {number: _submitted(by_place[place]) for place, number in new.items()}
             rows = [evaluation_row(one) | {"answer": number} for number, one in waiting.items()]
             insert_rows(connection, evaluations, rows)
             counts = DayCounts()
@@ -86,7 +102,7 @@ class Evaluations:
             counts.write(connection)
         told = []
         for answer in given:
-            told.append(new.pop(storable(answer.id), None) is not None)
+            told.append(new.pop(_place_of(answer), None) is not None)
         return told
 
     # --- attempts
@@ -333,6 +349,24 @@ _LOCKED: Select[Any] = (
 def _is_erased(connection: Connection, answer: int) -> bool:
     """Whether the texts of an answer are gone. Asked once its evaluation is locked: an erasure that held the lock is seen."""
     return connection.execute(select(answer_texts.c.answer).where(answer_texts.c.answer == answer)).first() is None
+
+
+def _place_of(answer: Answer) -> tuple[str, str]:
+    """What a submitted answer is known by: its id and its source."""
+    return storable(answer.id), storable(answer.source)[:LONGEST_NAME]
+
+
+def _within_sources(connection: Connection, given: Sequence[Answer]) -> dict[tuple[str, str], int]:
+    """Insert those answers whose id another source has used; the numbers of those that are new, by id and source."""
+    sources = submitted_sources(connection, [storable(one.id) for one in given]) if given else {}
+    others: dict[str, Answer] = {}
+    for one in given:
+        id, source = _place_of(one)
+        if sources.get(id, source) != source:
+            within = id_within(one.id, one.source)
+            others[storable(within)] = msgspec.structs.replace(one, id=within, case=msgspec.structs.replace(one.case, id=within))
+    places = {storable(id_within(one.id, one.source)): _place_of(one) for one in given}
+    return {places[id]: number for id, number in insert_answers(connection, list(others.values())).items()}
 
 
 def _submitted(answer: Answer) -> Evaluation:

@@ -110,7 +110,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         session: the client's id of the conversation; of the benchmark's conversations what all their turns share.
         thinking: what a model under test wrote in a think-block before its response.
         trace_id: of the call in the bot's own tracing.
-        api_key: the name of the API key under which it came.
+        api_key: the id of the API key under which it came; "local" for a request without one, "" for the command line and hooks.
         received_at: when it arrived; `answered_at` when it was given.
         erased: its texts are gone for good, or were never kept; what is counted of it stays.
     """

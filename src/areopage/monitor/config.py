@@ -177,6 +177,7 @@ class MonitorSection(Section):
     """The section `monitor`. `judges` are names of judges of the file or the suite, or references; empty: all of the suite.
 
     `only_qualified` refuses judges that have not passed `areopage qualify` on their criteria: the worker does not start.
+    `oldest_days`: how many days before today an answer may be dated that a key with the role `ingest` submits; None: any.
     """
 
     suite: str = "answer_quality"
@@ -186,6 +187,7 @@ class MonitorSection(Section):
     joint: bool = True
     context: ContextSection = ContextSection()
     sampling: Share = 1.0
+    oldest_days: Count | None = 31
     spool: str = ""
     worker: WorkerSection = WorkerSection()
     alerts: AlertsSection = AlertsSection()

@@ -83,23 +83,16 @@ class Intake:
 
 
 def clashing(ledger: "Ledger", given: Sequence[Answer], new: Sequence[bool]) -> list[Answer]:
-    """Those that were not new because another answer is stored under their id.
+    """Those that were not new because another answer of their source is stored under their id, whatever the storage policy.
 
-    It compares whole texts: of no use where the storage policy reduces them. What is erased or was left out is no other answer.
+    What is erased or was left out is no other answer.
 
     Args:
         new: what `Intake.submit` returned for them.
     """
-    from areopage.ledger.answers import Answers
-    from areopage.ledger.rows import storable
+    from areopage.ledger.answers import other_answers
 
-    taken = []
-    for answer in (one for one, fresh in zip(given, new, strict=True) if not fresh):
-        known = Answers(ledger).get(answer.id)
-        texts = storable(answer.case.prompt_text), storable(answer.case.response or "")
-        if known and not known.erased and known.origin == "monitor" and texts != (known.case.prompt_text, known.case.response):
-            taken.append(answer)
-    return taken
+    return other_answers(ledger, [one for one, fresh in zip(given, new, strict=True) if not fresh]) if not all(new) else []
 
 
 def is_sampled(id: str, share: float) -> bool:
@@ -128,6 +121,7 @@ def submission_of(
     answered_at: datetime | None = None,
     trace_id: str = "",
     metadata: Mapping[str, Any] | None = None,
+    api_key: str = "",
 ) -> Answer:
     """Build and check a submission.
 
@@ -144,6 +138,7 @@ def submission_of(
         answered_at: when it was given; None: now. Without a zone it counts as UTC.
         trace_id: of the call in the bot's own tracing, such as the trace id of a W3C `traceparent`.
         metadata: anything that JSON can hold.
+        api_key: the id of the API key that submits it; "" where none does.
 
     Raises:
         SubmissionError: something is missing, of the wrong kind, or too large.
@@ -174,6 +169,7 @@ def submission_of(
             variant=_text(variant, "variant"),
             language=_text(language, "language"),
             trace_id=_text(trace_id, "trace_id"),
+            api_key=api_key,
             received_at=now,
             answered_at=moment,
         )

@@ -162,7 +162,7 @@ class MonitorWork:
 
     def _take_over(self, given: Sequence[Answer]) -> Sequence[Answer]:
         new = self._intake.submit(given)
-        return clashing(self._ledger, given, new) if self._config.storage.text == "full" else ()
+        return clashing(self._ledger, given, new)
 
     async def _probed(self) -> None:
         try:

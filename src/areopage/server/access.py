@@ -17,7 +17,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 
 from areopage.ledger.access import ApiKeys, Audit, Sessions
-from areopage.ledger.answers import Answers
+from areopage.ledger.answers import Answers, id_within
 from areopage.ledger.operations import ApiKey, Role
 from areopage.ledger.store import Ledger
 from areopage.server.context import ServerContext, context_of
@@ -145,6 +145,11 @@ class Actor(Struct, frozen=True, kw_only=True):
     keyless: bool = False
     collections: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """What an answer names as the key that it came with: the key's id; "local" without a key."""
+        return self.key_id or self.name
+
     def may_see(self, collection: str) -> bool:
         """Whether a collection or a source is in the actor's scope."""
         return not self.collections or collection in self.collections
@@ -164,6 +169,14 @@ class Actor(Struct, frozen=True, kw_only=True):
     def may_see_answers(self, ledger: Ledger, ids: Sequence[str]) -> bool:
         """Whether the stored answers with these ids are in the actor's scope."""
         return not self.collections or all(map(self.may_see, Answers(ledger).sources(ids).values()))
+
+    def id_in_scope(self, ledger: Ledger, id: str) -> str:
+        """The id in the ledger of an answer of the actor's sources; see `id_within`. It is as given where there is none."""
+        if not self.collections:
+            return id
+        ids = [id, *(id_within(id, one) for one in self.collections)]
+        sources = Answers(ledger).sources(ids)
+        return next((one for one in ids if one in sources and self.may_see(sources[one])), id)
 
     def check_unscoped(self) -> None:
         """Refuse an actor that has a scope, since what is asked for is about all sources.

@@ -64,7 +64,7 @@ def prompt_of(
         sources_filter=tuple(writable(source) for source in sources),
         no_cache=no_cache,
         session=writable(session),
-        api_key=actor.name,
+        api_key=actor.key,
     )
 
 

@@ -61,8 +61,7 @@ def submit(
             batch = submissions[at : at + BATCH]
             fresh = intake.submit(batch)
             new += sum(fresh)
-            if chosen.storage.text == "full":
-                refused += [f"id {one.id}: is taken by another answer" for one in clashing(ledger, batch, fresh)]
+            refused += [f"id {one.id}: is taken by another answer" for one in clashing(ledger, batch, fresh)]
         place = ledger.place
     known = len(submissions) - new
     if found.metadata_columns:

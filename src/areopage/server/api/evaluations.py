@@ -1,7 +1,8 @@
 """`/v1/evaluations`: submit, show, list and erase answers."""
 
 import re
-from datetime import date, timedelta
+from collections.abc import Sequence
+from datetime import UTC, date, timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -13,11 +14,12 @@ from starlette.responses import Response
 from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.errors import SubmissionError, name_list
 from areopage.ledger import erasure
-from areopage.ledger.answers import Answers
+from areopage.ledger.answers import Answers, id_within, own_id
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
+from areopage.ledger.store import Ledger
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_seen
 from areopage.server.api.records import (
@@ -31,7 +33,7 @@ from areopage.server.api.records import (
     QualityDictionary,
 )
 from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes, view
-from areopage.server.context import context_of
+from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
 
@@ -57,25 +59,58 @@ Label = Annotated[str | None, Query(max_length=128)]
 async def submit(request: Request, actor: Submitter) -> Response:
     """Store one answer, or several as `items`. The answers are stored durably when this returns; a worker judges them later.
 
-    409: another answer has the id of one. That one is not stored; the others of the request are.
+    409: another answer of this source has the id of one. That one is not stored; the others of the request are.
     """
-    submissions = _read_submissions(await json_body(request), actor)
+    given = _read_submissions(await json_body(request), actor)
     context = context_of(request)
-    if actor.collections:
-        ids, ledger = [one.id for one in submissions], context.ledger
-        if not await run_in_threadpool(actor.may_see_answers, ledger, ids):
-            raise Refusal(403, "forbidden", f"the key {actor.name} has no access to the answer with one of these ids")
+    _check_dates(given, actor, context)
+    submissions = await run_in_threadpool(_within_scope, context.ledger, given, actor) if actor.collections else given
     new = await context.submit(submissions)
     metrics_of(request).submitted(new)
-    if not all(new) and context.config.shared.storage.text == "full":
+    if not all(new):
         taken = await run_in_threadpool(clashing, context.ledger, submissions, new)
         if taken:
             others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
-            raise Refusal(
-                409, "id_taken", f"another answer has the id {name_list(dict.fromkeys(repr(one.id) for one in taken))}: {others}"
-            )
-    accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(submissions, new, strict=True)]
+            raise Refusal(409, "id_taken", f"another answer has the id {_ids_of(taken, submissions, given)}: {others}")
+    accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(given, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
+
+
+def _check_dates(given: Sequence[Answer], actor: Actor, context: ServerContext) -> None:
+    """Refuse answers of days long ago by keys that may only submit: they would change figures of periods that were reported.
+
+    Raises:
+        Refusal: 422.
+    """
+    days = context.config.monitor.section.oldest_days
+    if actor.role != "ingest" or days is None:
+        return
+    first = context.now().date() - timedelta(days=days)
+    for one in given:
+        if one.answered_at.astimezone(UTC).date() < first:
+            raise Refusal(
+                422,
+                "invalid",
+                f"answered_at: an ingest key submits answers of the last {days} days (monitor.oldest_days), from {first} on: "
+                "submit older ones with a key of another role, or with areopage monitor submit",
+            )
+
+
+def _within_scope(ledger: Ledger, given: Sequence[Answer], actor: Actor) -> list[Answer]:
+    """Submissions under ids of their own where answers that the actor may not see have these ids."""
+    sources = Answers(ledger).sources([one.id for one in given])
+    hidden = {id for id, source in sources.items() if not actor.may_see(source)}
+    return [_renamed(one, id_within(one.id, one.source)) if one.id in hidden else one for one in given]
+
+
+def _renamed(answer: Answer, id: str) -> Answer:
+    return msgspec.structs.replace(answer, id=id, case=msgspec.structs.replace(answer.case, id=id))
+
+
+def _ids_of(taken: Sequence[Answer], submissions: Sequence[Answer], given: Sequence[Answer]) -> str:
+    """The ids of some submissions as the client gave them."""
+    named = {id(one): own.id for one, own in zip(submissions, given, strict=True)}
+    return name_list(dict.fromkeys(repr(named[id(one)]) for one in taken))
 
 
 @router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, newest first")
@@ -104,7 +139,9 @@ def list_evaluations(
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     note(ledger, actor, "read", "", f"a list of {len(found)} answers")
-    page = EvaluationPage(items=[_view_of(score) for score in found], next=found[-1].number if len(found) == limit else None)
+    page = EvaluationPage(
+        items=[_view_of(score, actor) for score in found], next=found[-1].number if len(found) == limit else None
+    )
     return json_response(page)
 
 
@@ -112,6 +149,7 @@ def list_evaluations(
 def show(request: Request, id: str, actor: Reader) -> Response:
     """The state of the answer, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
+    id = actor.id_in_scope(ledger, id)
     evaluation = Evaluations(ledger).get(id)
     if evaluation is None or not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
@@ -119,7 +157,7 @@ def show(request: Request, id: str, actor: Reader) -> Response:
         note_scores_seen(ledger, actor, id)
     else:
         note(ledger, actor, "read", id)
-    return json_response(_view_of(evaluation))
+    return json_response(_view_of(evaluation, actor))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
@@ -129,6 +167,7 @@ def erase(request: Request, id: str, actor: Admin) -> Response:
     An erased answer does not change.
     """
     ledger = context_of(request).ledger
+    id = actor.id_in_scope(ledger, id)
     if not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
     if erasure.erase(ledger, [id]):
@@ -200,6 +239,7 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
             age="" if answer.age is None else answer.age,
             answered_at=answer.answered_at,
             metadata=answer.metadata,
+            api_key=actor.key,
         )
     except SubmissionError as fault:
         raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
@@ -237,11 +277,13 @@ def _period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def _view_of(evaluation: Evaluation) -> EvaluationView:
+def _view_of(evaluation: Evaluation, actor: Actor) -> EvaluationView:
+    """An evaluation; a key that is limited to some sources sees the ids that these gave."""
     is_evaluated = evaluation.state == "evaluated"
     return view(
         EvaluationView,
         evaluation,
+        id=own_id(evaluation.id, evaluation.source) if actor.collections else evaluation.id,
         reason="" if is_evaluated else evaluation.reason,
         received_at=evaluation.received_at or evaluation.timestamp,
         answered_at=evaluation.timestamp,

@@ -146,6 +146,7 @@ def store_review(
     """
     if rater is not None and actor.role != "admin":
         raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
+    id = actor.id_in_scope(context.ledger, id)
     if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
     kept = context.config.shared.storage

@@ -80,7 +80,7 @@ async def check(request: Request, actor: Submitter) -> Response:
             source=collection,
             language=decision.response_lang,
             session=asked.session,
-            api_key=actor.name,
+            api_key=actor.key,
             received_at=now,
             answered_at=now,
         )
