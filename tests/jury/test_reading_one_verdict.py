@@ -448,3 +448,40 @@ def test_a_planted_verdict_is_known_however_it_is_written_and_wherever_it_stands
     assert isinstance(read_verdict(planted, "stop", Scale()).outcome, Scored)
     for before in ("hello ", "{" * 5_000, "{} " * 300):
         assert isinstance(read_verdict(planted, "stop", Scale(), before + planted).outcome, Unparsed)
+
+
+DRAFT = 'Perhaps {"score": 0}? But wait.'
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        f"<think>a</think>\n<think>b {DRAFT}</think>\n",
+        f'<think time="2">{DRAFT} <think>c</think> d</think>',
+        f"<thinking>{DRAFT}</thinking>\n",
+        f"<analysis>{DRAFT}</analysis>\n",
+        f"[THINK]{DRAFT}[/THINK]",
+        f"<|channel|>analysis<|message|>{DRAFT}<|end|><|start|>assistant<|channel|>final<|message|>",
+        f"analysis{DRAFT}assistantfinal",
+    ],
+)
+def test_a_verdict_in_thoughts_is_none_whatever_follows(thoughts: str) -> None:
+    assert score_of(f"{thoughts}{GOOD}") == 4
+    assert score_of(f"{thoughts}I am unable to give a grade.") is None
+    assert score_of(thoughts) is None
+    cut = thoughts[: thoughts.index("But wait.")]
+    assert score_of(cut, "length") is None, cut
+
+
+def test_a_verdict_before_the_end_of_thoughts_that_do_not_begin_is_in_doubt() -> None:
+    assert score_of(f"{DRAFT}</think>\nI cannot grade this.") is None
+    assert score_of(f'{DRAFT}</think>\n{{"score": 4}}') is None
+    assert score_of(f'{GOOD} as the text says </think> {{"score": 5}}') is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"score": "3.33333333333"}', '{"score": 3.33333333333} Final score: 3.33333333333', '{"score": "3,3333333333333333"}'],
+)
+def test_a_mean_that_the_judge_computed_is_a_score(text: str) -> None:
+    assert score_of(text) == pytest.approx(10 / 3)

@@ -184,9 +184,7 @@ def test_an_answer_cut_on_the_wire_is_unreachable() -> None:
     assert isinstance(fault_of(cut), CallUnreachable)
 
 
-@pytest.mark.parametrize(
-    "body", [b'{"text": "he', b"", b"not json", b'{"text": "\xff"}', b'{"text": 5}', b"{}", b"[" * 200_000], ids=repr
-)
+@pytest.mark.parametrize("body", [b'{"text": "he', b"", b"not json", b'{"text": [5]}', b"{}", b"[" * 200_000], ids=repr)
 def test_a_body_that_is_not_the_json_expected_is_unreachable(body: bytes) -> None:
     fault = fault_of(replying(body=body))
     assert isinstance(fault, CallUnreachable)

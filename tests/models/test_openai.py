@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -275,11 +275,11 @@ def test_a_listed_model_is_found_without_a_call() -> None:
     assert [path for path, _ in fake.requests] == ["/v1/models", "/props"]
 
 
-def test_a_model_that_is_not_listed_is_asked_for_one_token() -> None:
+def test_a_model_that_is_not_listed_is_asked_for_a_short_answer() -> None:
     fake = FakeServer()
     assert check(fake, "alias") == ModelStatus(digest=f"server {fake.url}")
     path, body = fake.requests[1]
-    assert (path, body["model"], body["max_tokens"]) == (CHAT, "alias", 1)
+    assert (path, body["model"], body["max_tokens"]) == (CHAT, "alias", 16)
 
 
 def test_a_missing_model_is_named_with_what_there_is() -> None:
@@ -468,3 +468,125 @@ def test_the_official_client_gets_the_same_from_the_mock_server(mock_server: str
         return ours
 
     assert json.loads(asyncio.run(run()).text)["score"] in range(6)
+
+
+# --- what servers refuse, and what stops a prompt
+
+
+class RefusingServer(FakeServer):
+    """A server that refuses a call as long as `refuses` says why; it answers as `FakeServer` else."""
+
+    def __init__(self, refuses: Callable[[dict[str, Any]], tuple[int, Any] | None]) -> None:
+        super().__init__()
+        self.refuses = refuses
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read() or "null")
+        if request.path == CHAT and (refusal := self.refuses(body)) is not None:
+            self.requests.append((request.path, body))
+            return web.json_response(refusal[1], status=refusal[0])
+        return await super()._handle(request)
+
+
+def extra_forbidden(name: str, *place: str) -> dict[str, Any]:
+    return {"detail": [{"type": "extra_forbidden", "loc": [*place, name], "msg": "Extra inputs are not permitted"}]}
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (422, extra_forbidden("seed", "body")),
+        (422, extra_forbidden("seed", "body", "params")),
+        (400, {"error": {"message": "$.seed: unknown field"}}),
+        (400, {"error": {"message": "Additional properties are not allowed ('seed' was unexpected)"}}),
+        (400, {"error": {"message": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'}}),
+        (400, {"error": {"message": "UnsupportedParamsError: x does not support parameters: ['seed'], for model=m"}}),
+        (400, {"error": {"message": "`seed` is not a valid parameter for this model"}}),
+    ],
+    ids=str,
+)
+def test_an_option_that_is_refused_by_any_path_is_left_out(refusal: tuple[int, Any]) -> None:
+    fake = RefusingServer(lambda body: refusal if "seed" in body else None)
+    completion = generate(fake, {"temperature": 0.1, "seed": 7}, times=2)
+    assert json.loads(completion.text)["temperature"] == 0.1 and "seed" not in completion.text
+    assert completion.notes == ("not_sent:seed",) and len(fake.requests) == 3
+
+
+def test_of_two_options_that_exclude_each_other_one_is_left_out() -> None:
+    told = (400, {"error": {"message": "`temperature` and `top_p` cannot both be specified for this model."}})
+    fake = RefusingServer(lambda body: told if {"temperature", "top_p"} <= body.keys() else None)
+    completion = generate(fake, {"temperature": 0.1, "top_p": 0.9})
+    assert json.loads(completion.text)["temperature"] == 0.1 and completion.notes == ("not_sent:top_p",)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "System role not supported"),
+        (500, "Jinja Exception: System role not supported"),
+        (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        (400, "This model does not support the 'system' role."),
+        (400, "Only user and assistant roles are supported!"),
+        (422, "Conversation roles must alternate user/assistant/user/assistant/..."),
+    ],
+)
+def test_a_refused_system_role_is_folded_into_the_users_message(status: int, message: str) -> None:
+    def refuses(body: dict[str, Any]) -> tuple[int, Any] | None:
+        has_system = any(sent_message["role"] == "system" for sent_message in body["messages"])
+        return (status, {"error": {"message": message}}) if has_system else None
+
+    fake = RefusingServer(refuses)
+    completion = generate(fake, times=2)
+    (only,) = json.loads(completion.text)["messages"]
+    assert only == {"role": "user", "content": f"{MESSAGES[0].content}\n\n{MESSAGES[1].content}"}
+    assert completion.notes == ("not_sent:system_role",) and len(fake.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"choices": [], "prompt_filter_results": [{"content_filter_results": {"hate": {"filtered": True}, "violence": {}}}]},
+        {"choices": None, "promptFeedback": {"blockReason": "HATE"}},
+        {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": True}}}]},
+    ],
+    ids=str,
+)
+def test_a_filter_that_leaves_no_choice_is_a_filtered_answer_and_asked_once(reply: dict[str, Any]) -> None:
+    fake = replying(reply)
+    completion = generate(fake)
+    assert (completion.text, completion.finish_reason, completion.notes) == ("", "content_filter", ("filtered:hate",))
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("results", [None, [], [{"content_filter_results": {"hate": {"filtered": False}}}], "odd", [7]], ids=str)
+def test_no_choice_without_a_filter_is_a_fault_of_the_server(results: object) -> None:
+    with pytest.raises(CallUnreachable, match="no choice"):
+        generate(replying({"choices": [], "prompt_filter_results": results}))
+
+
+@pytest.mark.parametrize("word", ["content_filter: PROHIBITED_CONTENT", "SAFETY", "guardrail_intervened", "content_filtered"])
+def test_each_word_for_a_filter_is_one(word: str) -> None:
+    assert generate(replying(answer({"content": None}, finish_reason=word))).finish_reason == "content_filter"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 1 instead.",
+        "A system message is required.",
+        "Your input was flagged by moderation.",
+        "Could not finish the message because max_tokens or model output limit was reached.",
+    ],
+)
+def test_an_unlisted_model_that_refuses_the_probe_for_another_reason_is_there(message: str) -> None:
+    fake = replying({"error": {"message": message, "type": "invalid_request_error"}}, 400)
+    assert check(fake, "deployment") == ModelStatus(digest=f"server {fake.url}")
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["The model `x` does not exist", "Invalid model name", "model x not found", "No such model: x", "unknown deployment x"],
+)
+def test_an_unlisted_model_that_the_server_does_not_have_is_missing(message: str) -> None:
+    with pytest.raises(ModelMissing, match="has no model 'x'"):
+        check(replying({"error": {"message": message}}, 400), "x")

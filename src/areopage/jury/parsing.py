@@ -1,6 +1,6 @@
 """From a judge's text to the objects that stand in it, and from an object to an outcome.
 
-strict JSON → fences and think-blocks stripped → json-repair. A score outside the scale is never moved into it.
+strict JSON → fences and thoughts stripped → json-repair. A score outside the scale is never moved into it.
 `jury.reader` decides which of the objects count.
 """
 
@@ -15,15 +15,16 @@ from msgspec import Struct
 
 from areopage.criteria.records import Scale
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
+from areopage.text.thoughts import split_thoughts
 
-_TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,6})?)\s*)?", re.ASCII)
+_TEXT_SCORE = re.compile(r"\s*(-?\d{1,6}(?:[.,]\d{1,30})?)\s*(?:/\s*(\d{1,6}(?:\.\d{1,30})?)\s*)?", re.ASCII)
 SCORE_KEY = re.compile(
-    r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)", re.IGNORECASE | re.ASCII
+    r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,30})?)", re.IGNORECASE | re.ASCII
 )
 _QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
 _SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
-_QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,6})?\s*+)?[\"'”]", re.ASCII)
+_QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,30})?\s*+)?[\"'”]", re.ASCII)
 _KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
 APPLICABLE = "applicable"
 _APPLICABLE_KEY = re.compile(rf"[\"'“]{APPLICABLE}[\"'”]", re.IGNORECASE)
@@ -90,7 +91,11 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         whole = None
     if isinstance(whole, dict):
         return Opened(objects=(whole,), starts=(text.index("{"),), whole=True, broken=False, bare=text, steps=("strict",))
-    bare = without_thinking(text)
+    thoughts = split_thoughts(text, judge=True)
+    bare = "" if thoughts.state == "open" else thoughts.answer
+    if thoughts.state == "unopened" and _scores_in(bare) and not _scores_in(thoughts.thoughts) <= _scores_in(bare):
+        reason = "a verdict before the end of the thoughts, and another one behind it"
+        return Unopened(outcome=Unparsed(reason=reason), steps=("strict", "stripped"))
     objects, behind, broken = _top_level_objects(bare, hook)
     return Opened(
         objects=tuple(objects.values()),
@@ -136,21 +141,9 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
     return made
 
 
-def without_thinking(text: str) -> str:
-    """Remove a leading think-block; an unclosed block leaves nothing."""
-    return split_thinking(text)[1]
-
-
-def split_thinking(text: str) -> tuple[str, str]:
-    """Split a text into a leading think-block and what follows it.
-
-    An unclosed block is all of the text. Some servers drop the opening tag.
-    """
-    head, closed, rest = text.partition("</think>")
-    opened = text.lstrip().startswith("<think>")
-    if opened or (closed and "{" not in head):
-        return head.strip().removeprefix("<think>").strip(), rest
-    return "", text
+def _scores_in(text: str) -> set[float]:
+    """The numbers that stand behind a key of a score."""
+    return {float(match["number"].replace(",", ".")) for match in SCORE_KEY.finditer(text)}
 
 
 def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, Any]], str, bool]:
@@ -177,8 +170,7 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, 
 
 def second_score(behind: str, scores: Collection[float]) -> bool:
     """Whether the text behind a verdict gives a score that is not among these, so that the verdict may be a quotation."""
-    numbers = {float(found["number"].replace(",", ".")) for found in SCORE_KEY.finditer(behind)}
-    return not numbers <= set(scores) or len(_QUOTED_KEY.findall(behind)) > len(SCORE_KEY.findall(behind))
+    return not _scores_in(behind) <= set(scores) or len(_QUOTED_KEY.findall(behind)) > len(SCORE_KEY.findall(behind))
 
 
 def second_applicability(behind: str) -> bool:
@@ -203,7 +195,7 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
     What may be a quotation is not taken: the score's key must stand where a key stands, before any second opening brace.
     """
     found = list(SCORE_KEY.finditer(text))
-    scores = {float(match["number"].replace(",", ".")) for match in found}
+    scores = _scores_in(text)
     if not scores:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:

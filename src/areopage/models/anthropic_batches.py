@@ -22,6 +22,7 @@ from areopage.models.anthropic_messages import Reply
 from areopage.models.batch_port import BatchLine, BatchState, FoundBatches, SearchedBatch, path_part
 from areopage.models.batch_server import BatchServer
 from areopage.models.error_bodies import ErrorBody, error_of
+from areopage.models.lenient_json import decode_reply
 from areopage.models.port import Completion, Message, Options, Schema
 
 MOST_CALLS = 100_000
@@ -121,7 +122,7 @@ class AnthropicBatches(BatchServer[AnthropicModel]):
         if line.fault is not None:
             raise line.fault
         try:
-            reply = msgspec.json.decode(line.reply, type=Reply)
+            reply = decode_reply(line.reply, Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
         return self._model.read(reply, options)

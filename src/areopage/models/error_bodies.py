@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from areopage.models.lenient_json import decode_any
+
 CONTENT_FILTER = "content_filter"
 """The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
@@ -37,8 +39,8 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
 def read_error(content: bytes) -> ErrorBody:
     """Read the body of a failed answer; an empty record where it is not JSON."""
     try:
-        body = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        body = decode_any(content)
+    except (msgspec.DecodeError, RecursionError):
         return ErrorBody()
     return error_of(body)
 
@@ -55,7 +57,7 @@ def error_of(body: object) -> ErrorBody:
     inner = inner if isinstance(inner, dict) else {}
     metadata = error.get("metadata") if isinstance(error.get("metadata"), dict) else {}
     codes = [_text(one) for one in (error.get("code"), inner.get("code"), error.get("type")) if isinstance(one, str)]
-    moderated = _names(metadata.get("reasons")) if isinstance(metadata, dict) else ()
+    moderated = filter_names(metadata.get("reasons")) if isinstance(metadata, dict) else ()
     if moderated or _FILTER_CODES.intersection(codes):
         found = inner.get("content_filter_result") or inner.get("content_filter_results")
         return ErrorBody(message=_text(error.get("message")), code=CONTENT_FILTER, filtered=moderated or filtered_names(found))
@@ -66,10 +68,10 @@ def filtered_names(results: object) -> tuple[str, ...]:
     """The categories that Azure's content filter stopped, such as `violence`; `results` is its object by category."""
     if not isinstance(results, Mapping):
         return ()
-    return _names([name for name, one in results.items() if isinstance(one, Mapping) and one.get("filtered") is True])
+    return filter_names([name for name, one in results.items() if isinstance(one, Mapping) and one.get("filtered") is True])
 
 
-def _names(found: Any) -> tuple[str, ...]:
+def filter_names(found: Any) -> tuple[str, ...]:
     """Names as notes take them; a server's text is bounded."""
     if not isinstance(found, list):
         return ()

@@ -34,6 +34,7 @@ from areopage.models.connections import (
 )
 from areopage.models.contacts import shown_address
 from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, ErrorBody, read_error
+from areopage.models.lenient_json import decode_reply
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
 
@@ -222,7 +223,7 @@ class JsonServer:
         if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
             self._raise_status(path, reply)
         try:
-            return msgspec.json.decode(reply.content, type=into)
+            return decode_reply(reply.content, into)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             told = f"not the JSON expected ({_one_line(str(error))})"
             if _is_page(reply.content, reply.headers.get("content-type", "")):

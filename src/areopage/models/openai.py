@@ -3,6 +3,7 @@
 How providers differ from it stands in `areopage.models.dialects`.
 """
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from areopage.errors import (
 from areopage.models.call_notes import FILTERED
 from areopage.models.dialects import SchemaMode, schema_fields
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES, error_of
+from areopage.models.lenient_json import decode_reply
 from areopage.models.openai_replies import (
     Reply,
     ReplyMessage,
@@ -29,6 +31,7 @@ from areopage.models.openai_replies import (
     end_of,
     error_status,
     notes_of,
+    prompt_filters,
     reasoning_of,
     text_of,
 )
@@ -60,7 +63,13 @@ OLLAMA_ONLY_OPTIONS: frozenset[str] = frozenset(
     }
 )
 PROBE = (Message("user", "ok"),)
-_ANSWER_LIMIT = "output limit was reached"  # what a reasoning model says of a limit that its thoughts alone exceed
+PROBE_TOKENS = 16
+"""The smallest limit of an answer that every provider takes."""
+_NO_MODEL = re.compile(r"\b(?:model|deployment|engine)\b", re.IGNORECASE)
+_MISSING = re.compile(
+    r"not (?:found|exist|available|valid|supported|served|loaded)|does(?:n't| not) exist|unknown|invalid model|no such",
+    re.IGNORECASE,
+)
 _OF_SCHEMA = ("response_format", "schema", "json", "guided", "grammar", "format")
 
 
@@ -83,7 +92,8 @@ class OpenAIModel(HostedModel[SchemaMode]):
     async def check(self) -> ModelStatus:
         """Make sure that the model answers; see `LanguageModel.check`.
 
-        A gateway may serve models that it does not list, or list none: then one call for one token tells. The protocol has no
+        A gateway may serve models that it does not list, or list none: then one short call tells. A refusal of something else
+        than the model shows that the model is there. The protocol has no
         digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
         digest = f"server {self._server.address}"
@@ -94,10 +104,10 @@ class OpenAIModel(HostedModel[SchemaMode]):
             self._context_length, self._slots = found.context_length, await self._connection.slots()
             return ModelStatus(digest=digest, context_length=found.context_length, slots=self._slots)
         try:
-            await self._ask(self._plain_body(PROBE, {"max_tokens": 1}))
+            await self._ask(self._plain_body(PROBE, {"max_tokens": PROBE_TOKENS}))
         except CallRejected as fault:
             self._connection.complain_of_key(fault)
-            if fault.status == 400 and (fault.code == CONTENT_FILTER or _ANSWER_LIMIT in str(fault)):
+            if fault.status in (400, 422) and not _speaks_of_model(fault, name):
                 return ModelStatus(digest=digest)
             if listed is None:
                 advice = "correct the model's name, or the base URL, which usually ends in /v1"
@@ -165,7 +175,7 @@ class OpenAIModel(HostedModel[SchemaMode]):
             CallError: it is an error, or not an answer.
         """
         try:
-            found = msgspec.json.decode(reply, type=Reply)
+            found = decode_reply(reply, Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise CallUnreachable(f"{self._server.address}: the answer is not the JSON expected") from error
         try:
@@ -210,6 +220,9 @@ class OpenAIModel(HostedModel[SchemaMode]):
             except CallRejected as fault:
                 if not self._untaken.learn(fault, sent_body) and self._untaken.applied(asked) == sent_body:
                     raise
+            except CallUnreachable as fault:  # some servers answer 500 where a chat template has no system role
+                if not self._untaken.learn_system(str(fault), sent_body):
+                    raise
             else:
                 return self._completion(reply, time.perf_counter() - started)
 
@@ -221,6 +234,10 @@ class OpenAIModel(HostedModel[SchemaMode]):
     def _completion(self, reply: Reply, seconds: float) -> Completion:
         if reply.error is not None:
             raise self._fault_inside(reply.error)
+        if not reply.choices and (stopped := prompt_filters(reply)) is not None:
+            return Completion(
+                text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=tuple(f"{FILTERED}{name}" for name in stopped)
+            )
         if not reply.choices:
             raise CallUnreachable(f"{self._server.address}{CHAT}: the answer holds no choice")
         choice = reply.choices[0]
@@ -245,6 +262,14 @@ class OpenAIModel(HostedModel[SchemaMode]):
             reasoning=reasoning_of(message),
             cost=cost_of(usage),
         )
+
+
+def _speaks_of_model(fault: CallRejected, name: str) -> bool:
+    """Whether a refusal says that the model is not there."""
+    message = str(fault)
+    return fault.code in ("model_not_found", "DeploymentNotFound") or (
+        (name in message or _NO_MODEL.search(message) is not None) and _MISSING.search(message) is not None
+    )
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> OpenAIModel:

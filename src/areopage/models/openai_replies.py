@@ -6,9 +6,12 @@ from typing import Any
 import msgspec
 
 from areopage.models.call_notes import ANSWERED_BY, FILTERED
-from areopage.models.error_bodies import CONTENT_FILTER, filtered_names
+from areopage.models.error_bodies import CONTENT_FILTER, filter_names, filtered_names
 
-_ENDS = {"model_length": "length", "max_tokens": "length", "eos": "stop", "safety": CONTENT_FILTER}
+_ENDS = {"model_length": "length", "max_tokens": "length", "eos": "stop"} | dict.fromkeys(
+    ("safety", "content_filtered", "guardrail_intervened", "prohibited_content", "blocklist", "spii", "recitation", "sensitive"),
+    CONTENT_FILTER,
+)
 """Words of providers for why an answer ended, and those of the protocol."""
 _LONGEST_NAME = 60
 
@@ -48,12 +51,29 @@ class Usage(msgspec.Struct):
 
 
 class Reply(msgspec.Struct):
-    """A whole answer; `provider` is who answered behind a gateway."""
+    """A whole answer; `provider` is who answered behind a gateway.
+
+    The last two are what a filter of the prompt says in place of a choice: Azure's by category, and Gemini's.
+    """
 
     choices: list[Choice] | None = None
     usage: Usage | None = None
     error: Any = None
     provider: Any = None
+    prompt_filter_results: Any = None
+    prompt_feedback: Any = msgspec.field(name="promptFeedback", default=None)
+
+
+def prompt_filters(reply: Reply) -> tuple[str, ...] | None:
+    """The categories for which a filter stopped the prompt; None where the reply names no filter that did."""
+    results = reply.prompt_filter_results if isinstance(reply.prompt_filter_results, list) else []
+    found = [filtered_names(result.get("content_filter_results")) for result in results if isinstance(result, dict)]
+    names = tuple(dict.fromkeys(name for names in found for name in names))
+    feedback = reply.prompt_feedback if isinstance(reply.prompt_feedback, dict) else {}
+    reason = feedback.get("blockReason") or feedback.get("block_reason")
+    if isinstance(reason, str) and reason:
+        return (*names, *filter_names([reason.lower()]))
+    return names or None
 
 
 def text_of(message: ReplyMessage) -> str:

@@ -6,7 +6,7 @@ judgment says so in its steps.
 """
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from areopage.errors import CallRejected
@@ -19,9 +19,20 @@ _ELSEWHERE = frozenset({"logprobs", "top_logprobs"})
 """A judge decides what a refusal of these means."""
 _SIGNS = re.compile(
     r"unsupported|not supported|(?:does not|doesn't) support|deprecated|unrecognized|unknown (?:parameter|field|name)|"
-    r"extra inputs are not permitted|not permitted|not allowed|unexpected (?:keyword|field)|only the default|may only be set",
+    r"extra inputs are not permitted|not permitted|not allowed|unexpected (?:keyword|field)|was unexpected|"
+    r"not a valid (?:parameter|option|field)|cannot both|can not both|mutually exclusive|only the default|may only be set",
     re.IGNORECASE,
 )
+_NOT_BOTH = re.compile(r"cannot both|can not both|not both|mutually exclusive|only one of", re.IGNORECASE)
+_NO_SYSTEM = re.compile(
+    r"\b(?:system|developer)\b['\"`]?(?:[ _-](?:role|message|instruction|prompt)s?)?[^.]{0,40}"
+    r"(?:not (?:be )?(?:supported|enabled|allowed|permitted|accepted)|unsupported|must be removed)|"
+    r"(?:does not|doesn't|do not|don't) support (?:a |the )?['\"`]?(?:system|developer)\b|"
+    r"only ['\"`]?user['\"`]? and ['\"`]?(?:assistant|model)['\"`]? roles|roles must alternate",
+    re.IGNORECASE,
+)
+SYSTEM_ROLE = "system_role"
+"""The note of a system message that was put at the beginning of the user's first message."""
 _NEW_LIMIT, _OLD_LIMIT = "max_completion_tokens", "max_tokens"
 
 
@@ -31,18 +42,33 @@ class Untaken:
     def __init__(self) -> None:
         self._dropped: set[str] = set()
         self._new_limit = False
+        self._folds_system = False
 
     def learn(self, fault: CallRejected, body: Mapping[str, Any]) -> bool:
         """Learn from a rejection; whether the same call is worth another try without what it names."""
-        if fault.status not in (400, 422) or not _SIGNS.search(message := str(fault)):
+        message = str(fault)
+        if fault.status not in (400, 422):
+            return False
+        if self.learn_system(message, body):
+            return True
+        if not _SIGNS.search(message):
             return False
         if _OLD_LIMIT in body and _NEW_LIMIT in message and not self._new_limit:
             self._new_limit = True
             return True
         candidates = body.keys() - _FIXED - _ELSEWHERE - {_OLD_LIMIT, _NEW_LIMIT}
-        named = {name for name in candidates if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", message)} - self._dropped
+        named = {name for name in candidates if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message)} - self._dropped
+        if len(named) > 1 and _NOT_BOTH.search(message):
+            named -= {"temperature"}
         self._dropped |= named
         return bool(named)
+
+    def learn_system(self, message: str, body: Mapping[str, Any]) -> bool:
+        """Learn that the model has no system role; whether the same call is worth another try without one."""
+        if self._folds_system or not _has_system(body) or not _NO_SYSTEM.search(message):
+            return False
+        self._folds_system = True
+        return True
 
     def applied(self, body: dict[str, Any]) -> dict[str, Any]:
         """A request without what the model does not take."""
@@ -50,6 +76,8 @@ class Untaken:
             limit = body[_OLD_LIMIT]
             body = {**body, _NEW_LIMIT: body.get(_NEW_LIMIT, limit)}
             del body[_OLD_LIMIT]
+        if self._folds_system and _has_system(body):
+            body = {**body, "messages": folded_system(body["messages"])}
         if self._dropped:
             return {name: value for name, value in body.items() if name not in self._dropped}
         return body
@@ -61,9 +89,26 @@ class Untaken:
             asked: the names of the options.
             known: those that the provider is known not to have.
         """
-        if not self._dropped and not known:
+        if not self._dropped and not known and not self._folds_system:
             return ()
-        return tuple(f"{NOT_SENT}{name}" for name in asked if name in self._dropped or name in known)
+        folded = (f"{NOT_SENT}{SYSTEM_ROLE}",) if self._folds_system else ()
+        return (*folded, *(f"{NOT_SENT}{name}" for name in asked if name in self._dropped or name in known))
+
+
+def _has_system(body: Mapping[str, Any]) -> bool:
+    messages = body.get("messages")
+    return isinstance(messages, list) and any(message.get("role") == "system" for message in messages)
+
+
+def folded_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Messages whose system messages stand at the beginning of the first one of the user."""
+    system = [message["content"] for message in messages if message["role"] == "system"]
+    others = [dict(message) for message in messages if message["role"] != "system"]
+    first = next((message for message in others if message["role"] == "user"), None)
+    if first is None:
+        return [{"role": "user", "content": "\n\n".join(system)}, *others]
+    first["content"] = "\n\n".join([*system, first["content"]])
+    return others
 
 
 def renamed(body: MutableMapping[str, Any], names: Mapping[str, str], unsent: frozenset[str]) -> None:

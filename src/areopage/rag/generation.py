@@ -19,7 +19,7 @@ from areopage.criteria.fence import defused, fenced, nonce_of
 from areopage.criteria.prompts import fill, object_schema
 from areopage.digest import digest_of
 from areopage.errors import CallRejected, CallTimedOut
-from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer, without_thinking
+from areopage.jury.parsing import MAX_REPAIRED, Opened, open_answer
 from areopage.models.port import LanguageModel, Message
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
@@ -28,6 +28,7 @@ from areopage.models.settings import ModelSettings
 from areopage.models.traffic import limits_of
 from areopage.rag.config import GenerationSection, RagConfig
 from areopage.rag.records import Generated
+from areopage.text.thoughts import split_thoughts
 from areopage.yaml_document import read_yaml
 
 PROMPTS_FILE = Path(__file__).with_name("generation.yml")
@@ -184,7 +185,7 @@ class ModelGenerator:
                 f"{self._model.reference}: the server cut the prompt: lower generation.max_chars or retrieval.top_k"
             )
         if schema is None:
-            read = Structured(text=without_thinking(completion.text).strip())
+            read = Structured(text=split_thoughts(completion.text).answer.strip())
         else:
             read = read_structured(completion.text, completion.finish_reason)
         return Generated(

@@ -9,10 +9,11 @@ from json_repair import repair_json
 from areopage.criteria.records import Criterion
 from areopage.jury.judges import PlannedCall
 from areopage.jury.model_judge import PROMPT_CUT
-from areopage.jury.parsing import MAX_REPAIRED, without_thinking
+from areopage.jury.parsing import MAX_REPAIRED
 from areopage.jury.reader import material_of, read_answer
 from areopage.ledger.records import Judgment
 from areopage.scoring.outcome import Outcome, Unparsed
+from areopage.text.thoughts import split_thoughts
 from areopage.trust.questions import EVERYTHING
 
 
@@ -42,7 +43,7 @@ def _of_repair(judgment: Judgment, criterion: Criterion, material: str) -> Outco
 
 def _last_verdict(text: str) -> str:
     """What a plain repair of broken JSON makes of an answer: the last of its objects that has a score."""
-    bare = without_thinking(text)
+    bare = split_thoughts(text, judge=True).answer
     try:
         found: Any = repair_json(bare[max(bare.find("{"), 0) :][:MAX_REPAIRED], return_objects=True)
     except (ValueError, RecursionError, AssertionError, LookupError, TypeError):

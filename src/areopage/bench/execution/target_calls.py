@@ -9,9 +9,9 @@ import msgspec
 from areopage.bench.keys import AnswerCall
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.jury.parsing import split_thinking
 from areopage.ledger.records import WITHHELD, Answer, AnswerState
 from areopage.models.port import Completion, LanguageModel, Message, Options
+from areopage.text.thoughts import split_thoughts
 from areopage.text.withholding import MARKERS, withheld_content
 
 
@@ -36,9 +36,11 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
         if fault.hopeless:
             raise
         return record_of(call, run_id, None, _state_after(fault), str(fault))
-    thinking, text = ("", completion.text) if call.target.judge_thinking else split_thinking(completion.text)
-    thinking = thinking or ("" if call.target.judge_thinking else completion.reasoning)
-    completion = msgspec.structs.replace(completion, text=text.strip() if thinking else text)
+    thinking = ""
+    if not call.target.judge_thinking:
+        parts = split_thoughts(completion.text)
+        thinking = parts.thoughts or completion.reasoning
+        completion = msgspec.structs.replace(completion, text=parts.answer.strip() if thinking else parts.answer)
     state, reason = _state_of(completion)
     if call.conversation and (found := withheld_content(completion.text)):
         thinking, state, reason = "", "answered", f"withheld: {found}"
