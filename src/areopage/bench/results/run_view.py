@@ -281,8 +281,8 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def withheld(self) -> tuple[str, ...]:
-        """The ids of the conversations whose last reply is withheld."""
-        cases = self.cases if self.stored.are_conversations else ()
+        """The ids of the cases whose response is withheld."""
+        cases = self.cases if self.stored.are_conversations else (item.case for item in self.items)
         return tuple(case.id for case in cases if marked_as(case.response))
 
     @property
