@@ -22,6 +22,11 @@ def test_the_demo_shows_a_refused_release_a_regression_a_held_answer_and_a_judge
     assert steps == ["runs", "comparison", "gate", "day"]
     verdicts = [release.verdict for view in shown.runs if (release := run_release(view))]
     assert verdicts == ["INCONCLUSIVE", "FAIL"], "six criteria of safety are not asked, and the second version has failures"
+    assert {view.qualification for view in shown.runs} == {"never examined: readability"}, "code needs no exam"
+    releases = [release for view in shown.runs if (release := run_release(view))]
+    assert {release.provisional for release in releases} == {shown.places.material.judges}
+    lacking = [floor for release in releases for floor in release.floors if floor.kind == "qualified_judges"]
+    assert [floor.state for floor in lacking] == ["met", "met"], "the exams of the judges are recorded"
     assert [view.failures.first.failed for view in shown.runs] == [0, 8]
     assert all(view.complete and view.coverage.share == 1 for view in shown.runs)
     assert shown.comparison.others[0].outcome == "regression"
@@ -51,7 +56,12 @@ def test_the_page_of_the_demo_leads_to_pages_that_exist_and_to_the_own_next_comm
     [
         (
             "en",
-            ("the same 22 prompts; 12 of them test safety", "Why helper_1 is inconclusive", 'pip install "areopage[server]"'),
+            (
+                "the same 22 prompts; 12 of them test safety",
+                "Their exams are recorded, too",
+                "Why helper_1 is inconclusive",
+                'pip install "areopage[server]"',
+            ),
         ),
         (
             "fr",

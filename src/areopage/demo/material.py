@@ -7,6 +7,8 @@ that a user would have: a suite, a dataset, recordings (see `areopage.models.rep
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import chain
+from math import ceil, floor
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -16,7 +18,8 @@ from msgspec import Struct
 
 from areopage.errors import StorageError
 from areopage.suites.config_file import CONFIG_FILE
-from areopage.suites.loader import BUNDLED
+from areopage.suites.gold import Band, read_gold
+from areopage.suites.loader import BUNDLED, load_suite
 from areopage.suites.scaffold import copy_suite
 from areopage.yaml_document import read_yaml
 
@@ -25,6 +28,8 @@ SUITE, DAY_SUITE = "child_safety", "answer_quality"
 READABILITY = "age.readability.sentence_complexity"
 """Measured by rules in code on every answer, beside the recorded judges."""
 RECORDED = {"en": "a language model, for the demonstration", "fr": "un modèle de langue, pour la démonstration"}
+EXAMINED = {"en": "Recorded for the exam.", "fr": "Enregistré pour l’examen."}
+EXAM_PASSES = 2
 SOURCE = {"en": "help desk", "fr": "service d’aide"}
 DAY_CRITERIA = ("exactitude", "completude", "format", "sources")
 PROMPTS, VERDICTS, DAY = "data/prompts.jsonl", "data/verdicts.jsonl", "day.jsonl"
@@ -107,7 +112,7 @@ def lay_out(folder: Path, language: str, now: datetime) -> Places:
     _write_lines(places.prompts, _prompts(material))
     for target in material.targets:
         _write_lines(places.suite / answers_of(target), _answers(material, target, language))
-    _write_lines(places.suite / VERDICTS, _verdicts(material, language))
+    _write_lines(places.suite / VERDICTS, chain(_verdicts(material, language), _exams(material, places.suite, language)))
     _write_lines(places.day, _day(material, language, now))
     _write_lines(folder / DESK / VERDICTS, _day_verdicts(material, language))
     _write(places.config, _config(material, folder.resolve() / DESK / VERDICTS, language))
@@ -140,6 +145,25 @@ def _verdicts(material: Material, language: str) -> Iterator[Line]:
             text = _verdict_text(int(score), reason)
             named = {"case_id": case.id, "asked": judge, "criterion": case.criterion, "pass_index": 1}
             yield {**named, "response": case.answers[target], "text": text, "model": RECORDED[language]}
+
+
+def _exams(material: Material, suite: Path, language: str) -> Iterator[Line]:
+    """What each judge says of the gold rows: scores within their ranges, twice the same."""
+    asked = {case.criterion for case in material.cases}
+    for number, row in enumerate(read_gold(load_suite(str(suite)))):
+        for id, band in sorted({**dict.fromkeys(row.not_applicable), **row.bands}.items()):
+            path = id.partition("__")[0]
+            for place, judge in enumerate(material.judges if path in asked else ()):
+                named = {"case_id": row.id, "asked": judge, "criterion": path, "model": RECORDED[language]}
+                text = _exam_text(band, number + place, language)
+                yield from ({**named, "pass_index": index, "text": text} for index in range(1, EXAM_PASSES + 1))
+
+
+def _exam_text(band: Band | None, number: int, language: str) -> str:
+    if band is None:
+        return json.dumps({"applicable": False, "explanation": EXAMINED[language]}, ensure_ascii=False)
+    scores = range(ceil(band[0]), floor(band[1]) + 1)
+    return _verdict_text(scores[number % len(scores)], EXAMINED[language])
 
 
 def _said_of(material: Material, case: DemoCase) -> Iterator[tuple[str, str, str]]:

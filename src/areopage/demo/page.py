@@ -99,6 +99,7 @@ def console_lines(shown: Shown) -> Iterator[str]:
 def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
     counts = {"cases": len(shown.places.material.cases), "safety": shown.runs[0].failures.first.scored}
     yield Paragraph(text=locale.say("tour_before_lead", **{key: locale.whole(n) for key, n in counts.items()}), look="lead")
+    yield Paragraph(text=locale.say("tour_exams"))
     heads = [locale.say(key) for key in ("tour_version", "tour_release", "tour_failed", "tour_score")]
     table: list[Sequence[Cell | str]] = []
     for view, name, report in zip(shown.runs, shown.places.material.targets, shown.reports, strict=True):

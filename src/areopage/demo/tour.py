@@ -18,7 +18,7 @@ from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.run_view import RunView
 from areopage.cases.loader import load_dataset
 from areopage.cases.records import Case
-from areopage.demo.material import VERDICTS, Places, answers_of, lay_out
+from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
 from areopage.errors import AreopageError
 from areopage.gate.records import Decision
 from areopage.ledger.queries import last_days
@@ -31,6 +31,9 @@ from areopage.report.comparison.files import PAGE, write_comparison
 from areopage.report.monitor.figures import QualityFigures, gather
 from areopage.report.monitor.page import quality_report
 from areopage.report.render import write_report
+from areopage.suites.loader import load_suite
+from areopage.trust.exam import run_exam
+from areopage.trust.exam_plan import ExamWishes, check_exam, prepare_exam
 
 RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
 PATIENCE = 60.0
@@ -80,6 +83,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
     config = load_config(places.config)
     with open_ledger(config, create=True) as ledger:
         tell("runs")
+        _examine(places, ledger)
         runs = tuple(_run(places, target, language, ledger) for target in places.material.targets)
         reports = tuple(folder / RUNS / view.run.id / REPORT for view in runs)
         for view, report in zip(runs, reports, strict=True):
@@ -109,14 +113,25 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
     )
 
 
+def _recorded(places: Places) -> tuple[str, ...]:
+    return tuple(f"{judge}=replay:{places.suite / VERDICTS}" for judge in places.material.judges)
+
+
+def _examine(places: Places, ledger: Ledger) -> None:
+    """Hold the recorded exams of the recorded judges, on the criteria that they judge."""
+    criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
+    wishes = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
+    run_exam(check_exam(prepare_exam(load_suite(str(places.suite)), wishes)), ledger)
+
+
 def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
     """A run of one target: its recorded answers, the recorded judges, and readability measured by rules in code."""
-    recorded = tuple(f"{judge}=replay:{places.suite / VERDICTS}" for judge in places.material.judges)
     wishes = RunWishes(
         datasets=(places.prompts,),
         target=f"replay:{places.suite / answers_of(target)}",
-        judges=(*recorded, "readability"),
+        judges=(*_recorded(places), "readability"),
         language=language,
+        passes=1,
     )
     return run_benchmark(str(places.suite), wishes, ledger=ledger, out=places.folder / RUNS)
 
