@@ -52,8 +52,12 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
         "--out",
         "here",
     )
+    plan = command("bench", "plan", *run[2:])
+    assert "no run can pass: one and beta not examined on criteria of the release floors" in plan.out
+    assert "the exam takes at most" in plan.out and "areopage qualify" in plan.out
     ended = command(*run)
     assert ended.code == 3, ended.err
+    assert "the exam takes at most" in ended.err
     lines = ended.out.splitlines()
     assert lines[0].startswith("release: INCONCLUSIVE.")
     assert "judges never examined on criteria of the floors – one, beta – danger, insults" in ended.out
@@ -70,6 +74,7 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
     )
     again = command(*run)
     assert (again.code, "release: PASS." in again.out) == (0, True)
+    assert "not examined" not in again.err
     assert "PASS" in command("bench", "list", "--out", "here").out
 
 

@@ -13,10 +13,12 @@ from areopage.bench.execution.start import run_benchmark
 from areopage.bench.planning.prepare import RunWishes
 from areopage.bench.results.release import run_release
 from areopage.errors import ConfigError, DatasetError, ModelError
+from areopage.jury.judges import Judge
 from areopage.ledger.caches import orphans
-from areopage.ledger.qualifications import Qualifications, standing_text
+from areopage.ledger.qualifications import Qualifications, standing_key, standing_text
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
+from areopage.models.reference import ModelReference
 from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import exam_text
 from areopage.suites.gold import read_gold
@@ -188,6 +190,21 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
     assert standing_text(after.standings) == "provisionally qualified"
     again = run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)
     assert again.qualification == "provisionally qualified"
+
+
+def test_an_exam_of_one_model_or_recorded_judge_says_nothing_of_another_with_the_same_digest(suite: Suite) -> None:
+    write_gold(suite.folder, GOLD)
+    danger = prepare_exam(suite, ExamWishes(judges=("ollama:m",))).parts[0].panel.criteria_by_id()[DANGER]
+
+    def key(reference: str, digest: str, name: str = "judge") -> str:
+        judge = Judge(name=name, reference=ModelReference.parse(reference), digest=digest, passes=({},))
+        return standing_key(judge, danger)
+
+    hosted = "server http://127.0.0.1/v1"
+    assert key("openai@lab:one", hosted) != key("openai@lab:two", hosted)
+    assert key("openai@lab:one", hosted) == key("openai@other:one", hosted, "renamed")
+    assert key("replay:jury.jsonl", "ab", "one") != key("replay:jury.jsonl", "ab", "two")
+    assert key("ollama:qwen3:8b", "ab") == key("ollama:qwen3:latest", "ab", "renamed")
 
 
 def test_an_exam_counts_in_full_once_people_have_checked_its_gold_rows(suite: Suite, ledger: Ledger, tmp_path: Path) -> None:

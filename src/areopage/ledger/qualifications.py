@@ -26,6 +26,7 @@ from areopage.ledger.records import Standing, StandingState, StandingWord
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
 from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
+from areopage.models.port import SERVER
 from areopage.models.reference import ModelReference
 from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift
 
@@ -124,14 +125,22 @@ class _Judged(Protocol):
 def standing_key(judge: _Judged, criterion: Criterion, *, joint: bool = False) -> str:
     """A hash of what a qualification holds for: the model, the criterion's texts, the prompt template, the scoring method.
 
-    A model whose server tells no digest is identified by its reference.
+    A model whose server tells no digest of weights is identified by its name and the server, a recorded judge by the recording
+    and its name in it.
 
     Args:
         joint: it is asked about the criterion together with others; code never is.
     """
     method = [] if judge.method == "sampled" else [judge.method]
     method += ["joint"] if joint and judge.is_model else []
-    return digest_of([judge.digest or str(judge.reference), criterion_content(criterion), TEMPLATE_VERSION, *method])
+    return digest_of([_identity(judge), criterion_content(criterion), TEMPLATE_VERSION, *method])
+
+
+def _identity(judge: _Judged) -> str:
+    """What no other judge has: two models of one server, or two judges of one recording, may have the same digest."""
+    if judge.reference.provider == "replay":
+        return f"{judge.digest or judge.reference} {judge.name}"
+    return f"{judge.digest} {judge.reference.model}" if judge.digest.startswith(SERVER) else judge.digest or str(judge.reference)
 
 
 class Qualifications:
@@ -360,7 +369,8 @@ def _standing_under(
             shift=before.shift,
         )
     if latest is None:
-        named = {judge.name, str(judge.reference), judge.digest} - {""}
+        weights = "" if judge.digest.startswith(SERVER) else judge.digest
+        named = {judge.name, str(judge.reference), weights} - {""}
         others = [one.at for one in whole if named & {one.judge, one.model, one.digest}]
         return CriterionStanding(criterion=criterion.id, state="never_examined", older=max(others, default=None))
     return CriterionStanding(

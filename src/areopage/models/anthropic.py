@@ -15,7 +15,7 @@ from areopage.cases.records import Case
 from areopage.errors import CallError, CallRejected, ModelError, ModelMissing, PromptTooLong, ServerDown
 from areopage.models.anthropic_messages import Reply, completion_of, message_body, schema_fields, unsent_options
 from areopage.models.http import JsonServer
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.models.servers import HostedModel, KeyedServer, ListedModel, ServerAddress, named_endpoint, open_server
 from areopage.models.settings import ModelSettings
@@ -70,7 +70,7 @@ class AnthropicModel(HostedModel[SchemaMode]):
             raise ModelMissing(f"{self._server.address} has no model {name!r}: {advice} [{fault}]") from fault
         except CallError as fault:
             raise self._connection.down(fault) from fault
-        return ModelStatus(digest=f"server {self._server.address}", context_length=found.max_input_tokens)
+        return ModelStatus(digest=f"{SERVER}{self._server.address}", context_length=found.max_input_tokens)
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None

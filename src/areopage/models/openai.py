@@ -36,7 +36,7 @@ from areopage.models.openai_replies import (
     text_of,
 )
 from areopage.models.openai_server import Connection, connect
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, sent
+from areopage.models.port import SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.reference import ModelReference
 from areopage.models.servers import HostedModel, read_logprobs
 from areopage.models.settings import ModelSettings
@@ -96,7 +96,7 @@ class OpenAIModel(HostedModel[SchemaMode]):
         than the model shows that the model is there. The protocol has no
         digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
-        digest = f"server {self._server.address}"
+        digest = f"{SERVER}{self._server.address}"
         listed = await self._connection.models()
         name = self._reference.model
         found = next((model for model in listed or () if model.name == name), None)

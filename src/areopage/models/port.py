@@ -56,6 +56,9 @@ def token_bytes(token: str, stated: Sequence[int] | None) -> bytes:
     return b"" if raw == token.encode("utf-8", "replace") else raw
 
 
+SERVER = "server "
+"""How a digest begins that names a server, in place of weights: its models have it in common."""
+
 MAX_TOKENS = 2**31 - 1
 """The largest count of tokens that is believed and can be stored."""
 
@@ -102,7 +105,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     """What a check of a model found.
 
     Args:
-        digest: identifies the weights, where the server tells it.
+        digest: identifies the weights, where the server tells it; else what identifies the server, after `SERVER`.
         context_length: in tokens.
         slots: how many calls the server works on at once, where it tells.
         unfit: why the model is unfit to judge, where that is known beforehand ("" otherwise).

@@ -34,12 +34,14 @@ def run_release(view: RunView) -> Release | None:
 
     It says what exams say of the judges now: a new exam changes the verdict on a run that is over.
     """
-    return _release(view, tuple(_judges(view.spec, view.standings)))
+    return _release(view, tuple(release_judges(view.spec, view.standings)))
 
 
 def scores_release(view: RunView) -> Release | None:
     """The release verdict as if every judge were qualified: what the scores say, whatever exams say of their judges."""
-    return _release(view, tuple(ReleaseJudge(judge=one.judge, unfit=one.unfit) for one in _judges(view.spec, view.standings)))
+    return _release(
+        view, tuple(ReleaseJudge(judge=one.judge, unfit=one.unfit) for one in release_judges(view.spec, view.standings))
+    )
 
 
 def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
@@ -75,10 +77,11 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     exams = Qualifications(ledger)
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
     standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
-    return verdict_with_judges(stored, spec.release, spec.criteria, tuple(_judges(spec, standings)))
+    return verdict_with_judges(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))
 
 
-def _judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:
+def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:
+    """What a release verdict needs to know of each judge."""
     code = {judge.name for judge in spec.judges if judge.kind == "code"}
     for standing in standings:
         yield ReleaseJudge(

@@ -76,6 +76,7 @@ def _plan_run(
 
     from areopage.bench.planning.budget import budget_of
     from areopage.bench.planning.measures import with_measures
+    from areopage.cli.bench.missing_exam import missing_exam_lines
     from areopage.cli.bench.places import configured, opened_ledger
     from areopage.cli.bench.run_plan import print_plan
     from areopage.suites.loader import load_suite
@@ -90,7 +91,9 @@ def _plan_run(
         runs = [(with_measures(one.spec, known), one.cases) for one in prepared]
         if budget is not None:
             budget_of(budget, [spec for spec, _ in runs], known)
-        print_plan(runs, known, verbose=verbose, budget=budget, err=False)
+        place = places.options(known) if known is not None else ("--out", str(places.out))
+        exam = missing_exam_lines(loaded, runs[0][0], known, place)
+        print_plan(runs, known, verbose=verbose, budget=budget, exam=exam, err=False)
 
 
 def _checked_where_reached(suite: "Suite", wishes: "RunWishes") -> "PreparedRun":

@@ -28,6 +28,7 @@ from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.ahead import PreparingTheEnd
 from areopage.cli.bench.fleet import ask_workers, await_end, refuse_if_open
+from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import Places, configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
@@ -74,8 +75,8 @@ def run_new(
     share_one_pool()
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
-    own = configured(places).shared
-    prepared = prepare_benchmark(load_suite(suite).with_shared(own), wishes, fresh=fresh, agree=None if yes else ask_to_send)
+    loaded = load_suite(suite).with_shared(configured(places).shared)
+    prepared = prepare_benchmark(loaded, wishes, fresh=fresh, agree=None if yes else ask_to_send)
     with opened_ledger(places, create=True) as ledger:
         if only_qualified:
             require_qualified(
@@ -85,7 +86,8 @@ def run_new(
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         prepared = msgspec.structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
         if unfinished_run(prepared, ledger) is None:
-            print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget)
+            exam = missing_exam_lines(loaded, prepared.spec, ledger, places.options(ledger))
+            print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget, exam=exam)
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out)
         if not is_new:

@@ -1,6 +1,6 @@
 """The plan of a run on the console, before anything is paid: what is asked of each model, what is too long, what it costs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import typer
 
@@ -29,6 +29,7 @@ def print_plan(
     *,
     verbose: bool = False,
     budget: float | None = None,
+    exam: Iterable[str] = (),
     err: bool = True,
 ) -> None:
     """Show what runs of one panel will ask: each of another target, or only one run.
@@ -36,6 +37,7 @@ def print_plan(
     Args:
         ledger: with earlier calls, which tell sizes and times.
         verbose: list all idle keys of the configuration.
+        exam: lines on the exam that the judges lack, the last of the plan.
         err: show it on the error stream, before a run; else it is the command's output.
     """
     plans = [plan_run(*one, ledger) for one in runs]
@@ -44,6 +46,8 @@ def print_plan(
     if budget is not None:
         currency = next((f" {one.price.currency}" for one in plans[0].models if one.price is not None), "")
         typer.echo(f"budget: {budget:g}{currency}; no call begins that might cost more than is left", err=err)
+    for line in exam:
+        typer.echo(line, err=err)
 
 
 def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool) -> Iterator[str]:

@@ -1,0 +1,65 @@
+"""What the exam takes that the judges of a run lack for the verdict PASS: a part of the run's plan."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from areopage.bench.results.release import release_judges
+from areopage.bench.spec import RunSpec
+from areopage.cli.asking import told_size
+from areopage.errors import UserError, counted, name_list
+from areopage.jury.judges import Judge
+from areopage.ledger.qualifications import Qualifications, exam_words, standings
+from areopage.ledger.store import Ledger
+from areopage.scoring.release_floors import deciding_criteria
+from areopage.scoring.release_judges import lacking_judges
+from areopage.suites.gold import gold_criteria
+from areopage.suites.loader import BUNDLED, Suite
+from areopage.trust.exam_plan import ExamWishes, exam_size, prepare_exam
+
+
+def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place: tuple[str, ...]) -> Iterator[str]:
+    """Lines on the judges that are not qualified on the criteria that decide the verdict; nothing where all are.
+
+    Args:
+        ledger: with earlier exams; None: there is none.
+        place: the options that name the ledger.
+    """
+    if spec.release is None:
+        return
+    known = (
+        standings(spec.judges, spec.criteria, {}, joint=spec.joint)
+        if ledger is None
+        else Qualifications(ledger).standings(spec.judges, spec.criteria, joint=spec.joint)
+    )
+    lacking = list(lacking_judges(tuple(release_judges(spec, known)), deciding_criteria(spec.release, spec.criteria)))
+    for one in lacking:
+        if one.lack == "not_qualified":
+            yield f"no run can pass: {name_list(one.judges)} failed the exam on criteria of the release floors"
+    wanted = dict.fromkeys(name for one in lacking if one.lack != "not_qualified" for name in one.judges)
+    judges = [judge for judge in spec.judges if judge.name in wanted]
+    if judges:
+        yield from _exam_of(suite, judges, spec, place)
+
+
+def _exam_of(suite: Suite, judges: Sequence[Judge], spec: RunSpec, place: tuple[str, ...]) -> Iterator[str]:
+    named = name_list(judge.name for judge in judges)
+    accepted = spec.release is not None and spec.release.unexamined == "accept"
+    result = 'a run passes at best as "PASS, judges not examined"' if accepted else "no run can pass"
+    yield f"{result}: {named} not examined on criteria of the release floors"
+    if not gold_criteria(suite):
+        yield "  the suite has no gold set, so its judges cannot be examined: see docs/reference/suites.md, The gold set"
+        return
+    asked = [judge for judge in judges if judge.reference.provider != "replay"]
+    if not asked:
+        return
+    references = [(judge.name, str(judge.reference)) for judge in asked]
+    wishes = ExamWishes(judges=tuple("=".join(pair) for pair in references), floors=True, joint=spec.joint)
+    try:
+        size = exam_size(prepare_exam(suite, wishes))
+    except UserError as fault:
+        yield f"  the exam cannot be planned: {fault}"
+        return
+    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    yield f"  the exam takes at most {counted(size.calls, 'call')}, {told}; once for all runs of these judges:"
+    folder = suite.name if suite.folder.parent == BUNDLED else str(suite.folder)
+    yield f"  {shlex.join([*exam_words(folder, references, joint=spec.joint, floors=True), *place])}"
