@@ -59,6 +59,12 @@ class GateConfig(Struct, frozen=True, kw_only=True):
     unsettled: Annotated[
         Literal["hold", "deliver"], Meta(description="in the grey band without a judge's word: hold, or deliver")
     ] = "hold"
+    near_copies: Annotated[
+        Literal["flag", "hold"],
+        Meta(
+            description="a sentence that nearly copies a document, its meaning not checked: flag, or hold; a judge is asked first"
+        ),
+    ] = "flag"
     foreign_scores: Annotated[
         Literal["ignored", "compared"],
         Meta(description="scores of another retriever: ignored, or compared with relevance and confidence (in [0, 1])"),

@@ -57,6 +57,10 @@ ReasonCode = Literal[
 ]
 
 
+Change = Literal["negation", "quantifier", "condition", "exception", "bound", "parties", "opposite"]
+"""What a sentence changes of a document's sentence that it nearly copies."""
+
+
 class Place(Struct, frozen=True, kw_only=True):
     """A piece of a text: `text` is its characters `start` to `end`. `document` is a document's id, "" for the response."""
 
@@ -104,7 +108,8 @@ class SentenceCheck(Struct, frozen=True, kw_only=True):
     """A sentence of the answer. `p_unsupported` is as the decision's; None where it claims nothing, and under v1_1.
 
     `document` is the id of the document that supports it best, "" where none does at all. `claim` is false for a sentence that
-    claims nothing: a greeting, a question, a refusal.
+    claims nothing: a greeting, a question, a refusal. `changes` is what it changes of a sentence of a document that it nearly
+    copies: whether the meaning is the same was not checked, and a low probability is not stated.
     """
 
     start: int
@@ -113,6 +118,7 @@ class SentenceCheck(Struct, frozen=True, kw_only=True):
     claim: bool
     p_unsupported: float | None
     document: str = ""
+    changes: tuple[Change, ...] = ()
     features: dict[str, float] = {}
 
 
@@ -135,10 +141,13 @@ class Decision(Struct, frozen=True, kw_only=True):
     Args:
         verdict: what is to be done. While `needs_judge` holds, it is what is done if no judge settles it.
         needs_judge: `p_unsupported` lies in the grey band: ask a judge about `doubtful`, then call `resolve`.
-        p_unsupported: the probability that the answer says something that the documents do not: the grounding model's, raised by
-            each figure, reference and name that must be in a document and is not. None where nothing was read that claims
-            anything (no documents, no claim, an answer that is empty or too long), where people's labels decided, and under v1_1.
+        p_unsupported: the probability that the answer says something that the documents do not: the grounding model's, which
+            compares words, raised by each figure, reference and name that must be in a document and is not. None where it would
+            not say what the verdict says: nothing was read that claims anything, a refusal, another rule holds an answer
+            whose words the documents have, the meaning of a near copy was not checked, a judge or people decided, v1_1.
         doubtful: indexes of the sentences that a judge should read, the worst first; empty unless `needs_judge`.
+        meaning_not_checked: indexes of the sentences that nearly copy a document, with a word changed that can change the
+            meaning, and that no judge and no person has found to be supported.
         reasons: decisive ones first.
         cited_ids: ids in the answer that a document has, as the document writes them; `unknown_ids` are those that none has.
         response_lang, prompt_lang: "fr", "en", or "" where too little text tells.
@@ -155,6 +164,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     signals: tuple[Signal, ...]
     reasons: tuple[Reason, ...]
     doubtful: tuple[int, ...] = ()
+    meaning_not_checked: tuple[int, ...] = ()
     cited_ids: tuple[str, ...] = ()
     unknown_ids: tuple[str, ...] = ()
     response_lang: str = ""

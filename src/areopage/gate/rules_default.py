@@ -126,24 +126,27 @@ def decide_default(
     doubt = found.grounding.p_unsupported
     reasons = _reasons(config, found, checks)
     verdict = _verdict(config, reasons)
+    near_copies = () if found.refusal else tuple(index for index, check in enumerate(checks) if check.changes)
     doubtful: tuple[int, ...] = ()
-    if doubt is not None and _in_grey_band(config, found, doubt) and verdict == "deliver":
-        worst = _worst_first(checks, config.thresholds.deliver)
-        held = config.unsettled == "hold"
-        reasons += _sentence_reasons(checks, worst, doubt, config.thresholds.deliver, decisive=held)
-        verdict = "human_review" if held else "deliver"
-        doubtful = worst if config.grey_band else ()
+    if verdict == "deliver":
+        grey, band = _grey_band(config, found, checks)
+        reasons += band + _meaning_reasons(config, checks, near_copies)
+        verdict = _verdict(config, reasons)
+        doubtful = tuple(dict.fromkeys([*near_copies, *grey])) if config.grey_band else ()
+    else:
+        reasons += [replace(reason, decisive=False) for reason in _meaning_reasons(config, checks, near_copies)]
     reasons.sort(key=lambda reason: not reason.decisive)
     missing = [index for index, _, claim in unsupported_claims(found.grounding) if claim.kind in config.hard]
     decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
-        p_unsupported=None if doubt is None else _raised(doubt, len(missing)),
+        p_unsupported=None if doubt is None else _stated(config, found, verdict, _raised(doubt, len(missing)), near_copies),
         metrics=_metrics(config, found, verdict, reasons),
-        sentences=_raised_checks(checks, Counter(missing)),
+        sentences=_stated_checks(config, found, checks, Counter(missing)),
         signals=tuple(watch.signals),
         reasons=tuple(reasons),
         doubtful=doubtful,
+        meaning_not_checked=near_copies,
         cited_ids=found.citations.cited_ids,
         unknown_ids=tuple(label for label, _ in found.citations.unknown),
         response_lang=found.response_lang,
@@ -381,8 +384,35 @@ def _sentence_of(grounding: Grounding, span: Span) -> int | None:
     return next((index for index, one in enumerate(grounding.sentences) if one.start <= span.start < one.end), None)
 
 
-def _in_grey_band(config: GateConfig, found: Findings, doubt: float) -> bool:
-    return not found.refusal and config.thresholds.deliver < doubt < config.thresholds.hold
+def _grey_band(config: GateConfig, found: Findings, checks: Sequence[SentenceCheck]) -> tuple[tuple[int, ...], list[Reason]]:
+    """The doubtful sentences of an answer between the thresholds, with their reasons; none for any other."""
+    doubt, bounds = found.grounding.p_unsupported, config.thresholds
+    if found.refusal or doubt is None or not bounds.deliver < doubt < bounds.hold:
+        return (), []
+    worst = _worst_first(checks, bounds.deliver)
+    return worst, _sentence_reasons(checks, worst, doubt, bounds.deliver, decisive=config.unsettled == "hold")
+
+
+def _meaning_reasons(config: GateConfig, checks: Sequence[SentenceCheck], near_copies: Sequence[int]) -> list[Reason]:
+    """One reason for each sentence that nearly copies a document."""
+    return [
+        Reason(
+            code="meaning_not_checked",
+            decisive=config.near_copies == "hold",
+            place=place_of(checks[index]),
+            document=checks[index].document,
+            sentence=index,
+        )
+        for index in near_copies[:MOST_REASONS]
+    ]
+
+
+def _stated(config: GateConfig, found: Findings, verdict: GateVerdict, doubt: float, near_copies: Sequence[int]) -> float | None:
+    """The probability of an answer, where it says what the verdict says; None where it would contradict it."""
+    low = doubt <= config.thresholds.deliver
+    if found.refusal or (low and (verdict != "deliver" or near_copies)):
+        return None
+    return doubt
 
 
 def _raised(doubt: float, missing: int) -> float:
@@ -390,13 +420,20 @@ def _raised(doubt: float, missing: int) -> float:
     return 1.0 - (1.0 - doubt) * (1.0 - MISSING_DOUBT) ** missing if missing else doubt
 
 
-def _raised_checks(checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]) -> tuple[SentenceCheck, ...]:
-    if not missing:
-        return checks
-    return tuple(
-        replace(check, p_unsupported=_raised(check.p_unsupported or 0.0, missing[index])) if missing[index] else check
-        for index, check in enumerate(checks)
-    )
+def _stated_checks(
+    config: GateConfig, found: Findings, checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]
+) -> tuple[SentenceCheck, ...]:
+    """The sentences, their probabilities raised by what is missing; a low one of a sentence that was not understood is not stated."""
+    return tuple(_stated_check(config, found, check, missing[index]) for index, check in enumerate(checks))
+
+
+def _stated_check(config: GateConfig, found: Findings, check: SentenceCheck, missing: int) -> SentenceCheck:
+    doubt = check.p_unsupported
+    if doubt is None or not (missing or check.changes or found.unsegmented):
+        return check
+    doubt = _raised(doubt, missing)
+    unknown = doubt <= config.thresholds.deliver and (check.changes or found.unsegmented)
+    return replace(check, p_unsupported=None if unknown else doubt)
 
 
 def _verdict(config: GateConfig, reasons: Sequence[Reason]) -> GateVerdict:

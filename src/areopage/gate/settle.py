@@ -14,15 +14,19 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
     refuted &= set(range(len(decision.sentences)))
     supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
     missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
+    unchecked = tuple(index for index in decision.meaning_not_checked if index not in supported and index not in refuted)
     reasons = [msgspec.structs.replace(one, decisive=False) if _doubt(one) else one for one in decision.reasons]
+    reasons = [one for one in reasons if one.code != "meaning_not_checked" or one.sentence in unchecked]
     verdict: GateVerdict
     if refuted:
         verdict = "human_review"
         reasons = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)] + reasons
     elif missing:
-        held = config.unsettled == "hold"
-        verdict = "human_review" if held else "deliver"
-        reasons = [_about(decision, index, "judge_failed", decisive=held) for index in missing] + reasons
+        failed = [
+            _about(decision, index, "judge_failed", decisive=_holds(config, near_copy=index in unchecked)) for index in missing
+        ]
+        verdict = "human_review" if any(one.decisive for one in failed) else "deliver"
+        reasons = sorted([*failed, *reasons], key=lambda one: not one.decisive)
     else:
         verdict = "deliver"
     return msgspec.structs.replace(
@@ -30,6 +34,8 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
         verdict=verdict,
         needs_judge=False,
         doubtful=(),
+        meaning_not_checked=unchecked,
+        p_unsupported=None if verdict == "deliver" and not missing else decision.p_unsupported,
         judged=not missing or bool(refuted),
         reasons=tuple(reasons),
         metrics=msgspec.structs.replace(
@@ -48,19 +54,29 @@ def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
     """
     if decision.verdict == "fallback" or (supported and decision.verdict == "deliver" and not decision.needs_judge):
         return decision
-    reasons = [msgspec.structs.replace(one, decisive=False) if supported else one for one in decision.reasons]
+    reasons = [
+        msgspec.structs.replace(one, decisive=False) if supported else one
+        for one in decision.reasons
+        if one.code != "meaning_not_checked"
+    ]
     said = Reason(code="labelled_supported" if supported else "labelled_unsupported", decisive=not supported)
     return msgspec.structs.replace(
         decision,
         verdict="deliver" if supported else "human_review",
         needs_judge=False,
         doubtful=(),
+        meaning_not_checked=(),
         p_unsupported=None,
         reasons=(said, *reasons),
         metrics=msgspec.structs.replace(
             decision.metrics, hallucination=not supported, quality_pass=supported, escalate=not supported
         ),
     )
+
+
+def _holds(config: GateConfig, *, near_copy: bool) -> bool:
+    """Whether a sentence holds an answer that no judge spoke about: one whose meaning was not checked, or a doubtful one."""
+    return config.near_copies == "hold" if near_copy else config.unsettled == "hold"
 
 
 def _doubt(reason: Reason) -> bool:

@@ -197,6 +197,7 @@ def sentence_checks(grounding: Grounding) -> tuple[SentenceCheck, ...]:
             claim=sentence.claim,
             p_unsupported=sentence.p_unsupported,
             document=sentence.document,
+            changes=sentence.changes,
             features=sentence.features,
         )
         for sentence in grounding.sentences

@@ -14,15 +14,20 @@ from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.stems import stem
 
-MarkerKind = Literal["negation", "quantifier", "condition", "exception", "bound"]
+MarkerKind = Literal["negation", "quantifier", "condition", "exception", "bound", "other"]
+"""`other` is what only looks like one of them: "not only", "even if"."""
 
 _TOKEN = re.compile(r"n't|[^\W\d_]+?(?=n't)|[^\W_]+")
 _MOST_TOKENS = 400  # of a piece: later ones are not read
+_BE = frozenset(("is", "are", "was", "were", "be", "been", "not"))  # "is subject to tax" is no condition
 _NUMBERS = NUMBER_WORDS | {"moitié", "half", "a", "an"}
 # By kind and value: sequences of words, those that are read first before those that they contain. A "#" stands for a number.
-_WRITTEN: tuple[tuple[str, str, str], ...] = (
-    ("", "", "non seulement/not only/not just/not simply/pas seulement/pas uniquement/sans doute/no doubt/non plus/même si/comme si"
-     "/even if/as if/what if/si bien que/s il vous plaît/si vous le souhaitez/if you wish/oui/yes/not applicable/only child"
+_WRITTEN: tuple[tuple[MarkerKind, str, str], ...] = (
+    ("other", "", "non seulement/not only/not just/not simply/pas seulement/pas uniquement/sans doute/no doubt/non plus/même si/comme si"
+     "/even if/as if/what if/si bien que/s il vous plaît/si nécessaire/si besoin/si possible/si vous le souhaitez/si vous souhaitez"
+     "/si vous voulez/si vous désirez/le cas échéant/if you wish/if you want/if you would like/if you like/if you need/if you re"
+     "/if necessary/if needed/if possible/if desired/if applicable/if so/if you have any/check if/see if/know if/sure if/ask if"
+     "/wonder if/determine if/vérifier si/savoir si/demander si/demande si/voir si/y compris/including/même/even/oui/yes/not applicable/only child"
      "/tout à fait/tout en/tout au long/tout de suite/pas à pas/plus ou moins/more or less/any other questions/above all"
      "/at all/after all/first of all/all in all/so that/que si/ainsi que/as well as/no matter/whether or not/if any/tout comme"),
     ("bound", "least", "pas moins de/no less than/not less than/no fewer than/not fewer than/no earlier than/not before/au moins"
@@ -41,24 +46,23 @@ _WRITTEN: tuple[tuple[str, str, str], ...] = (
     ("condition", "unless", "unless/à moins que/à moins qu/à moins de/à moins d/sauf si/except if/except when/except where/sauf lorsque"
      "/sauf quand"),
     ("condition", "if", "only if/only when/seulement si/seulement lorsque/seulement quand/uniquement si/uniquement lorsque/que si"
-     "/à la condition/à condition/sous condition/sous réserve/sous les réserves/pourvu que/pourvu qu/provided that/provided/providing"
+     "/à la condition/à condition/sous condition/sous réserve/sous les réserves/pourvu que/pourvu qu/provided that/providing that"
      "/as long as/so long as/subject to/en cas de/en cas d/in case of/in the event/in the case of/in case/on condition/dès lors que"
      "/dès lors qu/tant que/tant qu/si/s il/s ils/if"),
-    ("condition", "when", "is subject to/are subject to/was subject to/were subject to/be subject to/lorsque/lorsqu/quand/when/where/whenever/once/dès que/dès qu/une fois/dans le cas/dans les cas/selon que"
+    ("condition", "when", "lorsque/lorsqu/quand/when/where/whenever/once/dès que/dès qu/une fois/dans le cas/dans les cas/selon que"
      "/depending/dans la mesure où"),
     ("exception", "except", "sauf/hormis/excepté/exceptés/exceptée/exceptées/à l exception/à l exclusion/hors/en dehors/à part/except"
-     "/excepting/excluding/excluded/apart from/aside from/other than/with the exception/save for/but for/exclu/exclus/exclue/exclues"
-     "/excluant"),
+     "/excepting/excluding/apart from/aside from/other than/with the exception/save for/but for"),
     ("quantifier", "only", "seulement/uniquement/exclusivement/seul/seule/seuls/seules/only/solely/exclusively"),
     ("negation", "not", "pas/jamais/aucun/aucune/ni/non/not/never/nor/neither/cannot/no longer/no/none/n't/nul/nulle/nullement/sans"
      "/without/nobody/nothing/rien"),
     ("quantifier", "all", "tous/toutes/toute/tout/chaque/chacun/chacune/l ensemble/l intégralité/la totalité/all/every/each/everyone"
-     "/everything/entire/entirely/toujours/always/quel que soit/quelle que soit/quels que soient/any/intégralement/entièrement"),
+     "/everything/entire/entirely/toujours/always/quel que soit/quelle que soit/quels que soient/intégralement/entièrement"),
     ("quantifier", "most", "la plupart/la majorité/the majority/majority/most of/most/principalement/mainly/mostly/largely"),
-    ("quantifier", "some", "certains/certaines/quelques/quelques uns/quelques unes/plusieurs/some/several/a few/few/parfois/sometimes"
+    ("quantifier", "some", "certains/certaines/quelque/quelques/quelques uns/quelques unes/plusieurs/some/several/a few/few/parfois/sometimes"
      "/occasionally/une partie/part of/certain/certaine"),
-    ("bound", "before", "avant/before/prior to"),
-    ("bound", "after", "après/after"),
+    ("bound", "before", "avant #/avant le #/before #/prior to #"),
+    ("bound", "after", "après #/après le #/after #"),
 )  # fmt: skip
 
 # What denies without a negator: a sentence with it may be put in other words with one.
@@ -117,8 +121,8 @@ class Marker(Struct, frozen=True):
     last: int
 
 
-def _table() -> Mapping[str, Sequence[tuple[tuple[str, ...], str, str]]]:
-    found: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+def _table() -> Mapping[str, Sequence[tuple[tuple[str, ...], MarkerKind, str]]]:
+    found: dict[str, list[tuple[tuple[str, ...], MarkerKind, str]]] = {}
     for kind, value, written in _WRITTEN:
         for phrase in written.split("/"):
             words = tuple(phrase.split())
@@ -168,7 +172,11 @@ def markers_of(tokens: Sequence[Token]) -> list[Marker]:
         word = words[at]
         if word in ("ne", "n"):
             negated = at
-        elif at - negated <= 4 and word in ("que", "qu") and not (found and found[-1].kind == "negation" and found[-1].first > negated):
+        elif (
+            at - negated <= 4
+            and word in ("que", "qu")
+            and not (found and found[-1].kind == "negation" and found[-1].first > negated)
+        ):
             found.append(Marker("quantifier", "only", at, at + 1))
         elif at - negated <= 3 and word == "plus" and words[at + 1 : at + 2] != ["de"]:
             found.append(Marker("negation", "not", at, at + 1))
@@ -177,17 +185,17 @@ def markers_of(tokens: Sequence[Token]) -> list[Marker]:
             at += 1
             continue
         length, kind, value = phrase
-        if kind:
-            found.append(Marker(kind, value, at, at + length))  # type: ignore[arg-type]
+        if at or word not in ("no", "non"):
+            found.append(Marker(kind, value, at, at + length))
         at += length
     return found
 
 
-def _phrase_at(words: Sequence[str], at: int) -> tuple[int, str, str] | None:
+def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | None:
     """The longest phrase that begins at a word: its length without a number, its kind and value."""
     for phrase, kind, value in _PHRASES.get(words[at], ()):
         length = len(phrase) - (phrase[-1] == "#")
-        if phrase == ("subject", "to") and words[at - 1] == "not":
+        if phrase == ("subject", "to") and words[at - 1] in _BE:
             continue
         if tuple(words[at : at + length]) == phrase[:length] and (length == len(phrase) or _numbered(words, at + length)):
             return length, kind, value

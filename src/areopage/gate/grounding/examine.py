@@ -11,8 +11,9 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
+from areopage.gate.grounding.near_copies import LEAST_NEAR, changes
 from areopage.gate.grounding.premises import Premises
-from areopage.gate.records import Place
+from areopage.gate.records import Change, Place
 from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.readable import WRITTEN_NUMBERS
@@ -22,6 +23,8 @@ from areopage.text.stems import WORD, denies, is_light, parted, stems, stems_of
 
 _STRETCH = 160  # characters; a sentence is sought in a stretch together with the next one
 _LONGEST_CUT = 80  # characters: a stretch ends at a space, unless none comes
+_BEYOND = 300  # characters beyond a stretch in which a sentence that it touches begins and ends
+_SENTENCE_END = re.compile(r"[.!?…]\s|\n\s*\n")
 MOST_PLACES = 200  # a word's places beyond these are not looked at, so that an answer's cost is bounded
 # Words about the documents and no words of theirs: "[doc1]", "(passage 2)", "according to documents 1, 2 and 3".
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,40}\]")
@@ -149,6 +152,16 @@ class Source:
         document = self.documents[index]
         return Place(document=document.id, start=start, end=end, text=document.text[start:end])
 
+    def near(self, stretch: int) -> str:
+        """The sentences that a stretch and the next one touch."""
+        place = self.place(stretch)
+        index = self._stretches[stretch][0] if self._stretches[stretch][1] >= 0 else self._stretches[stretch + 1][0]
+        text = self.documents[index].text
+        before = [match.end() for match in _SENTENCE_END.finditer(text, max(0, place.start - _BEYOND), place.start)]
+        after = _SENTENCE_END.search(text, place.end, min(len(text), place.end + _BEYOND))
+        first = before[-1] if before else max(0, place.start - _BEYOND)
+        return text[first : after.end() if after else place.end + _BEYOND]
+
 
 def _counted(counts: dict[str, int], root: str) -> int:
     """In how many stretches a stem stands, with the one in which it has just been found."""
@@ -214,6 +227,7 @@ class SentenceFacts(Struct, frozen=True):
         features: by name; empty for a sentence without words.
         stretch: of the documents, the one that comes nearest; -1 for none.
         shares: of each document, the share of the sentence's words that it has.
+        nearness: the share that the stretch has.
     """
 
     words: int
@@ -221,6 +235,7 @@ class SentenceFacts(Struct, frozen=True):
     features: dict[str, float]
     stretch: int
     shares: tuple[float, ...] = ()
+    nearness: float = 0.0
 
 
 class Answered(Struct, frozen=True):
@@ -266,7 +281,7 @@ def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index:
     unknown = words.having(strange) if strange else []
     missing = len(unknown)
     coverage = sum(map(source.stems.__contains__, roots)) / total
-    stretch, _ = source.best_stretch(distinct)
+    stretch, most = source.best_stretch(distinct)
     pairs = total - 1
     neighbours = sum(map(source.pairs.__contains__, itertools.pairwise(roots)))
     last = answered.sentences - 1
@@ -285,16 +300,17 @@ def _sentence_facts(low: str, denied: bool, words: Words, held: Set[str], index:
         features["negation_alone"] = float(denied and not there)
         features["negation_lost"] = float(there and not denied)
     shares = tuple([len(distinct & held) / len(distinct) for held in source.held])
-    return SentenceFacts(total, unknown, features, stretch, shares)
+    return SentenceFacts(total, unknown, features, stretch, shares, most / len(distinct))
 
 
 class ExaminedSentence(Struct, frozen=True):
-    """A sentence: `claim` is false for a greeting, a question, a refusal, a closing."""
+    """A sentence: `claim` is false for a greeting, a question, a refusal, a closing; `changes` as `SentenceCheck` has them."""
 
     span: Span
     facts: SentenceFacts
     claims: tuple[Claim, ...]
     claim: bool
+    changes: tuple[Change, ...] = ()
 
     @property
     def counted(self) -> tuple[int, int]:
@@ -339,9 +355,11 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         claim = bool(own_words.roots) and (
             stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
         )
+        near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
+        changed = changes(clean[span.start : span.end], near, language) if near else ()
         names = [*_names(clean, span, facts.unknown, own), *premises.names(span, own_words, own, source.stems)]
         names.sort(key=lambda name: name.place.start)
-        examined.append(ExaminedSentence(span, facts, (*own, *names), claim))
+        examined.append(ExaminedSentence(span, facts, (*own, *names), claim, changed))
     return Examined(examined, source)
 
 

@@ -142,6 +142,7 @@ def _told(one: ExaminedSentence, source: Source, logit: float | None) -> Sentenc
         features=facts.features,
         unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in facts.unknown]),
         claims=one.claims,
+        changes=one.changes,
         document=supporting.document if supporting else "",
         supporting=supporting,
         shares=facts.shares,

@@ -5,68 +5,103 @@ most of its words; what differs is a negator, a quantifier, a condition, an exce
 word and its opposite. Dropped words count as well as added ones.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
-from itertools import pairwise
-from typing import Literal
 
+from areopage.gate.records import Change
 from areopage.text.markers import OPPOSITES, Marker, MarkerKind, denying, markers_of, tokens_of
 from areopage.text.sentences import sentences
 
-Change = Literal["negation", "quantifier", "condition", "exception", "bound", "parties", "opposite"]
-
-FEWEST = 2  # words that mean something, for a sentence to copy another one
-LEAST = 0.7  # share of a sentence's words that the document's sentence must have
+LEAST_NEAR = 0.5
+"""Share of a sentence's words that a part of a document must have, for it to be looked at at all."""
+_FEWEST = 2  # words that mean something, for a sentence to copy another one
+_LEAST = 0.8  # share of a sentence's words that the document's sentence must have
+_LEAST_EXCHANGED = 0.9  # the same where only their order differs
 _NEARLY = 0.1  # by which another sentence of the document may have less and still be as near
 _MOST_SENTENCES = 12  # of a document that one sentence is compared with
 _REACH = 4  # tokens from a marker within which what it belongs to stands
-_DIRECTED = frozenset("to à au aux than by par over against contre vers from of de du des d before after avant après que".split())
+_NEIGHBOURS = 2  # words behind a marker, beside the one before it, most of which the other sentence must have
+_BESIDE_CLAUSE = 6  # words beside a condition or an exception, most of which the other sentence must have
+_UNSPACED = re.compile(r"(?<=[a-zà-ÿ)\]][.!?])(?=[A-Z])")  # where a space is lost between sentences
 _CLAUSE_ENDS = frozenset(",;:()")
 _MOST_BETWEEN = 3  # tokens between two parties and the word that joins them
+_DIRECTED = frozenset("to à au aux than par by over against contre vers from of de du des d before after avant après que".split())
+_BE = frozenset("is are was were be been being est sont était étaient été fut furent sera seront être".split())
 _BY = frozenset(("by", "par"))
-_RATES = frozenset("an ans année jour mois heure semaine personne enfant year day month hour week person phone mail email".split())
-_LICENSED = {"when": "if", "if": "when"}  # conditions that a rewording may exchange
-_QUIET: tuple[MarkerKind, ...] = ("condition", "exception")
+_CONDITIONS: tuple[MarkerKind, ...] = ("condition", "exception")
+_TEMPORAL = "when"  # a condition that often is none, and that may stand for one
+_NONE: frozenset[str] = frozenset()
 
 
 class Piece:
     """A sentence, with its words, its markers and what they belong to."""
 
     def __init__(self, text: str) -> None:
+        """Read it once."""
         self.text = text
         self.tokens = tokens_of(text)
         self.markers = markers_of(self.tokens)
         taken = {at for marker in self.markers for at in range(marker.first, marker.last)}
         self.content = [at for at, token in enumerate(self.tokens) if token.stem and at not in taken]
-        self.stems = frozenset(self.tokens[at].stem for at in self.content)
-        self.words = frozenset(token.word for token in self.tokens)
-        self.roots = frozenset(token.root for token in self.tokens)
+        self.stems = frozenset([self.tokens[at].stem for at in self.content])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words."""
+        return frozenset([token.word for token in self.tokens])
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of all its words."""
+        return frozenset([token.root for token in self.tokens])
 
     @cached_property
     def denying(self) -> frozenset[str]:
         """The stems that deny without a negator."""
         return denying(self.tokens)
 
-    def beside(self, marker: Marker) -> frozenset[str]:
-        """The stem of the word that a marker belongs to: the next one, else the one before it."""
+    def of(self, kind: MarkerKind) -> list[Marker]:
+        """Its markers of a kind."""
+        return [marker for marker in self.markers if marker.kind == kind]
+
+    def beside(self, marker: Marker) -> str:
+        """The stem of the word that a marker belongs to: the next one, else the one before it; "" for none."""
         following = next((at for at in self.content if at >= marker.last), None)
         if following is not None and following - marker.last < _REACH:
-            return frozenset([self.tokens[following].stem])
+            return self.tokens[following].stem
         before = next((at for at in reversed(self.content) if at < marker.first), None)
-        return frozenset() if before is None else frozenset([self.tokens[before].stem])
+        return "" if before is None else self.tokens[before].stem
+
+    def belongs(self, marker: Marker, stems: Set[str]) -> bool:
+        """Whether the word that a marker belongs to is one of some, and most of the words around it are."""
+        near = [at for at in self.content if at < marker.first][-1:] + [at for at in self.content if at >= marker.last][
+            :_NEIGHBOURS
+        ]
+        shared = sum(self.tokens[at].stem in stems for at in near)
+        return self.beside(marker) in stems and 3 * shared >= 2 * len(near)
 
     def clause(self, marker: Marker) -> range:
         """The tokens of the clause that a marker opens, up to a sign that ends clauses."""
         for at in range(marker.last, len(self.tokens)):
-            between = self.text[self.tokens[at - 1].end : self.tokens[at].start]
-            if not _CLAUSE_ENDS.isdisjoint(between):
+            if not _CLAUSE_ENDS.isdisjoint(self.text[self.tokens[at - 1].end : self.tokens[at].start]):
                 return range(marker.first, at)
         return range(marker.first, len(self.tokens))
 
+    def stems_in(self, tokens: range) -> frozenset[str]:
+        """The stems of some of its tokens."""
+        return frozenset([self.tokens[at].stem for at in self.content if at in tokens])
+
     def without_clauses(self) -> frozenset[str]:
         """The stems outside of its conditions and exceptions."""
-        inside = {at for marker in self.markers if marker.kind in _QUIET and marker.value != "when" for at in self.clause(marker)}
-        return frozenset(self.tokens[at].stem for at in self.content if at not in inside)
+        inside = {
+            at
+            for marker in self.markers
+            if marker.kind in _CONDITIONS and marker.value != _TEMPORAL
+            for at in self.clause(marker)
+        }
+        return frozenset([self.tokens[at].stem for at in self.content if at not in inside])
 
 
 def changes(sentence: str, near: str, language: str) -> tuple[Change, ...]:
@@ -77,93 +112,41 @@ def changes(sentence: str, near: str, language: str) -> tuple[Change, ...]:
     """
     own = Piece(sentence)
     core = own.without_clauses()
-    core = core if len(core) >= FEWEST else own.stems
-    if len(core) < FEWEST:
+    core = core if len(core) >= _FEWEST else own.stems
+    if len(core) < _FEWEST:
         return ()
-    pieces = [Piece(span.text) for span in sentences(near, language)[:_MOST_SENTENCES]]
-    shares = [len(core & piece.stems) / len(core) for piece in pieces]
+    pieces = [Piece(span.text) for span in sentences(_UNSPACED.sub(" ", near), language)[:_MOST_SENTENCES]]
+    shares = [_share(core, piece) for piece in pieces]
     best = max(shares, default=0.0)
-    if best < LEAST:
-        return ()
     found: tuple[Change, ...] = ()
     for piece, share in zip(pieces, shares, strict=True):
-        if share >= max(LEAST, best - _NEARLY):
-            changed = tuple(dict.fromkeys(_changes(own, piece, pieces)))
+        if share >= max(_LEAST, best - _NEARLY):
+            changed = tuple(dict.fromkeys(_changes(own, piece)))
             if not changed:
                 return ()
             found = found if share < best else changed
     return found
 
 
-def _changes(own: Piece, other: Piece, around: Sequence[Piece]) -> Iterator[Change]:
+def _share(stems: Set[str], piece: Piece) -> float:
+    """The share of some stems that a piece has, or the opposite of which it has."""
+    held = sum(stem in piece.stems or not OPPOSITES.get(stem, _NONE).isdisjoint(piece.roots) for stem in stems)
+    return held / len(stems)
+
+
+def _changes(own: Piece, other: Piece) -> Iterator[Change]:
     opposed = _opposed(own, other)
     # A word and the opposite denied say the same.
-    turned = bool(_of(own, "negation")) != bool(_of(other, "negation"))
-    if opposed and not turned:
+    if opposed and bool(own.of("negation")) == bool(other.of("negation")):
         yield "opposite"
     elif not opposed:
-        yield from _negations(own, other, around)
-    yield from _attached(own, other, around, "quantifier")
-    yield from _attached(own, other, around, "bound")
-    yield from _clauses(own, other, around, "condition")
-    yield from _clauses(own, other, around, "exception")
+        yield from _negations(own, other)
+    yield from _attached(own, other, "quantifier", "quantifier")
+    yield from _attached(own, other, "bound", "bound")
+    yield from _clauses(own, other, "condition", "condition")
+    yield from _clauses(own, other, "exception", "exception")
     if _exchanged(own, other):
         yield "parties"
-
-
-def _of(piece: Piece, kind: MarkerKind) -> list[Marker]:
-    return [marker for marker in piece.markers if marker.kind == kind]
-
-
-def _negations(own: Piece, other: Piece, around: Sequence[Piece]) -> Iterator[Change]:
-    """A negator of one that belongs to a word of the other, where that one has none and nothing that denies."""
-    for first, second in ((own, other), (other, own)):
-        if _of(second, "negation") or second.denying - first.denying:
-            continue
-        for marker in _of(first, "negation"):
-            beside = first.beside(marker)
-            copied = first is own and any(
-                beside & piece.beside(one) for piece in around if piece is not other for one in _of(piece, "negation")
-            )
-            if beside & second.stems and not copied:
-                yield "negation"
-
-
-def _attached(own: Piece, other: Piece, around: Sequence[Piece], kind: MarkerKind) -> Iterator[Change]:
-    """A quantifier or a bound that belongs to a word of the other, where that one has none of its value."""
-    for first, second in ((own, other), (other, own)):
-        values = {marker.value for marker in _of(second, kind)}
-        for marker in _of(first, kind):
-            beside = first.beside(marker)
-            if marker.value in values or not beside & second.stems:
-                continue
-            copied = first is own and any(
-                one.value == marker.value and beside & piece.beside(one) for piece in around for one in _of(piece, kind)
-            )
-            if not copied:
-                yield "quantifier" if kind == "quantifier" else "bound"
-
-
-def _clauses(own: Piece, other: Piece, around: Sequence[Piece], kind: MarkerKind) -> Iterator[Change]:
-    """A condition or an exception that one of them has, and the other has not in any form."""
-    values = {marker.value for marker in _of(own, kind)}
-    there = {marker.value for marker in _of(other, kind)}
-    change: Change = "condition" if kind == "condition" else "exception"
-    nearby = {marker.value for piece in around for marker in _of(piece, kind)}
-    for value in values - {"when"}:
-        if value not in nearby and _LICENSED.get(value, value) not in nearby:
-            yield change
-    for marker in _of(other, kind):
-        if marker.value == "when" or marker.value in values or _LICENSED.get(marker.value, "") in values:
-            continue
-        clause = other.clause(marker)
-        rest = frozenset(other.tokens[at].stem for at in other.content if at not in clause)
-        inside = frozenset(other.tokens[at].stem for at in other.content if at in clause) - rest
-        # Half of what it holds for is said, and the clause is not.
-        if rest and len(rest & own.stems) >= max(2, len(rest) / 2) and len(inside & own.stems) <= len(inside) / 2:
-            yield change
-        elif there - values and inside and len(inside & own.stems) > len(inside) / 2 and len(rest & own.stems) > len(rest) / 2:
-            yield change
 
 
 def _opposed(own: Piece, other: Piece) -> bool:
@@ -172,35 +155,114 @@ def _opposed(own: Piece, other: Piece) -> bool:
     return any(not OPPOSITES[root].isdisjoint(there) for root in only if root in OPPOSITES)
 
 
+def _negations(own: Piece, other: Piece) -> Iterator[Change]:
+    """A negator that belongs to words of both, where the other has none there and nothing that denies instead."""
+    for first, second in ((own, other), (other, own)):
+        if second.denying - first.denying:
+            continue
+        negated = {second.beside(marker) for marker in second.of("negation")}
+        for marker in first.of("negation"):
+            fewer = len(second.of("negation")) < len(first.of("negation"))
+            if fewer and first.beside(marker) not in negated and first.belongs(marker, second.stems):
+                yield "negation"
+
+
+def _attached(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iterator[Change]:
+    """A quantifier or a bound that belongs to words of both, where the other has fewer of its value and none there."""
+    for first, second in ((own, other), (other, own)):
+        there = [(marker.value, second.beside(marker)) for marker in second.of(kind)]
+        values = [value for value, _ in there]
+        for marker in first.of(kind):
+            beside = first.beside(marker)
+            if (marker.value, beside) in there or not first.belongs(marker, second.stems):
+                continue
+            # "Several" may be left out or added; it may not stand for "all".
+            if marker.value == "some" and not any(word == beside for _, word in there):
+                continue
+            if values.count(marker.value) < sum(one.value == marker.value for one in first.of(kind)):
+                yield change
+
+
+def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iterator[Change]:
+    """A condition or an exception of one that the other has in no form: added, dropped, or turned into another one."""
+    values, there = (Counter(marker.value for marker in piece.of(kind)) for piece in (own, other))
+    for marker in own.of(kind):
+        inside = own.stems_in(own.clause(marker))
+        # What the other says of the same thing in another form may be put as a condition.
+        said = inside and 2 * len(inside & other.stems) > len(inside)
+        if marker.value != _TEMPORAL and values[marker.value] > there[marker.value] and not said:
+            yield change
+    for marker in other.of(kind):
+        clause = other.clause(marker)
+        before = [at for at in other.content if at < clause.start][-_BESIDE_CLAUSE:]
+        after = [at for at in other.content if at >= clause.stop][:_BESIDE_CLAUSE]
+        beside = {other.tokens[at].stem for at in (*before, *after)}
+        inside = other.stems_in(clause) - beside
+        kept = any(_mostly(other, side, own.stems) for side in (before, after))
+        dropped = 2 * len(inside & own.stems) <= len(inside)
+        fewer = marker.value != _TEMPORAL and values[marker.value] + values[_TEMPORAL] < there[marker.value]
+        if kept and fewer and (dropped or not values):
+            yield change
+
+
+def _mostly(piece: Piece, tokens: Sequence[int], stems: Set[str]) -> bool:
+    """Whether most of some words, two at least, are among stems."""
+    shared = sum(piece.tokens[at].stem in stems for at in tokens)
+    return shared >= min(_FEWEST, len(tokens)) and bool(tokens) and 3 * shared >= 2 * len(tokens)
+
+
 def _exchanged(own: Piece, other: Piece) -> bool:
     """Whether two parties have changed places: around what both do, or on the two sides of a word that has a direction."""
-    aligned = _aligned(own, other)
-    if len(aligned) < FEWEST:
-        return False
-    for (first, there), (second, after) in pairwise(aligned):
-        if after < there and _between(own, first, second) == _between(other, after, there) != ():
-            return True
-    agent, counterpart = _agent(own, [at for at, _ in aligned]), _agent(other, [at for _, at in aligned])
-    if (agent is None) == (counterpart is None):
-        return _turned(own, aligned)
-    # One of them is passive: its agent must stand on the other side of its subject in the active one.
-    order = [there for _, there in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=lambda pair: pair[1])]
-    return order[0] < order[agent if agent is not None else counterpart or 0]
-
-
-def _aligned(own: Piece, other: Piece) -> list[tuple[int, int]]:
-    """The tokens of both that are the same word, where each has it once; in the order of the first."""
     places, there = _places(own, other), _places(other, own)
-    return sorted((at, there[key]) for key, at in places.items() if key in there)
+    aligned = sorted((at, there[key]) for key, at in places.items() if key in there)
+    if len(aligned) <= _FEWEST or len(aligned) < _LEAST_EXCHANGED * len(own.content):
+        return False
+    once = sorted((at, there[key]) for key, at in places.items() if key in there and key[-1] == 1)
+    return _moved(own, other, aligned) or (_FEWEST < len(once) < len(aligned) and _moved(own, other, once))
 
 
-def _places(piece: Piece, other: Piece) -> dict[str, int]:
-    """Where words stand that stand once, by themselves where the other piece has them so, else by their stem."""
-    found: dict[str, list[int]] = {}
+def _moved(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool:
+    """Whether the order of some words says that parties have changed places."""
+    agent, counterpart = _agent(own, [at for at, _ in aligned]), _agent(other, sorted(at for _, at in aligned))
+    if (agent is None) == (counterpart is None):
+        return _turned(own, other, aligned)
+    # One of them is passive: its agent must stand on the other side of its subject in the active one.
+    order = [at for _, at in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=_second)]
+    passive, number = (own, agent) if counterpart is None else (other, counterpart)
+    return number is not None and number > 1 and _is_passive(passive) and order[0] < order[1] < order[number]
+
+
+def _second(pair: tuple[int, int]) -> int:
+    return pair[1]
+
+
+def _places(piece: Piece, other: Piece) -> dict[tuple[str, bool, int, int], int]:
+    """Where words stand, by themselves where the other piece has them so, else by their stem: which, and of how many."""
+    found: dict[tuple[str, bool], list[int]] = {}
     for at in piece.content:
         token = piece.tokens[at]
-        found.setdefault(token.word if token.word in other.words else token.stem, []).append(at)
-    return {key: ats[0] for key, ats in found.items() if len(ats) == 1}
+        written = token.word in other.words
+        found.setdefault((token.word if written else token.stem, written), []).append(at)
+    return {(*key, number, len(ats)): at for key, ats in found.items() for number, at in enumerate(ats)}
+
+
+def _turned(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> bool:
+    """Whether two runs of words have changed places, around words that stayed or around one that has a direction."""
+    order = [at for _, at in aligned]
+    falls = [at for at in range(1, len(order)) if order[at] < order[at - 1]]
+    if not falls or len(falls) > _FEWEST:
+        return False
+    first, last = falls[0], falls[-1]
+    opens = next((at for at in range(first) if order[at] > order[last]), first)
+    closes = next((at for at in range(last, len(order)) if order[at] > order[first - 1]), len(order))
+    moved, left, middle = order[opens:first], order[last:closes], order[first:last]
+    if not moved or (opens and order[opens - 1] > left[0]):
+        return False
+    if middle:
+        between = own.text[own.tokens[aligned[first - 1][0]].end : own.tokens[aligned[last][0]].start]
+        return left[-1] < middle[0] <= middle[-1] < moved[0] and _CLAUSE_ENDS.isdisjoint(between)
+    here = _between(own, aligned[first - 1][0], aligned[first][0])
+    return here != () and here == _between(other, left[-1], moved[0])
 
 
 def _between(piece: Piece, first: int, second: int) -> tuple[str, ...]:
@@ -209,23 +271,16 @@ def _between(piece: Piece, first: int, second: int) -> tuple[str, ...]:
     return words if len(words) <= _MOST_BETWEEN and not _DIRECTED.isdisjoint(words) else ()
 
 
-def _turned(own: Piece, aligned: Sequence[tuple[int, int]]) -> bool:
-    """Whether two words have changed places around a third one that stayed between them."""
-    for at in range(1, len(aligned) - 1):
-        there = aligned[at][1]
-        before = [place for place, other in aligned[:at] if other > there]
-        after = [place for place, other in aligned[at + 1 :] if other < there]
-        if before and after:
-            between = own.text[own.tokens[before[-1]].end : own.tokens[after[0]].start]
-            if _CLAUSE_ENDS.isdisjoint(between):
-                return True
-    return False
-
-
 def _agent(piece: Piece, places: Sequence[int]) -> int | None:
-    """Which of some tokens, in the order of the piece, is said to do it: the one behind "by" or "par"."""
-    for number, at in enumerate(sorted(places)):
-        before = piece.tokens[max(0, at - _REACH) : at]
-        if number and not _BY.isdisjoint(token.word for token in before) and piece.tokens[at].word not in _RATES:
-            return None if piece.tokens[at].word[0].isdigit() else number
+    """Which of some tokens is said to do it: the first one behind "by" or "par"; None for none."""
+    for number, at in enumerate(places):
+        before = [token.word for token in piece.tokens[max(0, at - _REACH) : at]]
+        if number and not _BY.isdisjoint(before) and not piece.tokens[at].word[0].isdigit():
+            return number
     return None
+
+
+def _is_passive(piece: Piece) -> bool:
+    """Whether a form of "to be" stands shortly before "by" or "par"."""
+    words = [token.word for token in piece.tokens]
+    return any(not _BE.isdisjoint(words[max(0, at - _REACH) : at]) for at, word in enumerate(words) if word in _BY)

@@ -134,7 +134,9 @@ def open_gate(config: GateConfig) -> Gate:
 def scored(row: Labelled, decision: Decision) -> Scored:
     """A row with what `open_gate` decided about it."""
     passes = decision.verdict == "deliver"
-    score = (0.0 if decision.refusal else decision.p_unsupported or 0.0) if passes else NEVER
+    grounding = decision.signal("grounding")
+    doubt = grounding.value if grounding is not None and not decision.refusal else None
+    score = doubt or 0.0 if passes else NEVER
     return Scored(unit=row.unit, score=score, ungrounded=row.ungrounded)
 
 
