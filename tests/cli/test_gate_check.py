@@ -23,7 +23,7 @@ def test_an_answer_that_may_leave_ends_with_0_and_another_with_1(command: Comman
     assert (good.code, good.err) == (0, "")
     assert good.out.startswith("deliver: La réponse peut être délivrée.")
     assert "[bail]" in good.out.splitlines()[-1]
-    assert good.out.splitlines()[-2].startswith("  Risque de chaque phrase prise seule")
+    assert good.out.splitlines()[-2].startswith("  Comparaison des mots de chaque phrase")
     bad = command("gate", "check", "--prompt", PROMPT, "--response", BAD, "--document", path, "--lang", "en")
     assert bad.code == 1
     assert "human_review: The answer is held for human review." in bad.out

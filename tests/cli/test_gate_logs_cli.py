@@ -56,7 +56,7 @@ def test_a_held_back_answer_is_shown_with_numbered_sentences_and_reasons(gate: C
     shown = gate("review", "show", HELD, "--reveal").out
     assert "--- prompt\nQuel délai ?" in shown
     assert "--- document d1: Délais\nUn délai de 10 jours." in shown
-    assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (90% unsupported)" in shown
+    assert "  1. Le délai est de 10 jours.\n! 2. Jean Dupont demande 300 euros. (word comparison 0.90)" in shown
     assert "--- verdict: human_review" in shown
     assert "300 euros" in shown.partition("--- verdict")[2]
     assert "review: waiting" in shown

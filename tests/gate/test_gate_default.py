@@ -408,10 +408,10 @@ def test_a_lone_yes_or_no_goes_to_people(response: str) -> None:
     assert (decision.verdict, decisive(decision), decision.p_unsupported) == ("human_review", ["bare_answer"], None)
 
 
-def test_a_small_risk_is_not_called_probable(ask: Ask) -> None:
+def test_a_low_word_comparison_is_not_called_probable(ask: Ask) -> None:
     doubtful = ask("Le bail dure trois ans.", 0.02, thresholds=Thresholds(deliver=0.0, hold=0.9))
     assert "probably" not in explain(doubtful, "en")[0]
-    assert "(risk by the grounding model: 2%; threshold for delivery: 0%)" in explain(doubtful, "en")[0]
+    assert "(word comparison: 0.02; threshold for delivery: 0.00)" in explain(doubtful, "en")[0]
     likely = ask("Le bail dure trois ans.", 0.95, thresholds=Thresholds(deliver=0.0, hold=0.9))
     assert "probably not supported" in explain(likely, "en")[0]
 

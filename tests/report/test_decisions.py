@@ -45,8 +45,7 @@ def test_a_reason_names_sentence_words_and_document() -> None:
     risk = Reason(code="unsupported_sentence", decisive=True, place=place, sentence=0, value=0.834, threshold=0.5)
     (french,) = explain(with_reason(risk), "fr")
     assert french.replace("\u00a0", " ").replace("\u202f", " ") == (
-        "Phrase 1 : « 500 € » n’est probablement pas étayée par les documents "
-        "(risque selon le modèle d’ancrage : 83 % ; seuil : 50 %)."
+        "Phrase 1 : « 500 € » n’est probablement pas étayée par les documents (comparaison des mots : 0,83 ; seuil : 0,50)."
     )
 
 

@@ -210,7 +210,7 @@ def test_a_page_asks_nobody_for_anything(usual: GateOverview) -> None:
 
 @pytest.mark.parametrize("policy", ["redacted", "none", "truncated"])
 def test_texts_leave_by_the_policy(make: Make, policy: str) -> None:
-    bad = f"{BAD} Écrivez à jean.martin@exemple.fr pour le virement."
+    bad = f"{BAD} N'écrivez pas à jean.martin@exemple.fr pour le virement."
     question = f"{'Bonjour ' * 60}: jean.martin@exemple.fr ?"
     report = make([trace(1, bad, prompt=question)], policy=policy, max_chars=150)
     for form in FORMS:

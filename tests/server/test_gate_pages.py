@@ -116,7 +116,7 @@ def test_instead_of_a_text_that_may_not_leave_its_substitute_is_shown(
     assert text in text_of(page)
     assert "1 350" not in text_of(page)
     assert ("/chat/held/" in page) == (text == HELD)
-    assert ("Risk of an unsupported answer" in page) == (text == HELD)
+    assert ("Word comparison" in page) == (text == HELD)
 
 
 def test_what_goes_wrong_is_said_in_the_readers_language_and_the_question_stays(client: TestClient, rag: FakeRag) -> None:
@@ -224,10 +224,10 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     for said in (
         "non étayée",
         "Le chiffre « 1 350 € » ne figure dans aucun document",
-        "risque maximal pour délivrer",
+        "comparaison des mots maximale pour délivrer",
         "0,676",
         "Modèle d’ancrage seul",
-        "Le risque d’une phrase est le sien propre. Le risque de la réponse (9",
+        "La comparaison des mots d’une phrase lui est propre. Celle de la réponse (0,9",
     ):
         assert said in shown, said
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
@@ -247,13 +247,13 @@ def test_reasons_that_say_the_same_are_told_once_with_their_sentences(client: Te
         assert f'href="#{reason[1]}"' in sentence
 
 
-def test_a_sentence_that_a_rule_decided_against_shows_no_low_risk_beside(client: TestClient, rag: FakeRag) -> None:
+def test_a_sentence_that_a_rule_decided_against_shows_no_low_value_beside(client: TestClient, rag: FakeRag) -> None:
     held = asked(rag, GROUNDED.replace("2,5", "999"))
     page = client.get(f"/gate/{held}?lang=fr").text
     sentence = text_of("<main>" + page.partition('<li class="unsupported"')[2].partition(">")[2].partition("</li>")[0])
     assert "non étayée" in sentence
     assert "999" in sentence
-    assert "risque 9" in sentence
+    assert "comparaison des mots 0,9" in sentence
 
 
 def test_a_decision_of_other_rules_says_so(client: TestClient, context: ServerContext, rag: FakeRag) -> None:

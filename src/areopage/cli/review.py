@@ -302,7 +302,9 @@ def _sentence_lines(decision: Decision, *, marked: bool) -> list[str]:
     named = {reason.sentence for reason in decision.reasons} | set(decision.doubtful) if marked else set()
     lines = []
     for index, sentence in enumerate(decision.sentences):
-        doubt = f" ({sentence.p_unsupported:.0%} unsupported)" if index in named and sentence.p_unsupported is not None else ""
+        doubt = (
+            f" (word comparison {sentence.p_unsupported:.2f})" if index in named and sentence.p_unsupported is not None else ""
+        )
         lines.append(f"{'!' if index in named else ' '} {index + 1}. {one_line(sentence.text, 2000)}{doubt}")
     return lines
 

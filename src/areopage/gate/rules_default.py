@@ -423,7 +423,7 @@ def _raised(doubt: float, missing: int) -> float:
 def _stated_checks(
     config: GateConfig, found: Findings, checks: tuple[SentenceCheck, ...], missing: Mapping[int, int]
 ) -> tuple[SentenceCheck, ...]:
-    """The sentences, their probabilities raised by what is missing; a low one of a sentence that was not understood is not stated."""
+    """The sentences, their probabilities raised by what is missing; a low one of a sentence that was not read is not stated."""
     return tuple(_stated_check(config, found, check, missing[index]) for index, check in enumerate(checks))
 
 

@@ -316,6 +316,8 @@ decisions = Table(
     Column("confidence_bin", Integer),
     Column("unsupported_bin", Integer),
     Column("p_unsupported", Float),
+    # sentences that nearly copy a document, their meaning not checked; NULL where nothing was read
+    Column("meaning_not_checked", Integer),
     Column("metrics", Text, nullable=False),
     Column("sources_filter", Text, nullable=False),
     Column("profile", String(32), nullable=False),

@@ -32,6 +32,7 @@ class Trace(Struct, frozen=True, kw_only=True):
         mode: where the text that the user got comes from.
         decision: the gate's; None for imported rows, whose figures are in `metrics` all the same, and for erased ones.
         metrics: the specification's figures by name; a figure that rests on no score, or that an old log lacks, is None.
+        meaning_not_checked: the number of sentences whose meaning was not checked; None for imported rows that lack it.
         language: of what the user read.
         gate_seconds: the decision's part of `answer.seconds`; None where it is not known.
         panel, judgments: the panel and the keys of the judgments that were asked for about its sentences; they are not read back.
@@ -47,6 +48,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     decision: Decision | None
     metrics: dict[str, float | bool | int | None]
     p_unsupported: float | None = None
+    meaning_not_checked: int | None = None
     language: str = ""
     profile: str = ""
     version: str = ""
@@ -119,6 +121,7 @@ def decided_trace(
         decision=decision,
         metrics=structs.asdict(decision.metrics),
         p_unsupported=decision.p_unsupported,
+        meaning_not_checked=len(decision.meaning_not_checked),
         language=language,
         profile=decision.profile,
         version=decision.version,

@@ -263,6 +263,7 @@ def _decision_row(number: int, trace: Trace) -> RowValues:
         "confidence_bin": bin_of(trace.metrics.get("confidence")),
         "unsupported_bin": bin_of(trace.p_unsupported),
         "p_unsupported": trace.p_unsupported,
+        "meaning_not_checked": trace.meaning_not_checked,
         "metrics": storable_json(trace.metrics),
         "sources_filter": storable_json(trace.sources_filter),
         "profile": storable(trace.profile)[:32],
@@ -283,7 +284,17 @@ HASHED_DECISIONS = select(decisions, answer_texts.c.decision).select_from(
     decisions.outerjoin(answer_texts, answer_texts.c.answer == decisions.c.answer)
 )
 """Rows of decisions with the decision's JSON, which quotes texts and goes with them."""
-_AS_STORED = ("channel", "collection", "verdict", "mode", "p_unsupported", "profile", "version", "gate_seconds")
+_AS_STORED = (
+    "channel",
+    "collection",
+    "verdict",
+    "mode",
+    "p_unsupported",
+    "meaning_not_checked",
+    "profile",
+    "version",
+    "gate_seconds",
+)
 _WHOLE_TRACES = select(
     answers,
     *TEXT_COLUMNS,

@@ -44,6 +44,7 @@ class MetricsLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sources_filter: tuple[str, ...]
     profile: str | None
     version: str | None
+    meaning_not_checked: int | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
@@ -62,6 +63,7 @@ class MetricsLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
             sources_filter=trace.sources_filter,
             profile=trace.profile,
             version=trace.version,
+            meaning_not_checked=trace.meaning_not_checked,
         )
 
     @property

@@ -248,6 +248,7 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
         "sources_filter": tuple(record["sources_filter"]) if are_names else (),
         "verdict": verdict if (verdict := record.get("verdict")) in GATE_VERDICTS else None,
         "mode": mode if (mode := record.get("mode")) in OWN_MODES else None,
+        "meaning_not_checked": count if isinstance(count := record.get("meaning_not_checked"), int) and count >= 0 else None,
     }
 
 
@@ -342,6 +343,7 @@ def trace_of(line: MetricsLine, at: datetime, response: dict[str, Any] | None, s
         decision=_decision_of(snapshot),
         metrics=line.metrics,
         p_unsupported=line.p_unsupported,
+        meaning_not_checked=line.meaning_not_checked,
         language=language,
         profile=line.profile or "",
         version=line.version or "",

@@ -80,9 +80,15 @@ class Metrics:
             ["code"],
             registry=self._registry,
         )
-        self._risks = Histogram(
+        self._unchecked = Counter(
+            "areopage_gate_meaning_not_checked",
+            "Decisions of the gate in this process on an answer that nearly copies a document, its meaning not checked.",
+            ["verdict"],
+            registry=self._registry,
+        )
+        self._word_values = Histogram(
             "areopage_gate_p_unsupported",
-            "Probabilities that the documents do not support an answer; decisions without one do not count.",
+            "p_unsupported, which compares the words of an answer with the documents; decisions without it do not count.",
             buckets=RISK_BUCKETS,
             registry=self._registry,
         )
@@ -106,8 +112,10 @@ class Metrics:
         self._decisions.labels(decision.verdict, decision.profile).inc()
         for code in {reason.code for reason in decision.reasons if reason.decisive}:
             self._reasons.labels(code).inc()
+        if decision.meaning_not_checked:
+            self._unchecked.labels(decision.verdict).inc()
         if decision.p_unsupported is not None:
-            self._risks.observe(decision.p_unsupported)
+            self._word_values.observe(decision.p_unsupported)
         if seconds is not None:
             self._gate_seconds.observe(seconds)
 

@@ -140,9 +140,9 @@ def _decision_text(decision: Decision, language: str) -> str:
     lines = [f"{decision.verdict}: {verdict_text(decision, language)}"]
     lines += [f"  - {reason}" for reason in dict.fromkeys(explain(decision, language))]
     if any(sentence.claim and sentence.p_unsupported is not None for sentence in decision.sentences):
-        lines.append(f"  {locale.say('gate_sentence_risks')}")
+        lines.append(f"  {locale.say('gate_sentence_words')}")
     for number, sentence in enumerate(decision.sentences, 1):
-        risk = locale.percent(sentence.p_unsupported, 0) if sentence.p_unsupported is not None and sentence.claim else "—"
+        value = locale.number(sentence.p_unsupported) if sentence.p_unsupported is not None and sentence.claim else "—"
         document = f"  [{one_line(sentence.document, 40)}]" if sentence.document and sentence.claim else ""
-        lines.append(f"  {number:>3}  {risk:>5}  {one_line(sentence.text, LONGEST_SENTENCE)}{document}")
+        lines.append(f"  {number:>3}  {value:>5}  {one_line(sentence.text, LONGEST_SENTENCE)}{document}")
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
-from areopage.gate.grounding.near_copies import LEAST_NEAR, changes
+from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
 from areopage.gate.grounding.premises import Premises
 from areopage.gate.records import Change, Place
 from areopage.text.folding import lower_case
@@ -340,6 +340,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     question = frozenset(stems(prompt))
     answered = Answered(source, question, len(spans))
     premises = _AskedNames(prompt, clean, question)
+    copies = NearCopies(language)
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
@@ -356,7 +357,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
             stated or not (facts.features["courtesy"] or _courteous(low, own_words) or _refuses(span.text, low, denied, prompt))
         )
         near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
-        changed = changes(clean[span.start : span.end], near, language) if near else ()
+        changed = copies.changes(clean[span.start : span.end], frozenset(own_words.roots), near) if near else ()
         names = [*_names(clean, span, facts.unknown, own), *premises.names(span, own_words, own, source.stems)]
         names.sort(key=lambda name: name.place.start)
         examined.append(ExaminedSentence(span, facts, (*own, *names), claim, changed))

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 
 from areopage.gate.records import Change
-from areopage.text.markers import OPPOSITES, Marker, MarkerKind, denying, markers_of, tokens_of
+from areopage.text.markers import OPPOSITES, Marker, MarkerKind, denying, folded, markers_of, spans_of, words_of
 from areopage.text.sentences import sentences
+from areopage.text.stems import parted, stems_of
 
 LEAST_NEAR = 0.5
 """Share of a sentence's words that a part of a document must have, for it to be looked at at all."""
@@ -21,14 +22,24 @@ _LEAST = 0.8  # share of a sentence's words that the document's sentence must ha
 _LEAST_EXCHANGED = 0.9  # the same where only their order differs
 _NEARLY = 0.1  # by which another sentence of the document may have less and still be as near
 _MOST_SENTENCES = 12  # of a document that one sentence is compared with
-_REACH = 4  # tokens from a marker within which what it belongs to stands
+_REACH = 4  # words from a marker within which what it belongs to stands
 _NEIGHBOURS = 2  # words behind a marker, beside the one before it, most of which the other sentence must have
 _BESIDE_CLAUSE = 6  # words beside a condition or an exception, most of which the other sentence must have
 _UNSPACED = re.compile(r"(?<=[a-zà-ÿ)\]][.!?])(?=[A-Z])")  # where a space is lost between sentences
 _CLAUSE_ENDS = frozenset(",;:()")
-_MOST_BETWEEN = 3  # tokens between two parties and the word that joins them
-_DIRECTED = frozenset("to à au aux than par by over against contre vers from of de du des d before after avant après que".split())
-_BE = frozenset("is are was were be been being est sont était étaient été fut furent sera seront être".split())
+_MOST_BETWEEN = 3  # words between two parties and the word that joins them
+_DIRECTED = frozenset(
+    (
+        *("to", "than", "by", "over", "against", "from", "of", "before", "after"),
+        *("à", "au", "aux", "par", "contre", "vers", "de", "du", "des", "d", "avant", "après", "que"),
+    )
+)
+_BE = frozenset(
+    (
+        *("is", "are", "was", "were", "be", "been", "being"),
+        *("est", "sont", "était", "étaient", "été", "fut", "furent", "sera", "seront", "être"),
+    )
+)
 _BY = frozenset(("by", "par"))
 _CONDITIONS: tuple[MarkerKind, ...] = ("condition", "exception")
 _TEMPORAL = "when"  # a condition that often is none, and that may stand for one
@@ -36,31 +47,24 @@ _NONE: frozenset[str] = frozenset()
 
 
 class Piece:
-    """A sentence, with its words, its markers and what they belong to."""
+    """A sentence, with its words, their stems ("" for one that means nothing alone), its markers and what they belong to."""
 
     def __init__(self, text: str) -> None:
         """Read it once."""
-        self.text = text
-        self.tokens = tokens_of(text)
-        self.markers = markers_of(self.tokens)
+        self.text = folded(text)
+        self.words = words_of(self.text)
+        self.stem = list(stems_of(self.words))
+        self.markers = markers_of(self.words)
         taken = {at for marker in self.markers for at in range(marker.first, marker.last)}
-        self.content = [at for at, token in enumerate(self.tokens) if token.stem and at not in taken]
-        self.stems = frozenset([self.tokens[at].stem for at in self.content])
+        self.content = [at for at, stem in enumerate(self.stem) if stem and at not in taken]
+        self.stems = frozenset([self.stem[at] for at in self.content])
+        self.written = frozenset(self.words)
+        self.roots = frozenset([stem or word for stem, word in zip(self.stem, self.words, strict=True)])
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Its words."""
-        return frozenset([token.word for token in self.tokens])
-
-    @cached_property
-    def roots(self) -> frozenset[str]:
-        """The roots of all its words."""
-        return frozenset([token.root for token in self.tokens])
-
-    @cached_property
-    def denying(self) -> frozenset[str]:
-        """The stems that deny without a negator."""
-        return denying(self.tokens)
+    def spans(self) -> list[tuple[int, int]]:
+        """Where its words stand."""
+        return spans_of(self.text)
 
     def of(self, kind: MarkerKind) -> list[Marker]:
         """Its markers of a kind."""
@@ -70,62 +74,85 @@ class Piece:
         """The stem of the word that a marker belongs to: the next one, else the one before it; "" for none."""
         following = next((at for at in self.content if at >= marker.last), None)
         if following is not None and following - marker.last < _REACH:
-            return self.tokens[following].stem
+            return self.stem[following]
         before = next((at for at in reversed(self.content) if at < marker.first), None)
-        return "" if before is None else self.tokens[before].stem
+        return "" if before is None else self.stem[before]
 
     def belongs(self, marker: Marker, stems: Set[str]) -> bool:
         """Whether the word that a marker belongs to is one of some, and most of the words around it are."""
         near = [at for at in self.content if at < marker.first][-1:] + [at for at in self.content if at >= marker.last][
             :_NEIGHBOURS
         ]
-        shared = sum(self.tokens[at].stem in stems for at in near)
+        shared = sum(self.stem[at] in stems for at in near)
         return self.beside(marker) in stems and 3 * shared >= 2 * len(near)
 
-    def clause(self, marker: Marker) -> range:
-        """The tokens of the clause that a marker opens, up to a sign that ends clauses."""
-        for at in range(marker.last, len(self.tokens)):
-            if not _CLAUSE_ENDS.isdisjoint(self.text[self.tokens[at - 1].end : self.tokens[at].start]):
-                return range(marker.first, at)
-        return range(marker.first, len(self.tokens))
+    def parted(self, first: int, second: int) -> bool:
+        """Whether a sign that ends clauses stands between two words."""
+        return not _CLAUSE_ENDS.isdisjoint(self.text[self.spans[first][1] : self.spans[second][0]])
 
-    def stems_in(self, tokens: range) -> frozenset[str]:
-        """The stems of some of its tokens."""
-        return frozenset([self.tokens[at].stem for at in self.content if at in tokens])
+    def clause(self, marker: Marker) -> range:
+        """The words of the clause that a marker opens, up to a sign that ends clauses."""
+        end = next((at for at in range(marker.last, len(self.words)) if self.parted(at - 1, at)), len(self.words))
+        return range(marker.first, end)
+
+    def stems_in(self, words: range) -> frozenset[str]:
+        """The stems of some of its words."""
+        return frozenset([self.stem[at] for at in self.content if at in words])
 
     def without_clauses(self) -> frozenset[str]:
         """The stems outside of its conditions and exceptions."""
-        inside = {
-            at
-            for marker in self.markers
-            if marker.kind in _CONDITIONS and marker.value != _TEMPORAL
-            for at in self.clause(marker)
-        }
-        return frozenset([self.tokens[at].stem for at in self.content if at not in inside])
+        clauses = [marker for marker in self.markers if marker.kind in _CONDITIONS and marker.value != _TEMPORAL]
+        inside = {at for marker in clauses for at in self.clause(marker)}
+        return frozenset([self.stem[at] for at in self.content if at not in inside])
 
 
-def changes(sentence: str, near: str, language: str) -> tuple[Change, ...]:
-    """What a sentence changes of the one that it nearly copies; () for one that copies none, or changes nothing.
+class NearCopies:
+    """Parts of documents that sentences may nearly copy. What was read once is kept."""
 
-    Args:
-        near: the part of the document that has most of the sentence's words, cut at sentences.
-    """
-    own = Piece(sentence)
-    core = own.without_clauses()
-    core = core if len(core) >= _FEWEST else own.stems
-    if len(core) < _FEWEST:
-        return ()
-    pieces = [Piece(span.text) for span in sentences(_UNSPACED.sub(" ", near), language)[:_MOST_SENTENCES]]
-    shares = [_share(core, piece) for piece in pieces]
-    best = max(shares, default=0.0)
-    found: tuple[Change, ...] = ()
-    for piece, share in zip(pieces, shares, strict=True):
-        if share >= max(_LEAST, best - _NEARLY):
-            changed = tuple(dict.fromkeys(_changes(own, piece)))
-            if not changed:
-                return ()
-            found = found if share < best else changed
-    return found
+    def __init__(self, language: str) -> None:
+        """Args:
+        language: of the documents' sentences.
+        """
+        self._language = language
+        self._sentences: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        self._pieces: dict[str, Piece] = {}
+
+    def changes(self, sentence: str, stems: Set[str], near: str) -> tuple[Change, ...]:
+        """What a sentence changes of the one that it nearly copies; () for one that copies none, or changes nothing.
+
+        Args:
+            stems: those of the sentence.
+            near: the part of a document that has most of the sentence's words, cut at sentences.
+        """
+        texts = [text for text, known in self._cut(near) if len(stems & known) >= LEAST_NEAR * len(stems)]
+        own = Piece(sentence) if texts else None
+        if own is None:
+            return ()
+        core = own.without_clauses()
+        core = core if len(core) >= _FEWEST else own.stems
+        pieces = [self._piece(text) for text in texts] if len(core) >= _FEWEST else []
+        shares = [_share(core, piece) for piece in pieces]
+        best = max(shares, default=0.0)
+        found: tuple[Change, ...] = ()
+        for piece, share in zip(pieces, shares, strict=True):
+            if share >= max(_LEAST, best - _NEARLY):
+                changed = tuple(dict.fromkeys(_changes(own, piece)))
+                if not changed:
+                    return ()
+                found = found if share < best else changed
+        return found
+
+    def _cut(self, near: str) -> list[tuple[str, frozenset[str]]]:
+        """The sentences of a part of a document, with their stems."""
+        if near not in self._sentences:
+            spans = sentences(_UNSPACED.sub(" ", near), self._language)[:_MOST_SENTENCES]
+            self._sentences[near] = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
+        return self._sentences[near]
+
+    def _piece(self, text: str) -> Piece:
+        if text not in self._pieces:
+            self._pieces[text] = Piece(text)
+        return self._pieces[text]
 
 
 def _share(stems: Set[str], piece: Piece) -> float:
@@ -158,7 +185,7 @@ def _opposed(own: Piece, other: Piece) -> bool:
 def _negations(own: Piece, other: Piece) -> Iterator[Change]:
     """A negator that belongs to words of both, where the other has none there and nothing that denies instead."""
     for first, second in ((own, other), (other, own)):
-        if second.denying - first.denying:
+        if denying(second.stems) - denying(first.stems):
             continue
         negated = {second.beside(marker) for marker in second.of("negation")}
         for marker in first.of("negation"):
@@ -196,7 +223,7 @@ def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iter
         clause = other.clause(marker)
         before = [at for at in other.content if at < clause.start][-_BESIDE_CLAUSE:]
         after = [at for at in other.content if at >= clause.stop][:_BESIDE_CLAUSE]
-        beside = {other.tokens[at].stem for at in (*before, *after)}
+        beside = {other.stem[at] for at in (*before, *after)}
         inside = other.stems_in(clause) - beside
         kept = any(_mostly(other, side, own.stems) for side in (before, after))
         dropped = 2 * len(inside & own.stems) <= len(inside)
@@ -205,10 +232,10 @@ def _clauses(own: Piece, other: Piece, kind: MarkerKind, change: Change) -> Iter
             yield change
 
 
-def _mostly(piece: Piece, tokens: Sequence[int], stems: Set[str]) -> bool:
+def _mostly(piece: Piece, words: Sequence[int], stems: Set[str]) -> bool:
     """Whether most of some words, two at least, are among stems."""
-    shared = sum(piece.tokens[at].stem in stems for at in tokens)
-    return shared >= min(_FEWEST, len(tokens)) and bool(tokens) and 3 * shared >= 2 * len(tokens)
+    shared = sum(piece.stem[at] in stems for at in words)
+    return shared >= min(_FEWEST, len(words)) and bool(words) and 3 * shared >= 2 * len(words)
 
 
 def _exchanged(own: Piece, other: Piece) -> bool:
@@ -240,9 +267,9 @@ def _places(piece: Piece, other: Piece) -> dict[tuple[str, bool, int, int], int]
     """Where words stand, by themselves where the other piece has them so, else by their stem: which, and of how many."""
     found: dict[tuple[str, bool], list[int]] = {}
     for at in piece.content:
-        token = piece.tokens[at]
-        written = token.word in other.words
-        found.setdefault((token.word if written else token.stem, written), []).append(at)
+        word = piece.words[at]
+        written = word in other.written
+        found.setdefault((word if written else piece.stem[at], written), []).append(at)
     return {(*key, number, len(ats)): at for key, ats in found.items() for number, at in enumerate(ats)}
 
 
@@ -259,28 +286,26 @@ def _turned(own: Piece, other: Piece, aligned: Sequence[tuple[int, int]]) -> boo
     if not moved or (opens and order[opens - 1] > left[0]):
         return False
     if middle:
-        between = own.text[own.tokens[aligned[first - 1][0]].end : own.tokens[aligned[last][0]].start]
-        return left[-1] < middle[0] <= middle[-1] < moved[0] and _CLAUSE_ENDS.isdisjoint(between)
+        return left[-1] < middle[0] <= middle[-1] < moved[0] and not own.parted(aligned[first - 1][0], aligned[last][0])
     here = _between(own, aligned[first - 1][0], aligned[first][0])
     return here != () and here == _between(other, left[-1], moved[0])
 
 
 def _between(piece: Piece, first: int, second: int) -> tuple[str, ...]:
     """The words between two tokens, where one has a direction and there are no others than light ones."""
-    words = tuple(token.word for token in piece.tokens[first + 1 : second])
+    words = tuple(piece.words[first + 1 : second])
     return words if len(words) <= _MOST_BETWEEN and not _DIRECTED.isdisjoint(words) else ()
 
 
 def _agent(piece: Piece, places: Sequence[int]) -> int | None:
     """Which of some tokens is said to do it: the first one behind "by" or "par"; None for none."""
     for number, at in enumerate(places):
-        before = [token.word for token in piece.tokens[max(0, at - _REACH) : at]]
-        if number and not _BY.isdisjoint(before) and not piece.tokens[at].word[0].isdigit():
+        before = piece.words[max(0, at - _REACH) : at]
+        if number and not _BY.isdisjoint(before) and not piece.words[at][0].isdigit():
             return number
     return None
 
 
 def _is_passive(piece: Piece) -> bool:
     """Whether a form of "to be" stands shortly before "by" or "par"."""
-    words = [token.word for token in piece.tokens]
-    return any(not _BE.isdisjoint(words[max(0, at - _REACH) : at]) for at, word in enumerate(words) if word in _BY)
+    return any(not _BE.isdisjoint(piece.words[max(0, at - _REACH) : at]) for at, word in enumerate(piece.words) if word in _BY)

@@ -7,8 +7,8 @@ from areopage.locales import Locale, locale_for, one_line, sentence_case
 
 MESSAGES = Path(__file__).parents[1] / "messages" / "decision.yml"
 COUNTS = frozenset(["too_long", "too_many_numbers", "unread_documents"])
-PROBABLE = 0.5  # risk from which something is probably unsupported
-PERCENTAGES = frozenset(["unsupported_sentence", "no_citation"])
+PROBABLE = 0.5  # p_unsupported from which something is probably unsupported
+PERCENTAGES = frozenset(["no_citation"])
 
 
 def decision_locale(language: str) -> Locale:

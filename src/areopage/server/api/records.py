@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from areopage.cases.records import Document
-from areopage.gate.records import Decision, GateVerdict, Reason, ReasonCode, SignalName
+from areopage.gate.records import Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger.operations import Alert
 from areopage.ledger.records import EvaluationState, Grounded, PanelResult
 from areopage.ledger.trace_records import Channel, Mode, ReleaseState
@@ -189,7 +189,9 @@ class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class ChatReply(Struct, frozen=True, kw_only=True):
     """The reply to the user. If `verdict` is `human_review`, `held` is the path of the later review decision.
 
-    `reasons` are sentences in the question's language; they never quote a text that was not delivered.
+    `reasons` are sentences in the question's language; they never quote a text that was not delivered. `p_unsupported` compares
+    words; it is null where it would not say what the verdict says. `meaning_not_checked`: the number of sentences that nearly
+    copy a document with a word changed that can change the meaning.
     """
 
     id: str
@@ -198,6 +200,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     mode: Mode
     confidence: float | None
     p_unsupported: float | None
+    meaning_not_checked: int | None
     citations: tuple[Citation, ...]
     response_lang: str
     reasons: list[str]
@@ -239,13 +242,17 @@ class ReasonView(Reason, frozen=True, kw_only=True):
 
 
 class SentenceView(Struct, frozen=True, kw_only=True):
-    """A sentence of the answer, characters `start` to `end`. `document` is the id of the most similar document."""
+    """A sentence of the answer, characters `start` to `end`. `document` is the id of the most similar document.
+
+    `changes`: what it changes of a sentence of that document that it nearly copies.
+    """
 
     start: int
     end: int
     claim: bool
     p_unsupported: float | None
     document: str
+    changes: tuple[Change, ...]
 
 
 class SignalView(Struct, frozen=True, kw_only=True):
@@ -281,6 +288,7 @@ class TraceEntry(Struct, frozen=True, kw_only=True):
     verdict: GateVerdict
     mode: Mode
     p_unsupported: float | None
+    meaning_not_checked: int | None
     metrics: dict[str, float | bool | int | None]
     reasons: list[ReasonCode]
     language: str

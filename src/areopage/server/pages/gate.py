@@ -13,7 +13,7 @@ from starlette.responses import Response
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.grounding.model import ground
-from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
+from areopage.gate.records import GATE_VERDICTS, Change, Decision, GateVerdict, Place, Reason, SentenceCheck, Signal, SignalName
 from areopage.gate.signals import read_documents
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.trace_records import Channel, Trace
@@ -40,7 +40,8 @@ router = APIRouter(include_in_schema=False)
 COUNTS: frozenset[SignalName] = frozenset(["figures", "references", "names", "negation"])
 """Signals whose value is a number of things."""
 
-Support = Literal["supported", "doubtful", "unsupported", "none"]
+_UNSETTLED = frozenset(["judge_failed", "meaning_not_checked"])  # reasons that say that nothing is known of a sentence
+Support = Literal["supported", "unchecked", "doubtful", "unsupported", "none"]
 DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
 
@@ -104,7 +105,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
         "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,
         "confidences": _confidence_chart(summary.confidences, spoken, "gate_confidences"),
-        "risks": _confidence_chart(summary.p_unsupported, spoken, "gate_risks"),
+        "word_values": _confidence_chart(summary.p_unsupported, spoken, "gate_word_values"),
         "reasons": list(summary.reasons.items()),
         "verdicts": GATE_VERDICTS,
         "channels": CHANNELS,
@@ -160,6 +161,7 @@ class ShownSentence(Struct, frozen=True, kw_only=True):
     text: str
     support: Support
     p_unsupported: float | None
+    changes: tuple[Change, ...]
     document: str
     reasons: tuple[int, ...]
 
@@ -227,7 +229,8 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
             number=index + 1,
             text=one.text,
             support=_sentence_support(one, index, decision),
-            p_unsupported=_shown_risk(one, _sentence_support(one, index, decision)),
+            p_unsupported=_shown_value(one, _sentence_support(one, index, decision)),
+            changes=one.changes if index in decision.meaning_not_checked else (),
             document=one.document,
             reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
@@ -274,18 +277,24 @@ def _grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
 
 
 def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
-    """Unsupported: a decisive reason names it. Doubtful: another reason names it, or it is more likely unsupported."""
-    about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code != "judge_failed"]
+    """How a sentence stands.
+
+    Unsupported: a decisive reason names it. Unchecked: it nearly copies a document. Doubtful: another reason names it, or it is
+    more likely unsupported. Supported: the documents have its words.
+    """
+    about: list[Reason] = [reason for reason in decision.reasons if reason.sentence == index and reason.code not in _UNSETTLED]
     if any(reason.decisive for reason in about):
         return "unsupported"
+    if index in decision.meaning_not_checked:
+        return "unchecked"
     if about or index in decision.doubtful or (sentence.claim and (sentence.p_unsupported or 0.0) >= DOUBT):
         return "doubtful"
     return "supported" if sentence.claim else "none"
 
 
-def _shown_risk(sentence: SentenceCheck, support: Support) -> float | None:
-    risk = sentence.p_unsupported
-    return None if support == "unsupported" and risk is not None and risk < DOUBT else risk
+def _shown_value(sentence: SentenceCheck, support: Support) -> float | None:
+    value = sentence.p_unsupported
+    return None if support == "unsupported" and value is not None and value < DOUBT else value
 
 
 def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
