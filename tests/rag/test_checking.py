@@ -94,6 +94,21 @@ def test_a_node_with_a_ledger_knows_what_people_said(config: Path, server: FakeS
         assert elsewhere.verdict == "deliver"
 
 
+@pytest.mark.parametrize(("score", "found"), [(2, "deliver"), (0, "human_review")])
+def test_a_configured_judge_is_asked_about_near_copies(
+    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch, score: int, found: str
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    server.faults.says = [verdict(score)]
+    documents = [{"text": "Les intérêts du livret ne sont pas soumis à l'impôt sur le revenu."}]
+    near = "Les intérêts du livret sont soumis à l'impôt sur le revenu."
+    with open_checker(load_config(write_config(tmp_path, rag=BAND["rag"]))) as checker:
+        decision = check_answer("Le livret est-il imposable ?", near, documents, gate=checker)
+        unasked = check_answer("Le livret est-il imposable ?", near, documents, gate=checker, judge=False)
+    assert (decision.verdict, decision.judged, decision.meaning_not_checked) == (found, True, ())
+    assert (unasked.verdict, unasked.judged, unasked.meaning_not_checked) == ("deliver", False, (0,))
+
+
 # --- on the command line
 
 

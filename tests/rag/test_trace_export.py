@@ -594,3 +594,8 @@ def test_exports_in_threads_wait_for_each_other(ledger: Ledger, tmp_path: Path) 
         thread.join(PATIENCE)
     assert sorted(one.lines for one in done)[:3] == [0, 0, 0]
     assert_complete(ledger, tmp_path)
+
+
+def test_the_log_has_the_number_of_sentences_whose_meaning_was_not_checked(ledger: Ledger, tmp_path: Path) -> None:
+    exported(ledger, tmp_path, held_trace(1, meaning_not_checked=2), held_trace(2, meaning_not_checked=0), held_trace(3))
+    assert [line.get("meaning_not_checked") for line in lines_of(tmp_path / METRICS)] == [2, 0, None]

@@ -391,3 +391,15 @@ def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_pa
 
 def test_a_section_with_a_judge_alone_opens_no_pipeline(tmp_path: Path) -> None:
     assert not context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a"}}).config.answers_questions
+
+
+def test_a_near_copy_says_that_its_meaning_was_not_checked(client: TestClient) -> None:
+    near = CHECK | {"response": GROUNDED.replace("acquiert", "n’acquiert pas")}
+    reply = client.post("/v1/gate/check", json=near).json()
+    assert (reply["verdict"], reply["p_unsupported"], reply["meaning_not_checked"]) == ("deliver", None, [0])
+    assert reply["sentences"][0]["changes"] == ["negation"]
+    assert [reason["code"] for reason in reply["reasons"]] == ["meaning_not_checked"]
+    shown = client.get("/metrics").text
+    assert 'areopage_gate_meaning_not_checked_total{verdict="deliver"} 1.0' in shown
+    (entry,) = client.get("/v1/traces").json()["items"]
+    assert (entry["meaning_not_checked"], entry["reasons"]) == (1, ["meaning_not_checked"])

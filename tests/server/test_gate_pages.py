@@ -449,3 +449,25 @@ def test_a_label_after_the_decision_was_read_is_not_blind(client: TestClient, co
         ("Anne", "yes", True),
         ("Claire", "yes", False),
     ]
+
+
+@pytest.mark.parametrize(("lang", "said"), [("fr", "sens non vérifié"), ("en", "meaning not checked")])
+def test_a_near_copy_is_shown_as_not_checked_and_without_a_value(client: TestClient, rag: FakeRag, lang: str, said: str) -> None:
+    near = asked(rag, GROUNDED.replace("acquiert", "n’acquiert pas"))
+    page = client.get(f"/gate/{near}?lang={lang}").text
+    assert '<span class="sentence unchecked">' in page
+    main = text_of(page)
+    assert main.count(said) >= 2
+    assert "0,0" not in main.partition("Signa")[0]
+    assert said in text_of(client.get(f"/gate?lang={lang}").text)
+
+
+def test_no_page_of_the_gate_speaks_of_a_risk_or_of_support_by_documents(client: TestClient, rag: FakeRag) -> None:
+    delivered = asked(rag, GROUNDED)
+    for path in ("/chat", "/gate", f"/gate/{delivered}"):
+        english = text_of(client.get(f"{path}?lang=en").text).lower().replace("certified risk", "")
+        french = text_of(client.get(f"{path}?lang=fr").text).lower().replace("risque certifié", "")
+        assert "risk" not in english
+        assert "risque" not in french
+        assert "delivers it only if they support it" not in english
+        assert "que s’ils l’étayent" not in french

@@ -410,7 +410,7 @@ def _meaning_reasons(config: GateConfig, checks: Sequence[SentenceCheck], near_c
 def _stated(config: GateConfig, found: Findings, verdict: GateVerdict, doubt: float, near_copies: Sequence[int]) -> float | None:
     """The probability of an answer, where it says what the verdict says; None where it would contradict it."""
     low = doubt <= config.thresholds.deliver
-    if found.refusal or (low and (verdict != "deliver" or near_copies)):
+    if found.refusal or found.unsegmented or (low and (verdict != "deliver" or near_copies)):
         return None
     return doubt
 
@@ -432,7 +432,7 @@ def _stated_check(config: GateConfig, found: Findings, check: SentenceCheck, mis
     if doubt is None or not (missing or check.changes or found.unsegmented):
         return check
     doubt = _raised(doubt, missing)
-    unknown = doubt <= config.thresholds.deliver and (check.changes or found.unsegmented)
+    unknown = found.unsegmented or (check.changes and doubt <= config.thresholds.deliver)
     return replace(check, p_unsupported=None if unknown else doubt)
 
 

@@ -47,6 +47,14 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
     )
 
 
+def asking_about_near_copies(decision: Decision) -> Decision:
+    """A decision that asks a judge about its near copies, if nothing else holds the answer; for a caller that has a judge."""
+    held = any(reason.decisive and reason.code != "meaning_not_checked" for reason in decision.reasons)
+    if decision.needs_judge or held or not decision.meaning_not_checked:
+        return decision
+    return msgspec.structs.replace(decision, needs_judge=True, doubtful=decision.meaning_not_checked)
+
+
 def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
     """Settle a decision by what people said of the same response over the same documents.
 

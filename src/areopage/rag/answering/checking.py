@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage.cases.records import Document
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
-from areopage.gate.settle import settled_by_labels
+from areopage.gate.settle import asking_about_near_copies, settled_by_labels
 from areopage.ledger.labels import Remembered
 from areopage.ledger.store import Ledger
 from areopage.models.own_loop import OwnLoop
@@ -35,7 +35,7 @@ class Checker:
     def __init__(self, gate: Gate, *, ledger: Ledger | None = None, judge: SentenceJudge | None = None) -> None:
         """Args:
         ledger: holds the labels; None: there are none.
-        judge: settles the grey band; None: a decision there says `needs_judge`.
+        judge: settles the grey band, and says whether near copies are supported; None: a decision there says `needs_judge`.
         """
         self.gate, self._judge = gate, judge
         self._remembered = Remembered(ledger) if ledger is not None else None
@@ -68,7 +68,10 @@ class Checker:
         decision = await decided(self.gate, prompt, response, documents)
         if self._remembered is not None and decision.verdict != "fallback":
             decision = await asyncio.to_thread(self._by_labels, decision, collection, prompt, response, documents)
-        if not judge or self._judge is None or not decision.needs_judge:
+        if not judge or self._judge is None:
+            return Checked(decision=decision)
+        decision = asking_about_near_copies(decision)
+        if not decision.needs_judge:
             return Checked(decision=decision)
         spoken = decision.response_lang or language
         judged = await self._judge.judge(prompt, response, tuple(documents), decision, spoken, keep=keep)
