@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +101,53 @@ def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocu
     return YamlDocument(path=path, data=data, lines=lines)
 
 
-def _carefully_read(text: str, path: Path) -> tuple[Any, dict[KeyPath, int]]:
+def parse_foreign_yaml(text: str, path: Path) -> YamlDocument:
+    """Parse the text of a YAML mapping of a program that reads YAML 1.2: `no`, `18:30` and `on` are texts, `0123` is 123.
+
+    Raises:
+        ConfigError: as in `read_yaml`.
+    """
+    data, lines = _carefully_read(text, path, CoreLoader)
+    if not isinstance(data, dict):
+        raise ConfigError("must be a mapping of keys to values", path=path, line=1)
+    return YamlDocument(path=path, data=data, lines=lines)
+
+
+class CoreLoader(_QuickLoader):
+    """Plain scalars by the core schema of YAML 1.2.2, section 10.3.2; PyYAML's own are those of YAML 1.1."""
+
+
+CoreLoader.yaml_implicit_resolvers = {}
+
+
+def _whole_number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    text = str(loader.construct_scalar(node))
+    return int(text, 0) if text.startswith(("0x", "0o")) else int(text)
+
+
+def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int:
+    text = str(loader.construct_scalar(node)).lower().removeprefix("+")
+    value = float(text.replace(".inf", "inf").replace(".nan", "nan"))
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+_EXACT = 2.0**53
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    ("float", r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", list("-+.")),
+    ("merge", r"<<", ["<"]),
+):
+    CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), _first)
+CoreLoader.add_constructor("tag:yaml.org,2002:int", _whole_number)
+CoreLoader.add_constructor("tag:yaml.org,2002:float", _number)
+
+
+def _carefully_read(text: str, path: Path, reads: Callable[[str], Any] = yaml.SafeLoader) -> tuple[Any, dict[KeyPath, int]]:
     try:
-        loader = yaml.SafeLoader(text)
+        loader = reads(text)
     except yaml.reader.ReaderError as error:
         at = text.count("\n", 0, error.position) + 1
         raise ConfigError("not valid YAML: control character", path=path, line=at) from None

@@ -82,9 +82,10 @@ def test_json_lines_rejects_bad_lines_and_keeps_the_others(tmp_path: Path) -> No
     path = tmp_path / "data.jsonl"
     path.write_bytes(b"\n".join(lines))
     rows = list(read_rows(path))
-    assert [row.number for row in rows if isinstance(row, Row)] == [1, 10]
+    assert [row.number for row in rows if isinstance(row, Row)] == [1, 7, 10]
+    assert [row.cells for row in rows if row.number == 7 and isinstance(row, Row)] == [("\ufffd",)]
     bad = {row.number: row.reason for row in rows if isinstance(row, BadRow)}
-    assert set(bad) == {3, 4, 5, 6, 7, 8, 9}
+    assert set(bad) == {3, 4, 5, 6, 8, 9}
     assert bad[4] == "the line is not a JSON object"
     assert bad[5] == "the line is not UTF-8"
     assert bad[8] == bad[9] == "the JSON is nested too deeply"
@@ -359,3 +360,62 @@ def test_a_round_trip_through_every_format_gives_one_text(tmp_path: Path) -> Non
     pq.write_table(pa.table({"prompt": [prompt]}), tmp_path / "c.parquet")
     workbook(tmp_path / "d.xlsx", {"Data": [["prompt"], [prompt]]})
     assert [rows_of(path)[0][1] for path in sorted(tmp_path.iterdir())] == [{"prompt": prompt}] * 4
+
+
+def test_cells_merged_over_rows_stand_in_each_of_them(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "data.xlsx", {"Data": [["category", "prompt"], ["maths", "Q1"], [None, "Q2"], [None, "Q3"]]})
+    assert [row["category"] for _, row in rows_of(path)] == ["maths", "", ""], "an empty cell alone is not filled"
+    book = openpyxl.load_workbook(path)
+    book["Data"].merge_cells("A2:A4")
+    book.save(path)
+    assert [row["category"] for _, row in rows_of(path)] == ["maths", "maths", "maths"]
+
+
+def test_a_merged_cell_fills_its_own_column_alone(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "data.xlsx", {"Data": [["id", "category", "prompt"], ["1", "a", "Q1"], ["2", None, "Q2"], ["Part two"]]}
+    )
+    book = openpyxl.load_workbook(path)
+    book["Data"].merge_cells("B2:B3")
+    book["Data"].merge_cells("A4:C4")
+    book.save(path)
+    assert [row for _, row in rows_of(path)] == [
+        {"id": "1", "category": "a", "prompt": "Q1"},
+        {"id": "2", "category": "a", "prompt": "Q2"},
+        {"id": "Part two", "category": "", "prompt": ""},
+    ]
+
+
+def test_a_hidden_sheet_is_read_only_where_no_visible_one_has_a_prompt(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "data.xlsx", {"Old": [["prompt"], ["old"]], "New": [["prompt"], ["new"]]})
+    book = openpyxl.load_workbook(path)
+    book["Old"].sheet_state = "hidden"
+    book.active = 1
+    book.save(path)
+    assert rows_of(path) == [(2, {"prompt": "new"})]
+
+
+def test_a_cell_with_an_error_in_a_column_of_the_case_is_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "data.xlsx", {"Data": [["prompt", "note"], ["Q1", "#N/A"], ["#REF!", "x"], ["Q3", "y"]]})
+    first, error, last = read_rows(path)
+    assert isinstance(error, BadRow) and error.reason.startswith("the column 'prompt' holds an error"), error
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("Q1", ""), ("Q3", "y")]
+
+
+def test_parquet_columns_of_pictures_and_nanoseconds_cost_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    table = pa.table(
+        {
+            "prompt": ["Q1", "Q2"],
+            "picture": [b"\xff\x00\xfe", b"text"],
+            "at": pa.array([1, 1_700_000_000_123_456_789], pa.timestamp("ns", "UTC")),
+            "time": pa.array([1_500, 2_000_000], pa.time64("ns")),
+            "took": pa.array([1_500, None], pa.duration("ns")),
+            "kind": pa.array(["a", "b"]).dictionary_encode(),
+            "pairs": pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())),
+        }
+    )
+    pq.write_table(table, path)
+    rows = [row for _, row in rows_of(path)]
+    assert [(row["prompt"], row["picture"], row["kind"]) for row in rows] == [("Q1", "[3 bytes]", "a"), ("Q2", "text", "b")]
+    assert str(rows[1]["at"]).startswith("2023-11-14T22:13:20.123456")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.models.lenient_json import decode_any, decode_reply, whole_characters
+from areopage.models.lenient_json import decode_reply
 from areopage.models.openai_replies import Reply, text_of
+from areopage.text.whole_json import decode_any, whole_characters
 
 WHOLE: dict[str, Any] = {
     "choices": [{"message": {"content": '{"score": 4}'}, "finish_reason": "stop", "logprobs": None}],

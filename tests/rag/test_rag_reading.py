@@ -256,3 +256,11 @@ def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, content: bytes, says
     path.write_bytes(content)
     with pytest.raises(DatasetError, match=says):
         list(read_documents(found(path), RowFields()))
+
+
+def test_what_names_a_document_in_front_matter_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("---\nid: 0123\ntitle: NO\nsource: 18:30\nyear: 2024\nopen: off\n---\nText.\n", encoding="utf-8")
+    read = document(path)
+    assert (read.id, read.title, read.source) == ("0123", "NO", "18:30")
+    assert read.metadata == {"year": 2024, "open": "off"}

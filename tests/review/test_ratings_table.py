@@ -72,3 +72,11 @@ def test_a_long_table_asks_who_the_judge_is(tmp_path: Path) -> None:
 def test_a_table_of_neither_form_is_refused_with_both(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="the columns do not form a table of ratings"):
         table_agreement(written(tmp_path, "item,judge\n1,5\n"))
+
+
+def test_an_item_that_a_rater_rates_again_is_named(tmp_path: Path) -> None:
+    rows = "".join(f"{at},{j},{a},{b}\n" for at, (j, a, b) in enumerate(zip(JUDGE, ANNE, BRUNO, strict=True)))
+    report = table_agreement(written(tmp_path, f"item,judge,human1,human2\n{rows}0,1,2,3\n"))
+    assert [reason for _, reason in report.rejected] == [
+        f"{rater} rated 0 before: the last rating counts" for rater in ("judge", "human1", "human2")
+    ]

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from areopage.errors import ConfigError
-from areopage.yaml_document import MAX_BYTES, YamlDocument, parse_yaml, read_yaml
+from areopage.yaml_document import MAX_BYTES, YamlDocument, parse_foreign_yaml, parse_yaml, read_yaml
 
 PATH = Path("config.yml")
 
@@ -134,3 +134,17 @@ def test_libyaml_s_parser_reads_what_pyyaml_s_own_reads(text: str) -> None:
     found = reading_of(text)
     with mock.patch("areopage.yaml_document._QuickLoader", yaml.SafeLoader):
         assert reading_of(text) == found
+
+
+def test_files_of_programs_that_read_yaml_1_2_are_read_so() -> None:
+    text = "a: NO\nb: 18:30\nc: 0123\nd: [yes, Off, on]\ne: 1e3\nf: 1_000\ng: true\nh: ~\n"
+    text += "i: 2024-01-01\nj: .5\nk: 0x1F\nl: 1.0\nm: '7'\n"
+    data = parse_foreign_yaml(text, Path("x.yaml")).data
+    assert data == {
+        **{"a": "NO", "b": "18:30", "c": 123, "d": ["yes", "Off", "on"], "e": 1000, "f": "1_000", "g": True, "h": None},
+        **{"i": "2024-01-01", "j": 0.5, "k": 31, "l": 1, "m": "7"},
+    }
+    with pytest.raises(ConfigError, match="not valid YAML"):
+        parse_foreign_yaml("a: [", Path("x.yaml"))
+    with pytest.raises(ConfigError, match="duplicate key"):
+        parse_foreign_yaml("a: 1\na: 2", Path("x.yaml"))

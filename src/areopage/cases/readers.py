@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from areopage.cases.columns import field_named
 from areopage.errors import DatasetError, MissingExtra, name_list
 
 MAX_RECORD = 4 * 1024 * 1024
@@ -144,12 +145,27 @@ def read_parquet(path: Path) -> Iterator[Row | BadRow]:
             _refuse_bomb(path, file.metadata)
             names = tuple(str(name) for name in file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
-                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                for cells in zip(*(_values(column) for column in batch.columns), strict=True):
                     number += 1
                     yield _read_record(number, names, cells)
     except pyarrow.ArrowException as fault:
         reason = str(fault).partition("\n")[0]
         raise DatasetError(f"{path}: the file is not readable as Parquet: {reason}") from fault
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column; times of nanoseconds are taken to the microsecond."""
+    import pyarrow
+
+    kind = column.type
+    if pyarrow.types.is_timestamp(kind) and kind.unit == "ns":
+        column = column.cast(pyarrow.timestamp("us", kind.tz), safe=False)
+    elif pyarrow.types.is_time64(kind) and kind.unit == "ns":
+        column = column.cast(pyarrow.time64("us"), safe=False)
+    elif pyarrow.types.is_duration(kind) and kind.unit == "ns":
+        column = column.cast(pyarrow.duration("us"), safe=False)
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def _refuse_bomb(path: Path, metadata: Any) -> None:
@@ -168,11 +184,24 @@ def _read_record(number: int, names: tuple[str, ...], cells: tuple[Any, ...]) ->
     if sum(len(cell) for cell in cells if isinstance(cell, str | bytes)) > MAX_RECORD:
         return BadRow(number, f"the row is longer than {MAX_RECORD:,} characters", clip(str(cells[0])))
     try:
-        return Row(number, names, tuple(_plain(cell) for cell in cells))
+        return Row(number, names, tuple(_plain(name, cell) for name, cell in zip(names, cells, strict=True)))
     except UnicodeDecodeError:
-        return BadRow(number, "a column holds bytes that are not text", clip(repr(cells)))
+        return BadRow(number, "a column of the case holds bytes that are not text", clip(repr(cells)))
 
 
-def _plain(cell: Any) -> Any:
-    """Turn a value of Arrow into what JSON could hold; bytes are taken for UTF-8 text."""
-    return cell.decode("utf-8") if isinstance(cell, bytes) else msgspec.to_builtins(cell)
+def _plain(name: str, cell: Any) -> Any:
+    """Turn a value of Arrow into what JSON could hold; bytes are taken for UTF-8 text.
+
+    Other bytes, such as those of a picture, are named by their number in a column that no case is made of.
+
+    Raises:
+        UnicodeDecodeError: a column that cases are made of holds them.
+    """
+    if not isinstance(cell, bytes):
+        return msgspec.to_builtins(cell, enc_hook=str)
+    try:
+        return cell.decode("utf-8")
+    except UnicodeDecodeError:
+        if field_named(name):
+            raise
+        return f"[{len(cell)} bytes]"

@@ -13,6 +13,7 @@ import msgspec
 
 from areopage.cases.readers import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
+from areopage.text.whole_json import decode_any
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ _HEAD = 4096
 # The fields of an Inspect log have an order: the library writes them so, and reads a log's beginning by it.
 _INSPECT_LOG = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:')
 _DECODER = msgspec.json.Decoder()
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 # Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -276,7 +278,7 @@ def _too_long(number: int, content: bytes, what: str) -> BadRow:
 
 def _read_object(number: int, line: bytes, what: str = "line") -> Row | BadRow:
     try:
-        value: Any = _DECODER.decode(line)
+        value: Any = _decoded(line, number, what)
     except UnicodeDecodeError:
         reason = f"the {what} is not UTF-8"
     except msgspec.DecodeError as fault:
@@ -288,6 +290,17 @@ def _read_object(number: int, line: bytes, what: str = "line") -> Row | BadRow:
             return Row(number, tuple(value), tuple(value.values()), number if what == "line" else 0)
         reason = "the JSON is nested too deeply" if isinstance(value, dict) else f"the {what} is not a JSON object"
     return BadRow(number, reason, clip(line.decode("utf-8", "replace").strip()))
+
+
+def _decoded(line: bytes, number: int, what: str) -> Any:
+    try:
+        return _DECODER.decode(line)
+    except msgspec.DecodeError:
+        if not _HALF.search(line):
+            raise
+        value = decode_any(line)
+        logger.warning("%s %d: half of a character was replaced by U+FFFD", what, number)
+        return value
 
 
 def inert_cell(value: Any) -> str:

@@ -30,15 +30,20 @@ _PLACE, _CELL, _TEXT, _ELEMENT = 32, 40, 40, 8
 _UNFILLED = 200  # of a formula without a result: two numbers, their pair and its place in a set
 
 
+NO_RESULT = "a formula without its result: save the workbook in a spreadsheet program"
+ERROR = "an error such as #N/A: correct its formula"
+
+
 class _TooLarge(Exception):
     """A workbook is over a limit; the text says which one and what to do."""
 
 
-def refuse_large(path: Path) -> frozenset[tuple[int, int]]:
+def refuse_large(path: Path) -> dict[tuple[int, int], str]:
     """Measure the file, the archive and every part in it.
 
     Returns:
-        The cells that hold a formula without its result, by row and column from 1, of all sheets together.
+        What is wrong with the cells that hold a formula without its result, or an error such as #N/A: by row and column from 1,
+        of all sheets together.
 
     Raises:
         DatasetError: it is larger than the limits of this module, damaged, or no workbook.
@@ -51,7 +56,7 @@ def refuse_large(path: Path) -> frozenset[tuple[int, int]]:
                 raise DatasetError(f"{path}: the file is an archive but not an XLSX workbook")
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
                 raise _TooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
-            return frozenset(_measure(archive).unfilled)
+            return _measure(archive).unfilled
     except _TooLarge as fault:
         raise DatasetError(f"{path}: {fault}") from None
     except zipfile.BadZipFile as fault:
@@ -90,12 +95,12 @@ def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes
 class _Total:
     """What the parser would hold of all parts so far.
 
-    `shared` are the lengths of the texts that cells refer to, `unfilled` the cells with a formula and no result.
+    `shared` are the lengths of the texts that cells refer to, `unfilled` the cells without a value, with why.
     """
 
     def __init__(self) -> None:
         self.held, self.shared = 0, array("I")
-        self.unfilled: set[tuple[int, int]] = set()
+        self.unfilled: dict[tuple[int, int], str] = {}
 
     def add(self, count: int) -> None:
         """Add bytes.
@@ -152,6 +157,9 @@ class _Part:
             self._is_reference, self._index = attributes.get("t") == "s", ""
             self._is_formula, self._is_text, self._has_result = False, attributes.get("t") == "str", False
             self._cell(attributes.get("r", ""))
+            if attributes.get("t") == "e":
+                self._total.add(_UNFILLED)
+                self._total.unfilled[self._row, self._column] = ERROR
         elif local == "f":
             self._is_formula = True
         elif local == "si":
@@ -188,7 +196,7 @@ class _Part:
         self._has_result = self._has_result or (local == "v" and (self._is_text or self._run > 0))
         if local == "c" and self._is_formula and not self._has_result:
             self._total.add(_UNFILLED)
-            self._total.unfilled.add((self._row, self._column))
+            self._total.unfilled[self._row, self._column] = NO_RESULT
         if local == "si":
             if self._long > MAX_RECORD:
                 raise _TooLarge(f"a cell has more than {MAX_RECORD:,} bytes of text: shorten it")

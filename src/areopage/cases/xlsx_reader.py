@@ -1,7 +1,7 @@
 """Read the first sheet of an XLSX workbook that has a header."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from areopage.errors import DatasetError
 def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
     """Yield the rows below the header, as text; a row's number is the one that the spreadsheet shows.
 
-    The sheet taken is the first whose first filled row names a prompt column, else the first that is not empty.
-    Whole numbers lose their ".0", dates become ISO text, an error such as #N/A is an empty cell. A row is bad if a column that
-    cases are made of holds a formula without its result, as programs write it that do not compute.
+    The sheet taken is the first whose first filled row names a prompt column, else the first that is not empty; hidden sheets
+    come last. A cell that is merged over several rows stands in each of them. Whole numbers lose their ".0", dates become ISO
+    text. A row is bad if a column that cases are made of holds an error such as #N/A, or a formula without its result, as
+    programs write it that do not compute.
 
     Raises:
         DatasetError: not a workbook, protected by a password, empty, or larger than the limits of `workbook_size`.
@@ -29,12 +30,14 @@ def read_xlsx(path: Path) -> Iterator[Row | BadRow]:
         with workbook:
             start, names, sheet = _find_sheet(workbook, path)
             first = sheet.start[1] + 1 if sheet.start else 1  # columns before it are not in the rows
+            merged = _Merged(sheet, first)
             for number, values in enumerate(sheet.iter_rows(), start=1):
                 cells = tuple(_cell_text(value) for value in values)
-                missing = _unfilled(unfilled, number, first, names, cells) if unfilled and number > start else ""
-                if missing:
-                    reason = f"the column {missing!r} holds a formula without its result"
-                    yield BadRow(number, f"{reason}: save the workbook in a spreadsheet program", clip(" ".join(cells).strip()))
+                if number > start:
+                    cells = merged.filled(number, cells)
+                reason = _unfilled(unfilled, number, first, names, cells) if unfilled and number > start else ""
+                if reason:
+                    yield BadRow(number, reason, clip(" ".join(cells).strip()))
                 elif number > start and any(cell.strip() for cell in cells):
                     yield Row(number, names, cells)
     except python_calamine.PasswordError as fault:
@@ -47,7 +50,8 @@ def _find_sheet(
     workbook: python_calamine.CalamineWorkbook, path: Path
 ) -> tuple[int, tuple[str, ...], python_calamine.CalamineSheet]:
     found: list[tuple[int, tuple[str, ...], python_calamine.CalamineSheet]] = []
-    for name in workbook.sheet_names:
+    hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != python_calamine.SheetVisibleEnum.Visible}
+    for name in sorted(workbook.sheet_names, key=lambda name: name in hidden):
         sheet = workbook.get_sheet_by_name(name)
         for number, values in enumerate(sheet.iter_rows(), start=1):
             names = tuple(_cell_text(value).strip() for value in values)
@@ -62,12 +66,43 @@ def _find_sheet(
 
 
 def _unfilled(
-    unfilled: frozenset[tuple[int, int]], number: int, first: int, names: tuple[str, ...], cells: tuple[str, ...]
+    unfilled: Mapping[tuple[int, int], str], number: int, first: int, names: tuple[str, ...], cells: tuple[str, ...]
 ) -> str:
-    """The first column of a row, of those that cases are made of, that holds a formula without its result; else ""."""
+    """What is wrong with the first column of a row, of those that cases are made of, that has no value; else ""."""
     columns = enumerate(zip(names, cells, strict=False), start=first)
-    found = (name for column, (name, cell) in columns if not cell and (number, column) in unfilled and field_named(name))
-    return next(found, "")
+    reasons = (
+        f"the column {name!r} holds {unfilled[number, column]}"
+        for column, (name, cell) in columns
+        if not cell and (number, column) in unfilled and field_named(name)
+    )
+    return next(reasons, "")
+
+
+class _Merged:
+    """The cells of a sheet that are merged over several rows: a spreadsheet shows their text once, for all of them."""
+
+    def __init__(self, sheet: python_calamine.CalamineSheet, first: int) -> None:
+        ranges = sheet.merged_cell_ranges or []
+        self._rows: dict[int, list[tuple[int, int]]] = {}
+        self._texts: dict[tuple[int, int], str] = {}
+        for (top, left), (bottom, _) in ranges:
+            for row in range(top, bottom + 1 if bottom > top else top):
+                self._rows.setdefault(row + 1, []).append((top + 1, left + 1 - first))
+
+    def filled(self, number: int, cells: tuple[str, ...]) -> tuple[str, ...]:
+        """A row, by its number from 1, with the texts that it shares with rows above; rows are asked for in order."""
+        parts = self._rows.get(number)
+        if not parts:
+            return cells
+        row = list(cells)
+        for top, column in parts:
+            if not 0 <= column < len(row):
+                continue
+            if number == top:
+                self._texts[top, column] = row[column]
+            elif not row[column].strip():
+                row[column] = self._texts.get((top, column), "")
+        return tuple(row)
 
 
 def _cell_text(value: Any) -> str:

@@ -3,17 +3,14 @@
 Gateways cut a text within a character, write NaN, or count tokens in words. The answer in such a reply is paid for.
 """
 
-import json
-import re
 from collections.abc import Iterator
 from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-T = TypeVar("T")
+from areopage.text.whole_json import decode_any
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-REPLACEMENT = "\ufffd"
+T = TypeVar("T")
 
 
 def decode_reply(content: bytes, into: type[T]) -> T:
@@ -34,29 +31,6 @@ def decode_reply(content: bytes, into: type[T]) -> T:
         return cast(T, _converted(value, into))
     except msgspec.ValidationError as error:
         raise msgspec.DecodeError(str(error)) from error
-
-
-def decode_any(content: bytes) -> Any:
-    """The value of a JSON text whose halves of characters are replaced, and that may hold NaN.
-
-    Raises:
-        msgspec.DecodeError: it is no JSON.
-    """
-    try:
-        return whole_characters(json.loads(content.decode("utf-8", "replace")))
-    except ValueError as error:
-        raise msgspec.DecodeError(str(error)) from error
-
-
-def whole_characters(value: Any) -> Any:
-    """A JSON value whose texts hold U+FFFD in place of each half of a character."""
-    if isinstance(value, str):
-        return _SURROGATES.sub(REPLACEMENT, value)
-    if isinstance(value, list):
-        return [whole_characters(item) for item in value]
-    if isinstance(value, dict):
-        return {whole_characters(name): whole_characters(item) for name, item in value.items()}
-    return value
 
 
 def _converted(value: Any, into: Any) -> Any:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from areopage.cases.columns import fold_name
 from areopage.cases.readers import BadRow, Row, has_header, read_rows
 from areopage.errors import DatasetError, UserError, name_list
+from areopage.locales import one_line
 from areopage.review.agreement import AgreementReport
 from areopage.scoring.human_agreement import Rating, human_agreement
 from areopage.scoring.jury_worth.worth import jury_worth
@@ -124,7 +125,11 @@ def _read_table(path: Path, judge: str = "") -> Table:
                 if layout.judge is not None:
                     named = row.names[layout.judge]
                 for rating in _ratings_in(row, layout):
-                    ratings[rating.item, rating.rater, rating.criterion] = rating
+                    key = rating.item, rating.rater, rating.criterion
+                    if key in ratings:
+                        told = f"{one_line(rating.rater, 40)} rated {one_line(rating.item, 40)} before: the last rating counts"
+                        rejected.append((row.number, told))
+                    ratings[key] = rating
             except DatasetError as fault:
                 if has_header(path):
                     raise

@@ -17,6 +17,7 @@ from areopage.cases.text_files import find_encoding, read_jsonl, refuse_binary
 from areopage.errors import DatasetError
 from areopage.rag.ingestion.chunking import Found, Part, SourceText, Unread
 from areopage.rag.ingestion.reading_pdf import read_pdf
+from areopage.yaml_document import CoreLoader
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -49,8 +50,11 @@ def read_markdown(text: str, file: Found) -> SourceText:
     front, body = _front_matter(text, file)
     parts = tuple(_sections(body))
     first = next((part.headings[0] for part in parts if part.headings), "")
-    title, source, id = (str(front.pop(name, None) or "") for name in ("title", "source", "id"))
+    title, source, id = (str(front.pop(name, None) or "") for name in _NAMES)
     return SourceText(parts=parts, title=title or first, source=source, id=id, metadata=front)
+
+
+_NAMES = ("title", "source", "id")
 
 
 def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
@@ -62,7 +66,8 @@ def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front, yaml.SafeLoader)):
             # a few lines of aliases of aliases stand for millions of values
             raise DatasetError(f"{file.path}: the front matter has aliases (*name): write the values out")
-        data = yaml.safe_load(front)
+        data = yaml.load(front, CoreLoader)  # noqa: S506 - a safe loader
+        written = yaml.load(front, yaml.BaseLoader)  # noqa: S506 - texts alone
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DatasetError(f"{file.path}: the front matter is not YAML ({reason})") from None
@@ -70,7 +75,9 @@ def _front_matter(text: str, file: Found) -> tuple[dict[str, Any], str]:
         return {}, text[found.end() :]
     if not isinstance(data, dict):
         return {}, text  # two rules with a text between them
-    return {str(key): _plain(value) for key, value in data.items()}, text[found.end() :]
+    # what names a document is taken as it is written: `0123` is no number
+    names = {name: written[name] for name in _NAMES if isinstance(written.get(name), str)}
+    return {str(key): _plain(value) for key, value in data.items()} | names, text[found.end() :]
 
 
 def _plain(value: object) -> object:

@@ -22,7 +22,7 @@ from areopage.errors import DatasetError, name_list
 from areopage.suites.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of
 from areopage.suites.foreign.promptfoo_checks import exact_check
 from areopage.suites.foreign.promptfoo_tests import Assertion, Test, tests_of_row
-from areopage.yaml_document import parse_yaml, read_yaml
+from areopage.yaml_document import parse_foreign_yaml
 
 RUBRICS = ("llm-rubric", "g-eval", "model-graded-closedqa")
 REFERENCES = ("factuality", "model-graded-factuality")
@@ -100,7 +100,8 @@ def _config(path: Path) -> dict[str, Any]:
 def _yaml(path: Path) -> dict[str, Any]:
     """The mapping of a YAML file; a list is one of tests."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")
-    return dict((parse_yaml(f"tests:\n{text}", path) if re.match(r"(\s*(#.*)?\n)*- ", text) else read_yaml(path)).data)
+    is_list = re.match(r"(\s*(#.*)?\n)*- ", text) is not None
+    return dict(parse_foreign_yaml(f"tests:\n{text}" if is_list else text, path).data)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -185,18 +186,27 @@ def _combinations(values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield dict(zip(values, texts, strict=True))
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """A template with its variables filled in.
+_DEEPEST = 8
+
+
+def _filled(text: str, values: Mapping[str, str], depth: int = 0) -> str:
+    """A template with its variables filled in; a value may be a template of other variables.
 
     Raises:
         ValueError: a variable has no value, or the template has more than plain variables.
     """
+    if depth > _DEEPEST:
+        raise ValueError("the values of variables name each other without end")
     missing = [name for name in _VARIABLE.findall(text) if name not in values]
     if missing:
         raise ValueError(f"the variables {name_list(missing)} have no value")
     if _TEMPLATE.search(_VARIABLE.sub("", text)):
         raise ValueError("the template has filters or blocks: only plain variables {{name}} can be filled in")
-    return _VARIABLE.sub(lambda found: values[found[1]], text)
+    return _VARIABLE.sub(lambda found: _value(found[1], values, depth), text)
+
+
+def _value(name: str, values: Mapping[str, str], depth: int) -> str:
+    return _filled(values[name], values, depth + 1) if _TEMPLATE.search(values[name]) else values[name]
 
 
 def _take(
