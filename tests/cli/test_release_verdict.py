@@ -53,7 +53,7 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
         "here",
     )
     plan = command("bench", "plan", *run[2:])
-    assert "no run can pass: one and beta not examined on criteria of the release floors" in plan.out
+    assert "no run can pass: one, beta not examined on criteria of the release floors" in plan.out
     assert "the exam takes at most" in plan.out and "areopage qualify" in plan.out
     ended = command(*run)
     assert ended.code == 3, ended.err
