@@ -85,3 +85,18 @@ def test_a_french_suite_from_nothing_judges_recorded_answers(command: Command, s
 
 def test_criteria_without_blank_are_refused(command: Command) -> None:
     assert "--blank" in command("suites", "new", "x", "--criteria", "a.b.c").refused()
+
+
+@pytest.mark.parametrize("how", [("--like", "child_safety"), ("--blank", "--criteria", "a.b.c")])
+def test_a_new_suite_says_what_judges_without_an_exam_mean(command: Command, how: tuple[str, ...]) -> None:
+    assert command("suites", "new", "usual", *how).code == 0
+    assert load_suite(str(command.folder / "usual")).config.release.unexamined == "open"  # type: ignore[union-attr]
+    made = command("suites", "new", "lax", *how, "--unexamined", "accept")
+    assert made.code == 0 and "PASS, judges not examined" in made.err
+    assert load_suite(str(command.folder / "lax")).config.release.unexamined == "accept"  # type: ignore[union-attr]
+    assert "--unexamined" in command("suites", "new", "other", *how, "--unexamined", "maybe").refused()
+
+
+def test_a_copy_of_a_suite_without_floors_accepts_nothing(command: Command) -> None:
+    refused = command("suites", "new", "quality", "--like", "answer_quality", "--unexamined", "accept").refused()
+    assert "sets no floors of a release" in refused and not (command.folder / "quality").exists()

@@ -12,11 +12,13 @@ from string import Template
 from areopage.criteria.records import Scale
 from areopage.criteria.registry import CRITERION_ID
 from areopage.errors import ConfigError, CriteriaError, StorageError
-from areopage.suites.loader import BUNDLED, Suite, bundled_names, find_suite
+from areopage.suites.loader import BUNDLED, CONFIG_FILE, Suite, bundled_names, find_suite
 from areopage.yaml_document import parse_yaml
 
 TEMPLATES = Path(__file__).with_name("new_criterion")
 _AGE_CONTEXT = re.compile(r"age_context:.*\n(?: .*\n)*")
+_RELEASE = re.compile(r"^release:[ \t]*\n", re.MULTILINE)
+_UNEXAMINED = re.compile(r"^([ \t]+unexamined:[ \t]*)(\w+)", re.MULTILINE)
 MOST_LINES = 10
 """The widest scale whose every score has a line of the guide."""
 
@@ -37,6 +39,29 @@ def copy_suite(like: str, folder: Path) -> None:
         except shutil.Error as error:
             source, _, reason = error.args[0][0]
             raise StorageError(f"{source} cannot be copied: {reason}") from None
+
+
+def set_unexamined(folder: Path, value: str) -> None:
+    """Write into the configuration of a suite what scores are worth whose judges were never examined.
+
+    Raises:
+        ConfigError: the suite sets no floors of a release, or in a form that allows no new line.
+        StorageError: the file cannot be written.
+    """
+    path = folder / CONFIG_FILE
+    text = path.read_text(encoding="utf-8")
+    found = _UNEXAMINED.search(text)
+    written = (
+        f"{text[: found.start(2)]}{value}{text[found.end(2) :]}"
+        if found
+        else _RELEASE.sub(rf"\g<0>  unexamined: {value}\n", text)
+    )
+    if written == text and not found:
+        raise ConfigError(f"sets no floors of a release: write `release: {{unexamined: {value}}}` with floors", path=path)
+    try:
+        path.write_text(written, encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """The release verdict of a run, and why a run settles nothing."""
 
-from collections.abc import Iterator, Sequence
 from typing import Literal, cast
 
+from areopage.bench.release_judges import release_judges
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import RunSpec
-from areopage.ledger.qualifications import CriterionStanding, JudgeStanding, Qualifications
+from areopage.ledger.qualifications import Qualifications
 from areopage.ledger.records import NOT_WHOLE, Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.release import Release, RunState, Verdict, release_verdict, verdict_with_judges
-from areopage.scoring.release_judges import JudgeState, ReleaseJudge
+from areopage.scoring.release_judges import ReleaseJudge
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
@@ -78,21 +78,3 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}
     standings = exams.standings(spec.judges, spec.criteria, judged_at, joint=spec.joint)
     return verdict_with_judges(stored, spec.release, spec.criteria, tuple(release_judges(spec, standings)))
-
-
-def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:
-    """What a release verdict needs to know of each judge."""
-    code = {judge.name for judge in spec.judges if judge.kind == "code"}
-    for standing in standings:
-        yield ReleaseJudge(
-            judge=standing.judge,
-            states={one.criterion: _state(one) for one in standing.criteria},
-            unfit=standing.state == "unfit",
-            is_code=standing.judge in code,
-        )
-
-
-def _state(one: CriterionStanding) -> JudgeState:
-    if one.state == "unfit":
-        return "not_qualified"
-    return "provisional" if one.provisional else one.state

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from areopage.bench.results.release import release_judges
+from areopage.bench.release_judges import release_judges
 from areopage.bench.spec import RunSpec
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list

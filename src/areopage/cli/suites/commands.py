@@ -1,7 +1,9 @@
 """Commands `areopage suites` and `areopage criteria`."""
 
 import shlex
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,7 @@ import typer
 from areopage.bench.planning.dry_run import dry_run
 from areopage.cases.records import Case, Turn
 from areopage.cli.exit_codes import FAILED
-from areopage.cli.options import visible
+from areopage.cli.options import one_of, visible
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.registry import select_criteria
@@ -19,8 +21,10 @@ from areopage.jury.options import model_settings
 from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
 from areopage.suites.blank import blank_suite
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
-from areopage.suites.scaffold import add_criterion, copy_suite
+from areopage.suites.scaffold import add_criterion, copy_suite, set_unexamined
 from areopage.suites.validation import check_folder, unselected_criteria
+
+UNEXAMINED = ("open", "accept")
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 
@@ -80,18 +84,44 @@ def new_suite(
     lang: Annotated[
         str | None, typer.Option("--lang", metavar="en|fr|fr,en", help="With --blank: languages, the suite's own first.")
     ] = None,
+    unexamined: Annotated[
+        str | None,
+        typer.Option(
+            metavar="open|accept",
+            help="Judges without an exam: `open` leaves the verdict open, `accept` lets a run pass, in words that say so.",
+        ),
+    ] = None,
 ) -> None:
     """Create a suite: a copy of another one, or with --blank one of your own criteria."""
+    one_of("--unexamined", unexamined, UNEXAMINED)
     if not blank:
         if criteria is not None or lang is not None:
             raise UserError("--criteria and --lang go with --blank: a copy has those of the suite it is made from")
+        if unexamined is not None and load_suite(like).config.release is None:
+            raise UserError(f"--unexamined: the suite {like} sets no floors of a release")
         copy_suite(like, folder)
+        _write_unexamined(folder, unexamined)
         typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
         return
-    for path in blank_suite(folder, _listed(criteria or ""), _listed(lang or "en")):
+    written = blank_suite(folder, _listed(criteria or ""), _listed(lang or "en"))
+    _write_unexamined(folder, unexamined)
+    for path in written:
         typer.echo(f"written: {path}")
     check = f"areopage suites validate {shlex.quote(str(folder))}"
     typer.echo(f"next: write the texts in place of `...`, name your judges in config.yml, and run: {check}")
+
+
+def _write_unexamined(folder: Path, wanted: str | None) -> None:
+    """Write what judges without an exam mean for the release verdict; asked on a terminal where the user did not say."""
+    if wanted is None and sys.stdin.isatty():
+        with suppress(UserError):  # a copy may have the faults of what it is made from
+            if load_suite(str(folder)).config.release is not None:
+                question = "May a run pass whose judges were never examined, as `PASS, judges not examined`?"
+                wanted = "accept" if typer.confirm(question, default=False, err=True) else "open"
+    if wanted is not None:
+        set_unexamined(folder, wanted)
+    if wanted == "accept":
+        typer.echo("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`", err=True)
 
 
 def _listed(names: str) -> list[str]:

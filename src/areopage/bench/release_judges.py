@@ -1,0 +1,25 @@
+"""The judges of a run as its release verdict sees them."""
+
+from collections.abc import Iterator, Sequence
+
+from areopage.bench.spec import RunSpec
+from areopage.ledger.qualifications import CriterionStanding, JudgeStanding
+from areopage.scoring.release_judges import JudgeState, ReleaseJudge
+
+
+def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterator[ReleaseJudge]:
+    """What a release verdict needs to know of each judge."""
+    code = {judge.name for judge in spec.judges if judge.kind == "code"}
+    for standing in standings:
+        yield ReleaseJudge(
+            judge=standing.judge,
+            states={one.criterion: _state(one) for one in standing.criteria},
+            unfit=standing.state == "unfit",
+            is_code=standing.judge in code,
+        )
+
+
+def _state(one: CriterionStanding) -> JudgeState:
+    if one.state == "unfit":
+        return "not_qualified"
+    return "provisional" if one.provisional else one.state
