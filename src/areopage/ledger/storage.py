@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from msgspec import structs
 
@@ -63,7 +64,7 @@ def stored_judgment(judgment: Judgment, policy: Policy, max_chars: int) -> Judgm
         return judgment
     return structs.replace(
         judgment,
-        stored=policy,
+        stored=cast(Policy, str(policy)),
         raw_text=_stored_raw(judgment.raw_text, policy, max_chars),
         repair_text=_stored_raw(judgment.repair_text, policy, max_chars),
         verdicts=tuple(
@@ -156,14 +157,14 @@ def _stored_raw(raw: str, policy: Policy, max_chars: int) -> str:
     """What stays of a judge's raw text. JSON hides names behind its escapes, so each of its strings is redacted as it reads."""
     if policy != "redacted":
         return stored_text(raw, policy, max_chars)
-    return stored_text(_JSON_STRING.sub(_redacted_string, raw), policy, max_chars)
+    return stored_text(_JSON_STRING.sub(lambda match: _redacted_string(match, policy), raw), policy, max_chars)
 
 
-def _redacted_string(match: re.Match[str]) -> str:
+def _redacted_string(match: re.Match[str], policy: Policy) -> str:
     """A JSON string, redacted; what looks like one and is none stays for the redaction of the whole."""
     try:
         text = json.loads(match.group(), strict=False)
     except ValueError:
         return match.group()
-    redacted = stored_text(text, "redacted", len(text))
+    redacted = stored_text(text, policy, len(text))
     return match.group() if redacted == text else json.dumps(redacted, ensure_ascii=False)

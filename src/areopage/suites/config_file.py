@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from msgspec import Struct, structs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from areopage.errors import ConfigError, name_list
 from areopage.models.settings import Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
-from areopage.text.storing import Policy
+from areopage.text.own_patterns import compiled
+from areopage.text.storing import Policy, policy_with
 from areopage.yaml_document import YamlDocument
 
 CONFIG_FILE = "areopage.yml"
@@ -52,13 +53,22 @@ class StorageSection(Section):
     """What stays of an answer once it is judged, and for how long.
 
     `text`: full, truncated (to `max_chars`), redacted (names, e-mails, phone numbers, IBANs), or none. `export_text` is the same
-    for exports. `retention_days`: None keeps everything.
+    for exports. `redact`: regular expressions of what redaction takes out too, such as customer numbers. `retention_days`: None
+    keeps everything.
     """
 
     text: Policy = "full"
     export_text: Policy = "redacted"
     max_chars: Count = 500
+    redact: list[str] = []
     retention_days: Count | None = None
+
+    @model_validator(mode="after")
+    def _with_patterns(self) -> "StorageSection":
+        patterns = compiled(self.redact)
+        for name in ("text", "export_text"):
+            object.__setattr__(self, name, policy_with(getattr(self, name), patterns))
+        return self
 
 
 class OwnEndpoint(EndpointSection, extra="forbid"):

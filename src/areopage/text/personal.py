@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from areopage.text.folding import plain
 from areopage.text.lexicon import ENGLISH_MONTHS, FIRST_NAMES, FRENCH_MONTHS, UNIT_PATTERN
+from areopage.text.own_patterns import unhidden, without_matches
 
 _EMAIL_TAG, _IBAN_TAG, _CARD_TAG, _SSN_TAG, _PHONE_TAG, _NAME_TAG = "[EMAIL]", "[IBAN]", "[CARD]", "[SSN]", "[PHONE]", "[NAME]"
 
@@ -127,8 +128,13 @@ _LONGEST_NAME = 4
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})\W?$")
 
 
-def redact(text: str) -> str:
-    """The text with a tag for each item of personal data; see the module's table."""
+def redact(text: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
+    """The text with a tag for each item of personal data; see the module's table.
+
+    Args:
+        patterns: what else goes; see `own_patterns`.
+    """
+    text = without_matches(unhidden(text), patterns)
     if _AT.search(text):
         text = _EMAIL.sub(_EMAIL_TAG, text)
     text = _replaced(text, _ibans(text))

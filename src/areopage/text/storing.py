@@ -1,9 +1,26 @@
 """What stays of a text that is stored, by the user's policy."""
 
-from typing import Any, Literal
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 Policy = Literal["full", "truncated", "redacted", "none"]
 CUT = "…"
+
+
+class _OwnRedaction(str):
+    """The policy `redacted` with patterns of the user's own."""
+
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+
+def policy_with(policy: Policy, patterns: Sequence[re.Pattern[str]]) -> Policy:
+    """A policy under which redaction also takes out what matches patterns; other policies stay as they are."""
+    if policy != "redacted" or not patterns:
+        return policy
+    found = _OwnRedaction(policy)
+    found.patterns = tuple(patterns)
+    return cast(Policy, found)
 
 
 def stored_text(text: str, policy: Policy, max_chars: int) -> str:
@@ -19,7 +36,7 @@ def stored_text(text: str, policy: Policy, max_chars: int) -> str:
     if policy == "redacted":
         from areopage.text.personal import redact  # its patterns take 0.01 s to compile
 
-        return redact(text)
+        return redact(text, policy.patterns if isinstance(policy, _OwnRedaction) else ())
     return text if policy == "full" else ""
 
 
