@@ -184,8 +184,9 @@ def list_criteria(
     registry = loaded.registry
     for key in tuple(registry.entries) if selection is None else select_criteria(selection, registry):
         entry = registry.entries[key]
-        scope = "" if entry.scope == "response" else f" (scope: {entry.scope})"
-        typer.echo(f"{key}{scope}  {entry.description.get(language)}")
+        marks = [entry.severity or "", "" if entry.scope == "response" else f"scope: {entry.scope}"]
+        told = f" ({', '.join(filter(None, marks))})" if any(marks) else ""
+        typer.echo(f"{key}{told}  {entry.description.get(language)}")
     if selection is None:
         for preset in registry.presets.values():
             typer.echo(f"preset {preset.name} ({len(preset.criteria)} criteria)  {preset.description.get(language)}")
