@@ -20,6 +20,16 @@ def failures_line(view: RunView, locale: Locale) -> Line:
     )
 
 
+def failures_title(view: RunView, locale: Locale) -> str:
+    """How many cases fail a criterion of the categories that count first, which are named."""
+    found, categories = view.failures.first, _first_names(view)
+    return locale.count("failures_title", found.failed, scored=locale.whole(found.scored), categories=categories)
+
+
+def _first_names(view: RunView) -> str:
+    return ", ".join(view.spec.labels.get(name) for name in view.failures.categories)
+
+
 def failing_elsewhere(view: RunView) -> list[str]:
     """The ids of the cases that fail a criterion, and none of the categories that count first."""
     criteria, first = view.spec.criteria_by_id(), view.failures.categories
@@ -43,7 +53,7 @@ def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
         for id, count in sorted(found.by_criterion.items(), key=lambda pair: -pair[1].failed)
         if count.failed and criteria[id].category in found.categories
     ]
-    title = locale.count("failures_title", found.first.failed, scored=locale.whole(found.first.scored))
+    title = failures_title(view, locale)
     text = sentence_case(_first_note(view, locale))
     yield Notice(title=title, blocks=(Paragraph(text=text), Listing(items=tuple(counts))), alarm=True)
 
@@ -65,9 +75,8 @@ def _bounded(count: FailureCount, locale: Locale) -> str:
 
 
 def _first_note(view: RunView, locale: Locale) -> str:
-    found, labels = view.failures.first, view.spec.labels
-    names = ", ".join(labels.get(name) for name in view.failures.categories)
-    told = locale.say("failures_first", categories=names)
+    found = view.failures.first
+    told = locale.say("failures_first", categories=_first_names(view))
     if found.not_applicable:
         told += f"; {locale.count('not_concerned', found.not_applicable)}"
     if found.scored < found.cases:

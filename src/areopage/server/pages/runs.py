@@ -23,6 +23,7 @@ from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.locales import Locale
 from areopage.report.bench.exams import exam_steps
+from areopage.report.bench.failures import failures_title
 from areopage.report.bench.files import REPORT
 from areopage.report.bench.release import floor_lines, release_text
 from areopage.report.bench.review import human_texts, reservation_line, signoff_texts
@@ -214,7 +215,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
         view=view,
         target=str(view.spec.target.reference) if view.spec.target else "",
         signed=list(signoff_texts(people, locale)),
-        failures=locale.count("failures_title", view.failures.first.failed, scored=locale.whole(view.failures.first.scored)),
+        failures=failures_title(view, locale),
         score=view.scores.tree.score,
         scale=view.spec.scale,
         judges=list(zip(view.health, view.standings, strict=True)),
