@@ -133,8 +133,8 @@ def test_an_erased_answer_leaves_no_text_of_its_case_in_its_runs_and_its_scores_
 ) -> None:
     rows = [{"id": "x", "prompt": "Xylophage?", "response": response, "age": "10"}, {"id": "y", "prompt": "Why?", "age": "10"}]
     cases = write_cases(suite / "r.csv", rows)
-    for profile in ("default", "v1_1"):
-        assert command("bench", "run", "--suite", suite, "--dataset", cases, "--profile", profile).code == 0
+    for options in ((), ("--profile", "v1_1", "--reuse-answers")):
+        assert command("bench", "run", "--suite", suite, "--dataset", cases, *options).code == 0
     one = next(found for found in answers(ledger) if found.case.id == "x")
     runs = ledger.runs()
     before = [(view_run(run, ledger).scores.tree, Evaluations(ledger).get(one.id, run.id)) for run in runs]

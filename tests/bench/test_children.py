@@ -145,7 +145,7 @@ def test_a_conversation_ends_where_the_childs_server_turns_the_call_away(suite: 
     assert spec.target is not None
     call = AnswerCall(key="k", case=case, messages=(Message("user", "Hi"),), target=spec.target)
     with Ledger.open(tmp_path / "ledger.db") as ledger:
-        conversations = Conversations(spec, Answers(ledger), ask, ask, secret=b"s", before=0)
+        conversations = Conversations(spec, "run", Answers(ledger), ask, ask, secret=b"s", before=0)
         last = asyncio.run(conversations.hold(call))
     assert last is not None
     assert (last.case.turns, last.case.response) == (case.turns, "Hello.")

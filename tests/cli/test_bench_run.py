@@ -192,17 +192,20 @@ def test_a_case_whose_criteria_have_no_prompt_files_is_rejected_by_name(
     assert set(record["detailed_criteria"]) == set(CRITERIA) - {"tone.voice.warmth__v1_0"}
 
 
-def test_what_one_run_has_paid_for_the_next_does_not_pay_again(command: Command, server: FakeServer, suite: Path) -> None:
+def test_a_new_run_asks_the_target_again_and_pays_for_no_judgment_of_an_equal_answer(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
     command("bench", "run", "--suite", suite)
-    paid = len(server.calls)
+    asked, judged = len(server.target_calls), len(server.verdict_calls)
     ended = command("bench", "run", "--suite", suite)
     assert ended.code == 0, ended.err
-    assert len(server.calls) == paid
+    assert (len(server.target_calls), len(server.verdict_calls)) == (2 * asked, judged)
     first, second = command.run_folders()
     assert scores_of(command.results(first)) == scores_of(command.results(second))
+    assert command.results(second)["run"]["metadata"]["reused_answers"] is None
 
 
-def test_fresh_asks_everything_anew(command: Command, server: FakeServer, suite: Path) -> None:
+def test_fresh_repeats_judgments_too(command: Command, server: FakeServer, suite: Path) -> None:
     command("bench", "run", "--suite", suite, "--limit", "1")
     paid = len(server.calls)
     assert command("bench", "run", "--suite", suite, "--limit", "1", "--fresh").code == 0

@@ -15,7 +15,7 @@ from areopage.criteria.records import Criterion, Scale
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.plan import plan
 from areopage.jury.rescore import Variant
-from areopage.ledger.answers import Answers
+from areopage.ledger.answers import Answers, CaseAnswer
 from areopage.ledger.records import Answer, Judgment, Run, Verdict
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -191,7 +191,9 @@ def view_of(
         ledger.create_run(run, *stored)
         calls = answer_calls(spec, listed)
         given = [answer(call.key, call.case, **(answers or {}).get(call.case.id, {})) for call in calls]
-        Answers(ledger).append([msgspec.structs.replace(one, run_id=run_id) for one in given])
+        positions = {one.case.id: position for position, one in enumerate(listed)}
+        noted = [CaseAnswer(run_id, positions[call.case.id], one.id) for call, one in zip(calls, given, strict=True)]
+        Answers(ledger).append_judged([*(msgspec.structs.replace(one, run_id=run_id) for one in given), *noted])
         judged = judged_cases(spec, listed, calls, {one.key: one for one in given})
         for one in spec.judges:
             found = [say(call) for call in plan(one, judged, spec.personas)]

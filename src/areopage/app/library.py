@@ -50,6 +50,7 @@ def run_benchmark(
     ledger: Ledger | str | Path | None = None,
     out: Path | str = "outputs",
     fresh: bool = False,
+    new: bool = False,
     observer: Observer | None = None,
     budget: float | None = None,
     **wishes: Any,
@@ -60,7 +61,8 @@ def run_benchmark(
         suite: a loaded suite, a bundled suite's name or a folder.
         ledger: an open ledger, or the file or URL of one; None: `ledger.db` in `out`.
         out: the folder that gets the run's folder.
-        fresh: ask every question again, even where the ledger has the answer.
+        fresh: ask judges again about answers of which the ledger has their judgments; begin a new run.
+        new: begin a new run, even if one with the same specification is unfinished.
         observer: is told about each call.
         budget: what the run may cost, in the currency of its models' prices; None: no limit.
         wishes: the fields of `RunWishes`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
@@ -73,4 +75,6 @@ def run_benchmark(
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):
             ledger = stack.enter_context(Ledger.open(ledger or folder / "ledger.db"))
-        return start.run_benchmark(suite, asked, ledger=ledger, out=folder, fresh=fresh, observer=observer, budget=budget)
+        return start.run_benchmark(
+            suite, asked, ledger=ledger, out=folder, fresh=fresh, new=new, observer=observer, budget=budget
+        )

@@ -58,17 +58,17 @@ def answer_calls(spec: RunSpec, cases: Sequence[RunCase]) -> list[AnswerCall]:
         if item.case.response is None:
             persona = spec.personas.get(item.case.maturity)
             messages = build_prompt(item.case, spec.mode, persona, spec.language, target.system_prompt)
-            parts: list[Any] = [asked_model(target, spec.salt), messages]
+            parts: list[Any] = [asked_model(target), messages]
             if item.case.child is not None:
-                child = asked_model(spec.child, spec.salt) if spec.child is not None else None
+                child = asked_model(spec.child) if spec.child is not None else None
                 parts += [CONVERSATION, item.case.child, child, spec.language, is_protected(item.case)]
             calls.append(AnswerCall(key=digest_of(parts), case=item.case, messages=messages, target=target))
     return calls
 
 
-def asked_model(target: Target, salt: str) -> list[Any]:
+def asked_model(target: Target) -> list[Any]:
     """All that determines an answer of a model, but for the messages."""
-    return [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking, salt]
+    return [str(target.reference), target.digest, target.options, target.single_prompt, target.judge_thinking]
 
 
 def judged_cases(

@@ -96,7 +96,8 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     Args:
         min_coverage: the share of planned passes, 0 to 1, under which the scores are inconclusive.
         quorum: the suite's own, for every profile that has one.
-        salt: sets the keys of this run apart from all others; "" to share what the ledger holds.
+        salt: sets the keys of this run's judgments apart from all others; "" to share those that the ledger holds.
+        reuse_answers: answers that the target gave to earlier runs take the place of calls.
         settings: how models are reached; stored without secrets.
         child: the model that plays the children of cases with one; None: their scripts are all that they write.
         max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
@@ -140,6 +141,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     adaptive: PassSettings | None = None
     languages: tuple[str, ...] = ()
     batch: tuple[str, ...] = ()
+    reuse_answers: bool = False
 
     @property
     def answered_by(self) -> str:
@@ -183,6 +185,8 @@ def fingerprint_of(spec: RunSpec, cases: Sequence[RunCase]) -> str:
     ]
     if spec.adaptive is not None:
         determining.append(spec.adaptive)
+    if spec.reuse_answers:
+        determining.append("reuse_answers")
     return digest_of_list(determining)
 
 

@@ -136,7 +136,19 @@ BatchOption = Annotated[
         "Calls to the target stay direct.",
     ),
 ]
-FreshOption = Annotated[bool, typer.Option("--fresh", help="Repeat every call, even if the ledger has its result.")]
+FreshOption = Annotated[
+    bool, typer.Option("--fresh", help="Begin a new run that repeats judgments, even those of equal answers.")
+]
+NewOption = Annotated[
+    bool, typer.Option("--new", help="Begin a new run, even if one with the same options is unfinished; for schedules and CI.")
+]
+ReuseAnswersOption = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-answers",
+        help="Take answers that the target gave to earlier runs, in place of calls; reports say how old they are.",
+    ),
+]
 FleetOption = Annotated[
     bool, typer.Option("--fleet", help="Let workers (`areopage worker`) carry the run out, and follow it here.")
 ]

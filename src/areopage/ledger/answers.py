@@ -3,7 +3,8 @@
 import hashlib
 import secrets
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -62,6 +63,13 @@ class CaseAnswer(Struct, frozen=True):
     run_id: str
     position: int
     answer_id: str
+
+
+class ReusedAnswers(Struct, frozen=True, kw_only=True):
+    """Answers of a run that were given to earlier runs: of how many cases, and when the oldest was given."""
+
+    cases: int
+    oldest: datetime
 
 
 class CallTotals(Struct, frozen=True):
@@ -143,6 +151,25 @@ class Answers:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return set(connection.execute(query).scalars())
 
+    def reused_in(self, run_id: str) -> "ReusedAnswers | None":
+        """Return how many cases of a run have an answer that was given to another run; None without such a case.
+
+        The first reply of a conversation is its oldest: it tells how old a conversation is that goes on in this run.
+        """
+        columns = [answers.c.run_id, answers.c.answered_at, answers.c.number, answer_texts.c.session]
+        query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
+        query = query.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
+        query = query.where(run_cases.c.run_id == run_id, answers.c.run_id.is_not(None))
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            rows = connection.execute(query).all()
+            firsts = _first_replies(connection, {row.session for row in rows if row.session})
+        given = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
+        for row in (row for row in rows if row.session):
+            replies = [one for one in firsts.get(row.session, ()) if one.number <= row.number]
+            if replies and all(one.run_id != run_id for one in replies):
+                given.append(replies[-1].answered_at)
+        return ReusedAnswers(cases=len(given), oldest=aware(min(given))) if given else None
+
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
@@ -193,15 +220,19 @@ class Answers:
                 found |= {row.id: row.source for row in rows}
         return found
 
-    def by_key(self, keys: Sequence[str]) -> dict[str, Answer]:
+    def by_key(self, keys: Sequence[str], run_id: str | None = None) -> dict[str, Answer]:
         """Return the valid answer of each key.
 
         The valid answer is the model's latest reply, else the latest attempt.
+
+        Args:
+            run_id: of the run that asked; None: any run.
         """
+        asked = () if run_id is None else (answers.c.run_id == run_id,)
         best: dict[str, Answer] = {}
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             for part in chunks(keys):
-                query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "").order_by(answers.c.number)
+                query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "", *asked).order_by(answers.c.number)
                 for row in connection.execute(query):
                     answer = answer_of(row)
                     if answer.key not in best or answer.state in REPLIED or best[answer.key].state not in REPLIED:
@@ -216,6 +247,22 @@ class Answers:
                 rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
                 found |= {row.id: row.number for row in rows}
         return found
+
+
+class _FirstReply(Struct, frozen=True):
+    run_id: str
+    number: int
+    answered_at: datetime
+
+
+def _first_replies(connection: Connection, sessions: Collection[str]) -> dict[str, list[_FirstReply]]:
+    """The first replies of conversations, whose key is that of the conversation, by it and in order."""
+    found: dict[str, list[_FirstReply]] = {}
+    for part in chunks(sorted(sessions)):
+        query = select(answers.c.key, answers.c.run_id, answers.c.number, answers.c.answered_at)
+        for key, *row in connection.execute(query.where(answers.c.key.in_(part)).order_by(answers.c.number)):
+            found.setdefault(key, []).append(_FirstReply(*row))
+    return found
 
 
 def insert_judged(connection: Connection, records: Sequence[Record]) -> None:

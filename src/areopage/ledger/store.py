@@ -124,10 +124,13 @@ class Ledger:
         with storage_errors(self.place), self.engine.begin() as connection:
             _insert_run(connection, run, cases, rejected)
 
-    def begin_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = ()) -> Run:
+    def begin_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = (), *, since: datetime | None = None) -> Run:
         """Append a run unless an unfinished benchmark run has its fingerprint.
 
         Of several processes that begin equal runs at the same time, one appends its run and all get that one.
+
+        Args:
+            since: an unfinished run counts if it was created at this time or later; None: any does.
 
         Returns:
             The run that was there, or the given one.
@@ -137,7 +140,7 @@ class Ledger:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
                 connection.execute(select(func.pg_advisory_xact_lock(_BEGIN_LOCK)))
-            found = connection.execute(_newest(_unfinished(run.fingerprint))).first()
+            found = connection.execute(_newest(_unfinished(run.fingerprint, since))).first()
             if found is None:
                 _insert_run(connection, run, cases, rejected)
             connection.commit()
@@ -157,9 +160,9 @@ class Ledger:
         """Return all benchmark runs, newest first."""
         return self._runs(select(runs).where(runs.c.kind == "bench"))
 
-    def unfinished_run(self, fingerprint: str) -> Run | None:
-        """Return the newest unfinished benchmark run with a fingerprint."""
-        found = self._runs(_unfinished(fingerprint))
+    def unfinished_run(self, fingerprint: str, since: datetime | None = None) -> Run | None:
+        """Return the newest unfinished benchmark run with a fingerprint, created at a time or later."""
+        found = self._runs(_unfinished(fingerprint, since))
         return found[0] if found else None
 
     def put_panel(self, run: Run) -> None:
@@ -382,8 +385,9 @@ def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgm
     return [judgment_of(values, tuple(said.get(values["id"], ()))) for values in found]
 
 
-def _unfinished(fingerprint: str) -> Select[Any]:
-    return select(runs).where(runs.c.kind == "bench", runs.c.finished_at.is_(None), runs.c.fingerprint == fingerprint)
+def _unfinished(fingerprint: str, since: datetime | None) -> Select[Any]:
+    query = select(runs).where(runs.c.kind == "bench", runs.c.finished_at.is_(None), runs.c.fingerprint == fingerprint)
+    return query if since is None else query.where(runs.c.created_at >= naive(since))
 
 
 def _newest(query: Select[Any]) -> Select[Any]:

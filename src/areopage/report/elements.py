@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from areopage.criteria.records import Scale
+from areopage.ledger.answers import ReusedAnswers
 from areopage.ledger.storage import Policy
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
@@ -21,6 +22,11 @@ LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the fi
 def report_locale(language: str) -> Locale:
     """The messages of all reports in a language; English where it is not known."""
     return locale_for(language, *MESSAGE_FILES)
+
+
+def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:
+    """Of how many cases the answers are those of earlier runs, and how old they are."""
+    return locale.count("reused_answers", reused.cases, cases=locale.whole(cases), oldest=locale.date(reused.oldest))
 
 
 def columns(

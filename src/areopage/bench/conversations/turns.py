@@ -47,26 +47,36 @@ class Conversations:
     """Holds the conversations of a run."""
 
     def __init__(
-        self, spec: RunSpec, stored: Answers, ask_target: Ask, ask_child: Ask | None, *, secret: bytes, before: int
+        self,
+        spec: RunSpec,
+        run_id: str,
+        stored: Answers,
+        ask_target: Ask,
+        ask_child: Ask | None,
+        *,
+        secret: bytes,
+        before: int,
     ) -> None:
         """Prepare conversations.
 
         Args:
+            run_id: the run's; only its own calls count as made, unless it reuses answers.
             ask_child: asks the model that plays the children; None: there is none.
             secret: the ledger's.
             before: the number of the last answer before this run asked: a failed call up to there is made again.
         """
         self._spec, self._stored, self._secret, self._before = spec, stored, secret, before
         self._ask_target, self._ask_child = ask_target, ask_child
+        self._asked_in = None if spec.reuse_answers else run_id
 
     async def hold(self, call: AnswerCall) -> Answer | None:
-        """Hold a conversation to its end, reusing what the ledger has of it.
+        """Hold a conversation to its end, going on after the turns that the run has.
 
         Returns:
             The last reply of the target; None where a call to the child's model failed, so that another try may go on.
         """
         case, turns = call.case, call.case.turns
-        system, who = call.messages[: -len(turns)], [asked_model(call.target, self._spec.salt), CONVERSATION]
+        system, who = call.messages[: -len(turns)], [asked_model(call.target), CONVERSATION]
         conversation = digest_of([who, call.messages])
         number = 1
         while True:
@@ -106,7 +116,7 @@ class Conversations:
         messages = child_messages(case, turns, number, language, self._secret)
         for _ in range(TRIES):
             call = AnswerCall(
-                key=digest_of([CHILD_SOURCE, asked_model(self._spec.child, self._spec.salt), CONVERSATION, messages]),
+                key=digest_of([CHILD_SOURCE, asked_model(self._spec.child), CONVERSATION, messages]),
                 case=msgspec.structs.replace(case, prompt=tuple(turns)),
                 messages=messages,
                 target=self._spec.child,
@@ -125,7 +135,7 @@ class Conversations:
         return None
 
     async def _known_or_asked(self, call: AnswerCall, ask: Ask) -> Answer:
-        known = (await asyncio.to_thread(self._stored.by_key, [call.key])).get(call.key)
+        known = (await asyncio.to_thread(self._stored.by_key, [call.key], self._asked_in)).get(call.key)
         if known is not None and (known.state in REPLIED or known.number > self._before):
             return known
         return await ask(call)
@@ -149,16 +159,13 @@ def most_child_calls(case: Case, spec: RunSpec) -> int:
 
 
 def replies(stored: Answers, run_id: str, calls: Sequence[AnswerCall], positions: Mapping[str, int]) -> dict[str, Answer]:
-    """The target's answers by the key of the call; of a conversation that has ended the last reply.
+    """The answers that a run has, by the key of the call; of a conversation that has ended the last reply.
 
     Args:
         positions: of the cases in the run, by their ids.
     """
-    found = stored.by_key([call.key for call in calls if call.case.child is None])
-    places = {positions[call.case.id]: call.key for call in calls if call.case.child is not None}
-    if places:
-        found |= {places[position]: answer for position, answer in stored.given_in(run_id, list(places)).items()}
-    return found
+    places = {positions[call.case.id]: call.key for call in calls}
+    return {places[position]: answer for position, answer in stored.given_in(run_id, list(places)).items()} if places else {}
 
 
 class ConversationEnds(Struct, frozen=True, kw_only=True):

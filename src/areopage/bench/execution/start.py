@@ -7,7 +7,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ def run_benchmark(
     ledger: Ledger,
     out: Path = Path("outputs"),
     fresh: bool = False,
+    new: bool = False,
     only_qualified: bool = False,
     observer: Observer | None = None,
     budget: float | None = None,
@@ -66,7 +67,8 @@ def run_benchmark(
     Args:
         suite: a loaded suite, a bundled suite's name or a folder.
         out: the folder that gets the run's folder.
-        fresh: ask every question again, even where the ledger has the answer.
+        fresh: ask judges again about answers of which the ledger has their judgments; begin a new run.
+        new: begin a new run, even if one with the same specification is unfinished.
         only_qualified: refuse judges that have not passed the exam on every criterion that they judge.
         observer: is told about each call.
         budget: what the run may cost, in the currency of its models' prices; None: no limit.
@@ -79,7 +81,7 @@ def run_benchmark(
     if only_qualified:
         require_qualified(ledger, prepared.spec.suite, prepared.spec.judges, prepared.spec.criteria, joint=prepared.spec.joint)
     prepared = structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
-    run, _ = begin_run(prepared, ledger, out)
+    run, _ = begin_run(prepared, ledger, out, resumed_since(prepared.spec, new=new))
     limit = budget_of(budget, [prepared.spec], ledger, [run]) if budget is not None else None
     spec = prepared.spec
     del prepared  # the run reads its cases from the ledger: their texts are held once
@@ -105,15 +107,40 @@ def prepare_benchmark(suite: Suite | str, wishes: RunWishes, *, fresh: bool = Fa
     return structs.replace(prepared, spec=checked)
 
 
-def unfinished_run(prepared: PreparedRun, ledger: Ledger) -> Run | None:
-    """Find the unfinished run with the same specification and cases."""
-    return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases))
+RESUMED_WITHIN = timedelta(hours=12)
+"""A run that began earlier is resumed by its id only: the model may have changed since its target answered."""
 
 
-def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bool]:
+def resumed_since(spec: RunSpec, *, new: bool = False) -> datetime | None:
+    """When an unfinished run must have begun to be resumed by the command that began it; None: at any time.
+
+    Batches take a day, and are paid for: a run with batches is resumed whenever it began.
+
+    Args:
+        new: no run that is there now is resumed.
+    """
+    now = datetime.now(UTC)
+    if new:
+        return now
+    return None if spec.batch else now - RESUMED_WITHIN
+
+
+def unfinished_run(prepared: PreparedRun, ledger: Ledger, since: datetime | None) -> Run | None:
+    """Find the unfinished run with the same specification and cases.
+
+    Args:
+        since: see `resumed_since`.
+    """
+    return ledger.unfinished_run(fingerprint_of(prepared.spec, prepared.cases), since)
+
+
+def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path, since: datetime | None = None) -> tuple[Run, bool]:
     """Return the matching unfinished run or a new run, and whether it is new.
 
     Processes that begin the same run at the same time get the same one. A new run's folder is named after the suite and the time.
+
+    Args:
+        since: see `resumed_since`.
 
     Raises:
         StorageError: the folder cannot be written.
@@ -130,7 +157,7 @@ def begin_run(prepared: PreparedRun, ledger: Ledger, out: Path) -> tuple[Run, bo
         finished_at=None,
         spec=encode_spec(spec),
     )
-    begun = ledger.begin_run(run, map(json_text, prepared.cases), map(json_text, prepared.rejected))
+    begun = ledger.begin_run(run, map(json_text, prepared.cases), map(json_text, prepared.rejected), since=since)
     return begun, begun.id == run.id
 
 

@@ -1,4 +1,4 @@
-"""The calls to the target that have no answer in the ledger, conversations with simulated children among them."""
+"""The calls to the target that the run has no answer of, conversations with simulated children among them."""
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
@@ -67,6 +67,7 @@ class TargetPhase:
         """Find the blocks with open calls; returns how many calls there are, and how many have their final answer."""
         firsts = [first for first, *_ in self._cases.values()]
         held = self._held(firsts)
+        held = self._reused(firsts, held) | held
         self._stored.append_judged([one for key, answer in held.items() for one in self._assigned(key, answer)])
         numbers = (answer.number for answer in held.values())
         self._before = self._stored.last_number() if self._has_talks else max(numbers, default=0)
@@ -75,6 +76,16 @@ class TargetPhase:
         ]
         turns = {call.key: most_turns(call.case, self._context.spec) for call in firsts}
         return sum(turns.values()), sum(turns[key] for key, answer in held.items() if _is_final(answer))
+
+    def _reused(self, firsts: Sequence[AnswerCall], held: Collection[str]) -> dict[str, Answer]:
+        """The replies to earlier runs that the run takes in place of calls; none unless the user asked for that.
+
+        Of a conversation each turn is looked up when it is its turn.
+        """
+        if not self._context.spec.reuse_answers:
+            return {}
+        keys = [call.key for call in firsts if call.case.child is None and call.key not in held]
+        return {key: answer for key, answer in self._stored.by_key(keys).items() if _is_final(answer) and not answer.erased}
 
     async def begin(self) -> None:
         """Open the target, and the model that plays children, if there are open calls."""
@@ -133,6 +144,7 @@ class TargetPhase:
         target, *children = self._models
         return Conversations(
             self._context.spec,
+            self._context.run_id,
             self._stored,
             partial(self._committed, target),
             partial(self._committed, children[0]) if children else None,

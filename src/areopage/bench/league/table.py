@@ -15,6 +15,7 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.columns import field_named
 from areopage.cases.records import MATURITIES, Case
 from areopage.jury.call_sizes import costs_of
+from areopage.ledger.answers import ReusedAnswers
 from areopage.ledger.records import Run
 from areopage.scoring.agreement import mean
 from areopage.scoring.comparison.levels import primary_criteria
@@ -56,6 +57,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         failures: of the categories that count first.
         weakest: the criterion of them with the worst mean score, by its id, with the score.
         answer_states: of the target's answers.
+        reused: the answers that were given to earlier runs; None where there are none.
         target_use, judges_use: what the target's answers, and the judgments on them, took.
         unfit: judges that are unfit to judge; `qualification` is what is known of all judges now, in short.
         scores: of each case; None where it has none.
@@ -81,6 +83,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     interval: Interval | None
     coverage: float
     answer_states: dict[str, int]
+    reused: ReusedAnswers | None
     target_use: Use
     judges_use: Use
     unfit: tuple[str, ...]
@@ -225,6 +228,7 @@ def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) ->
         interval=view.scores.interval,
         coverage=view.coverage.share,
         answer_states=view.answer_states(),
+        reused=view.reused,
         target_use=_target_use(view),
         judges_use=_judges_use(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),

@@ -1,6 +1,6 @@
 """Estimate the calls, tokens and model loads of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
@@ -33,7 +33,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
     Tokens are approximate: four characters each. Responses that do not exist yet count as 200 tokens.
 
-    `costs` are those of the models with a configured price, by currency; a run spends less where the ledger has answers.
+    `costs` are those of the models with a configured price, by currency; a run spends less where the ledger has judgments.
 
     Of conversations every turn counts, and each text of the child's model twice, as if none could be used: a run makes fewer
     calls where conversations end early.
@@ -73,24 +73,28 @@ class Estimate(Struct, frozen=True, kw_only=True):
         return self.answer_calls + self.child_calls + sum(self.judge_calls.values())
 
 
-def estimate(spec: RunSpec, cases: Sequence[RunCase]) -> Estimate:
-    """Estimate a run's size; judges' prompts are rendered for a sample of cases."""
+def estimate(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str] = ()) -> Estimate:
+    """Estimate a run's size; judges' prompts are rendered for a sample of cases.
+
+    Args:
+        reused: the ids of the cases whose answers the ledger has.
+    """
     if spec.adaptive is None:
-        return _estimate(spec, cases, None)
+        return _estimate(spec, cases, reused, None)
     start, bound, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
     first = tuple(structs.replace(judge, passes=judge.passes[:start]) for judge in spec.judges)
-    most = _estimate(spec, cases, bound)
+    most = _estimate(spec, cases, reused, bound)
     if cost is not None and (total := sum(most.judge_costs.values())) > cost:
-        most = _estimate(spec, cases, int(sum(most.judge_calls.values()) * cost / total))
-    return structs.replace(most, least=_estimate(structs.replace(spec, judges=first, adaptive=None), cases, None))
+        most = _estimate(spec, cases, reused, int(sum(most.judge_calls.values()) * cost / total))
+    return structs.replace(most, least=_estimate(structs.replace(spec, judges=first, adaptive=None), cases, reused, None))
 
 
-def _estimate(spec: RunSpec, cases: Sequence[RunCase], bound: int | None) -> Estimate:
+def _estimate(spec: RunSpec, cases: Sequence[RunCase], reused: Collection[str], bound: int | None) -> Estimate:
     """Estimate a run in which every judge makes all of its passes, as far as a bound of judge calls allows."""
     criteria = spec.criteria_by_id()
     turns = JudgedTurns(cases)
     selected = selected_judgments(spec, cases, turns)
-    put = [item.case for item in cases if item.case.response is None] if spec.target else []
+    put = [item.case for item in cases if item.case.response is None and item.case.id not in reused] if spec.target else []
     answer_calls = sum(most_turns(case, spec) for case in put)
     child_calls = sum(most_child_calls(case, spec) for case in put)
     verdicts = {

@@ -62,6 +62,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         turns: how many turns each child writes, in place of its own number.
         allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt: see `RunSpec`.
+        reuse_answers: see `RunSpec`.
         given: answers that the ledger holds, in place of datasets; no target is asked.
         responses_only: every case must bring its response: no target is asked.
     """
@@ -87,6 +88,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     joint: bool | None = None
     repeat_identical: bool | None = None
     salt: str = ""
+    reuse_answers: bool = False
     given: GivenAnswers | None = None
     responses_only: bool = False
     batch: bool = False
@@ -233,6 +235,7 @@ def _run_spec(
         profile=profile.with_quorum(evaluation.quorum),
         quorum=evaluation.quorum,
         salt=wishes.salt,
+        reuse_answers=wishes.reuse_answers,
         settings=model_settings(suite, language, concurrency).with_timeout(wishes.timeout).allowing(wishes.allowed_variables),
         concurrency=concurrency,
         outage_seconds=config.execution.outage_seconds,

@@ -21,6 +21,8 @@ from areopage.jury.call_sizes import VERDICT_TOKENS
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, Price
 from areopage.jury.plan import groups_of
+from areopage.ledger.answers import Answers
+from areopage.ledger.records import REPLIED
 from areopage.ledger.spending import Pace, pace_of
 from areopage.ledger.store import Ledger
 from areopage.models.port import CHARACTERS_PER_TOKEN, Options
@@ -114,15 +116,25 @@ def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = No
     Args:
         ledger: with earlier calls; None: nothing is known of any model.
     """
-    size, sizer = estimate(spec, cases), PromptSizer(spec.personas)
+    reused = reused_cases(spec, cases, ledger)
+    size, sizer = estimate(spec, cases, reused), PromptSizer(spec.personas)
     planner = _Planner(spec, ledger)
-    models, long = planner.target(spec.target, cases, size)
+    models, long = planner.target(spec.target, [item for item in cases if item.case.id not in reused], size)
     for judge in spec.judges:
         if judge.is_model:
             found = _Prompts(spec, judge, sizer).measured(cases)
             models.append(planner.judge(judge, found, size))
             long += found.long
     return RunPlan(size=size, models=tuple(models), long=tuple(long))
+
+
+def reused_cases(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None) -> frozenset[str]:
+    """The ids of the cases for which a run takes an answer of the ledger; conversations are not counted."""
+    if not spec.reuse_answers or ledger is None:
+        return frozenset()
+    calls = {call.case.id: call.key for call in answer_calls(spec, cases) if call.case.child is None}
+    held = {key for key, one in Answers(ledger).by_key(list(calls.values())).items() if one.state in REPLIED and not one.erased}
+    return frozenset(id for id, key in calls.items() if key in held)
 
 
 class _Planner:

@@ -27,7 +27,7 @@ from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
 from areopage.jury.results import JudgeHealth, reparsed
-from areopage.ledger.answers import Answers, CallTotals
+from areopage.ledger.answers import Answers, CallTotals, ReusedAnswers
 from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.number_columns import key_column
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, standing_text
@@ -86,6 +86,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         history: other runs that it is compared with; None where it is not compared.
         answer_ids: the ids of answers by case, as labels and the review queue name them.
         conversations: how conversations with simulated children ended; None where there are none.
+        reused: the answers that the target gave to earlier runs; None where it gave all of them to this one.
         calls: what this run's calls to the target and to the model that plays children took.
         standings: what exams and canaries say of its judges, for scores of the time of their latest judgments, in their order.
         passes: how often each judge judges each case, and why.
@@ -113,6 +114,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     answer_ids: dict[str, str]
     people: People
     conversations: ConversationEnds | None = None
+    reused: ReusedAnswers | None = None
     calls: tuple[CallTotals, ...] = ()
     calibration: AppliedCalibration | None = None
     mapped: Mapping[tuple[str, str], MappedScore] = {}
@@ -362,6 +364,7 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
         answer_ids=answers.ids,
         people=people_of(ledger, run.id, list(answers.ids.values())),
         conversations=_conversations(spec, cases, answers),
+        reused=Answers(ledger).reused_in(run.id) if stored.reuse_answers or stored.reassessed else None,
         calls=tuple(Answers(ledger).calls_of(run.id)),
         standings=_standings(ledger, run, spec, verdicts),
         calibrations=Calibrations(ledger).all(spec.suite),

@@ -10,6 +10,7 @@ from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_covera
 from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.errors import StorageError
+from areopage.ledger.answers import Answers, ReusedAnswers
 from areopage.ledger.records import Run, RunUse
 from areopage.ledger.store import Ledger
 from areopage.scoring.release import Verdict
@@ -21,6 +22,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     Args:
         spec: None if another version of areopage wrote the run.
         coverage: None without stored scores.
+        reused: the answers that were given to earlier runs; None where there are none.
         judgments: how many the scores use, whichever run asked for them.
         verdict: the release verdict; None without stored scores, or where the suite sets no floors.
     """
@@ -31,6 +33,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     coverage: RunCoverage | None
     judgments: int
     verdict: Verdict | None
+    reused: ReusedAnswers | None = None
 
 
 class _SelectedCriteria(Struct, frozen=True):
@@ -62,5 +65,13 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
             elif spec.adaptive is not None:
                 added = max(0, use.scored + use.not_applicable - coverage.planned)
                 coverage = msgspec.structs.replace(coverage, planned=coverage.planned + added)
-        verdict = listed_verdict(run, spec, ledger) if spec is not None else None
-        yield RunSummary(run=run, spec=spec, cases=len(cases), coverage=coverage, judgments=use.judgments, verdict=verdict)
+        reuses = spec is not None and (spec.reuse_answers or spec.reassessed)
+        yield RunSummary(
+            run=run,
+            spec=spec,
+            cases=len(cases),
+            coverage=coverage,
+            judgments=use.judgments,
+            verdict=listed_verdict(run, spec, ledger) if spec is not None else None,
+            reused=Answers(ledger).reused_in(run.id) if reuses else None,
+        )

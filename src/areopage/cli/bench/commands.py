@@ -26,6 +26,7 @@ from areopage.cli.run_options import (
     ClusterOption,
     FleetOption,
     FreshOption,
+    NewOption,
     OnlyQualifiedOption,
     PageLanguageOption,
     RunArgument,
@@ -41,6 +42,7 @@ def run(
     new: NewRun,
     by: ByOption = None,
     fresh: FreshOption = False,
+    start_new: NewOption = False,
     only_qualified: OnlyQualifiedOption = False,
     fleet: FleetOption = False,
     out: OutOption = OUTPUTS,
@@ -63,11 +65,11 @@ def run(
     if len(targets) > 1:
         if fleet:
             raise UserError("--fleet takes one target: start a run for each, then compare them with areopage bench league")
-        how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
+        how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
         from areopage.cli.bench.league import run_league
 
         raise typer.Exit(run_league(new.suite, wishes, targets, places, by=by or (), budget=budget, **how))
-    how = {"fresh": fresh, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
+    how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified, "fleet": fleet}
     raise typer.Exit(run_new(new.suite, wishes, places, budget=budget, **how))
 
 

@@ -11,7 +11,7 @@ import typer
 from msgspec import Struct
 
 from areopage.bench.execution.run import RunPart
-from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, settle, unfinished_run
+from areopage.bench.execution.start import begin_run, carry_on_part, prepare_benchmark, resumed_since, settle, unfinished_run
 from areopage.bench.league.table import Absent, Entry, League, Standing, entry_of, league_of
 from areopage.bench.league.trend import trend_of_target
 from areopage.bench.panels import case_column, part_differences
@@ -84,6 +84,7 @@ def run_league(
     by: Sequence[str],
     fresh: bool,
     yes: bool,
+    new: bool = False,
     verbose: bool = False,
     only_qualified: bool = False,
     budget: float | None = None,
@@ -112,11 +113,12 @@ def run_league(
         if budget is not None:
             budget_of(budget, [one.spec for one in prepared], ledger)
         prepared = [msgspec.structs.replace(one, spec=with_measures(one.spec, ledger)) for one in prepared]
-        runs, are_known = _begun(prepared, ledger)
+        since = resumed_since(prepared[0].spec, new=new)
+        runs, are_known = _begun(prepared, ledger, since)
         if not are_known:
             print_plan([(one.spec, one.cases) for one in prepared], ledger, verbose=verbose, budget=budget)
             confirm([one.spec for one in prepared], yes=yes)
-        members = [_member(one, known, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
+        members = [_member(one, known, since, ledger, places, stack) for one, known in zip(prepared, runs, strict=True)]
         hint = _hint(members, ledger, places)
         specs, begun = [member.prepared.spec for member in members], [member.run for member in members]
         limit = budget_of(budget, specs, ledger, begun) if budget is not None else None
@@ -128,7 +130,7 @@ def run_league(
             typer.echo(f"\nstopped; what has arrived is kept. {hint}", err=True)
             return INTERRUPTED
         except BudgetSpent as fault:
-            again = "Go on with the same command without --fresh and with a higher --budget."
+            again = "Go on with the same command without --fresh and --new, and with a higher --budget."
             typer.echo(f"areopage: {fault}; everything is kept. {again}", err=True)
             return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
@@ -144,9 +146,11 @@ def run_league(
         return finish_league(league_of(entries, absent=absent), places)
 
 
-def _member(prepared: PreparedRun, known: Run | None, ledger: Ledger, places: Places, stack: ExitStack) -> Member:
+def _member(
+    prepared: PreparedRun, known: Run | None, since: datetime | None, ledger: Ledger, places: Places, stack: ExitStack
+) -> Member:
     """Begin or reopen the run of one target, with its log."""
-    run, spec = known or begin_run(prepared, ledger, places.out)[0], prepared.spec
+    run, spec = known or begin_run(prepared, ledger, places.out, since)[0], prepared.spec
     folder = run_folder(run, places.out)
     log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
     log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {len(prepared.cases)} cases")
@@ -193,18 +197,22 @@ def _prepared(
     return prepared, absent
 
 
-def _begun(prepared: Sequence[PreparedRun], ledger: Ledger) -> tuple[list[Run | None], bool]:
+def _begun(prepared: Sequence[PreparedRun], ledger: Ledger, since: datetime | None) -> tuple[list[Run | None], bool]:
     """The runs to go on with, and whether each target has one.
 
     Where a run of the league is unfinished, a finished one of the same specification belongs to the same league.
+
+    Args:
+        since: see `resumed_since`.
     """
-    runs = [unfinished_run(one, ledger) for one in prepared]
+    runs = [unfinished_run(one, ledger, since) for one in prepared]
     if any(runs):
-        newest = {run.fingerprint: run for run in reversed(ledger.runs()) if run.finished_at}
+        recent = (run for run in reversed(ledger.runs()) if since is None or run.created_at >= since)
+        newest = {run.fingerprint: run for run in recent if run.finished_at}
         runs = [run or newest.get(fingerprint_of(one.spec, one.cases)) for run, one in zip(runs, prepared, strict=True)]
         for run in runs:
             if run is not None and run.finished_at is None:
-                typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+                typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
     return runs, all(runs)
 
 
@@ -251,7 +259,7 @@ def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
 def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
     resumed = [places.resume_command(member.run.id, ledger) for member in members if member.run.finished_at is None]
     league = places.league_command([member.run.id for member in members], ledger)
-    return f"Go on with the same command without --fresh, or with: {'; '.join(resumed)}; then: {league}"
+    return f"Go on with the same command without --fresh and --new, or with: {'; '.join(resumed)}; then: {league}"
 
 
 def compare_runs(names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str) -> int:

@@ -124,8 +124,9 @@ def _common_cells(entry: Entry, locale: Locale) -> tuple[str, ...]:
     """Verdict, failures, score and coverage of a run."""
     interval, high = entry.interval, entry.failures.high
     doubt = f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""
+    reused = f", answers of {entry.reused.oldest:%Y-%m-%d} and later" if entry.reused else ""
     return (
-        locale.say(f"standing_{entry.standing}") + doubt,
+        locale.say(f"standing_{entry.standing}") + doubt + reused,
         failed_text(entry.failures, locale),
         MISSING if high is None else locale.percent(high),
         locale.number(entry.score),

@@ -26,6 +26,7 @@ from areopage.cli.run_options import (
     PassesOrAutoOption,
     PromptLanguageOption,
     RepeatIdenticalOption,
+    ReuseAnswersOption,
     SuiteOption,
     TargetsOption,
     TimeoutOption,
@@ -61,6 +62,7 @@ _OPTIONS: Mapping[str, tuple[Any, object]] = MappingProxyType(
         "turns": (TurnsOption, None),
         "allow_variable": (AllowVariableOption, None),
         "batch": (BatchOption, False),
+        "reuse_answers": (ReuseAnswersOption, False),
     }
 )
 """The options in their order, each with its value where the user gives none."""

@@ -17,6 +17,7 @@ from areopage.bench.execution.start import (
     carry_on_part,
     prepare_benchmark,
     reopen_run,
+    resumed_since,
     settle,
     unfinished_run,
 )
@@ -54,6 +55,7 @@ def run_new(
     *,
     fresh: bool,
     yes: bool,
+    new: bool = False,
     verbose: bool = False,
     only_qualified: bool = False,
     fleet: bool = False,
@@ -62,6 +64,7 @@ def run_new(
     """Prepare a run, then begin it, or resume the unfinished run that has the same specification.
 
     Args:
+        new: no unfinished run is resumed.
         fleet: workers carry it out, and this process follows it.
         budget: what the run may cost; None: no limit.
 
@@ -85,13 +88,15 @@ def run_new(
         if budget is not None:
             budget_of(budget, [prepared.spec], ledger)  # one that cannot be kept is refused before anything is written
         prepared = msgspec.structs.replace(prepared, spec=with_measures(prepared.spec, ledger))
-        if unfinished_run(prepared, ledger) is None:
+        since = resumed_since(prepared.spec, new=new)
+        if unfinished_run(prepared, ledger, since) is None:
+            tell_of_older(unfinished_run(prepared, ledger, None), ledger, places)
             exam = missing_exam_lines(loaded, prepared.spec, ledger, places.options(ledger))
             print_plan([(prepared.spec, prepared.cases)], ledger, verbose=verbose, budget=budget, exam=exam)
             confirm([prepared.spec], yes=yes)
-        run, is_new = begin_run(prepared, ledger, places.out)
+        run, is_new = begin_run(prepared, ledger, places.out, since)
         if not is_new:
-            typer.echo(f"resuming the unfinished run {run.id} (--fresh starts anew)", err=True)
+            typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
         if fleet:
             ask = partial(ask_workers, run, prepared.spec, prepared.cases, ledger, budget)
             return follow_run(run, ledger, places, ask=ask)
@@ -99,6 +104,13 @@ def run_new(
         spec, cases = prepared.spec, len(prepared.cases)
         del prepared  # the run reads its cases from the ledger: their texts are held once
         return _go_on(run, spec, cases, ledger, places, budget=budget)
+
+
+def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:
+    """Say that an unfinished run with the same options is there, which a new run does not go on with."""
+    if run is not None:
+        told = f"a new run begins; that of {run.created_at:%Y-%m-%d %H:%M} UTC is unfinished"
+        typer.echo(f"{told}, go on with it by: {places.resume_command(run.id, ledger)}", err=True)
 
 
 def try_run(suite: str, wishes: RunWishes, config: Path | None, *, yes: bool) -> "RunView":

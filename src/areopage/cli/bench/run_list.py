@@ -26,6 +26,8 @@ def print_runs(ledger: Ledger) -> None:
     for one in summaries:
         facts = run_facts(one.run, one.spec)
         coverage = MISSING if one.coverage is None else f"{one.coverage.share:.1%}"
+        if one.reused:
+            facts["begun"] += f", answers of {one.reused.oldest:%Y-%m-%d} and later"
         named = (one.run.id, *(facts[name] for name in ("begun", "suite", "target", "mode", "language", "dataset", "state")))
         table.add_row(*map(Text, (*named, one.verdict or MISSING, f"{one.cases:,}", coverage, f"{one.judgments:,}")))
     console = text_console()

@@ -30,7 +30,7 @@ from areopage.report.bench.refusals import refusals_line
 from areopage.report.bench.release import floor_lines, release_text
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.bench.scores import detectable_text
-from areopage.report.elements import report_locale
+from areopage.report.elements import report_locale, reused_text
 from areopage.report.judges.jury_worth import worth_line
 from areopage.report.results.calibrated import calibration_texts, corrected_text
 from areopage.report.results.people import PeopleResult, people_result
@@ -80,7 +80,7 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True, place: tuple[
     final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     unscored = [(told, "bold red") for told in unscored_first(view)]
-    for told, style in (*_signed(people), *_release(view, place), *unscored, *_no_release(view)):
+    for told, style in (*_signed(people), *_reused(view), *_release(view, place), *unscored, *_no_release(view)):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.by_case else "bold"))
     console.print(Text(headline, style="bold"))
@@ -118,6 +118,12 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True, place: tuple[
     written = [f"report: {report}", f"how far to trust it: {folder / TRUST}"] if report.is_file() else []
     for told in (*_next_steps(view, whole=whole), *written):
         console.print(Text(visible(told)), soft_wrap=True)
+
+
+def _reused(view: RunView) -> Iterator[tuple[str, str]]:
+    """How old the answers are that were given to earlier runs."""
+    if view.reused:
+        yield f"answers: {reused_text(view.reused, len(view.items), report_locale('en'))}", "bold red"
 
 
 def _next_steps(view: RunView, *, whole: bool) -> Iterator[str]:

@@ -27,7 +27,7 @@ from areopage.report.bench.review import review_section, signoff_notices
 from areopage.report.bench.scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench.worst import worst_section
 from areopage.report.commands import command_span, run_command
-from areopage.report.elements import columns, count_cell, head_facts, report_locale, rows, ruler
+from areopage.report.elements import columns, count_cell, head_facts, report_locale, reused_text, rows, ruler
 from areopage.report.judges.jury_worth import worth_fact, worth_section
 from areopage.report.judges.qualification import ALARMING, drift_lines, exam_text, judge_reason, missed_lines, qualification_text
 from areopage.report.model import (
@@ -80,6 +80,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         (locale.say("language"), locale.say(language) if language in locale.messages else spec.language),
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(run.created_at)),
+        *([(locale.say("reused_fact"), reused_text(view.reused, len(view.items), locale))] if view.reused else []),
         (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
     ]
     sections = (

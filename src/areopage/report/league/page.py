@@ -332,6 +332,7 @@ def _figures(place: int, entry: Entry, league: League) -> dict[str, Any]:
         "coverage": entry.coverage,
         "cases": len(entry.cases),
         "answer_states": entry.answer_states,
+        "reused_answers": entry.reused,
         "not_separable_from": league.level_with(entry),
         "answers": entry.target_use,
         "judging": entry.judges_use,

@@ -30,7 +30,9 @@ def target_names(league: League, locale: Locale) -> dict[str, str]:
 def standing_cell(entry: Entry, locale: Locale) -> Cell:
     """The verdict of a run, with why it settles nothing."""
     told = locale.say(f"standing_{entry.standing}")
-    doubt = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
+    doubt: tuple[str, ...] = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
+    if entry.reused:
+        doubt += (locale.say("reused_since", oldest=locale.date(entry.reused.oldest)),)
     if entry.standing == "FAIL":
         return Cell(text="", under=(Badge(text=told, alarm=True), *doubt))
     return Cell(text=Span(told, "strong"), under=doubt)

@@ -25,6 +25,7 @@ TREND_COLUMNS = (
     *("group", "differs_in", "run", "begun", "target", "version", "suite", "suite_version", "verdict", "reason", "complete"),
     *("failed", "failures_of", "cases", "failed_share_low", "failed_share_high", "score", "score_low", "score_high", "coverage"),
     *("against_earlier", "failing", "fewest_expected", "most_expected", "newly_failing"),
+    "oldest_answer",
 )
 _AXIS_ENDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 
@@ -193,4 +194,5 @@ def _csv_rows(trend: Trend) -> Iterator[list[Any]]:
                     failures.high,
                     " ".join(conclusion.newly),
                 ),
+                entry.reused.oldest.isoformat() if entry.reused else "",
             ]

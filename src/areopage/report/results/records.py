@@ -19,7 +19,7 @@ from areopage.criteria.records import Scale
 from areopage.criteria.scopes import Scope
 from areopage.jury.judges import ScoringMethod
 from areopage.jury.results import JudgeHealth
-from areopage.ledger.answers import CallTotals
+from areopage.ledger.answers import CallTotals, ReusedAnswers
 from areopage.ledger.qualifications import JudgeStanding
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
@@ -329,6 +329,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         settled_weights: as used: by category, and by `category.subcategory`; each level sums to 1.
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         reassessed: the run whose answers are judged again; null where the target was asked, or responses came with the dataset.
+        reused_answers: of how many cases the answers were given to earlier runs, and when the oldest was given; null without one.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
         disputes: the scores of which some judges say that they are failures and others that they are not.
@@ -366,6 +367,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     target_calls: tuple[CallTotals, ...]
     costs: tuple[ModelCost, ...]
     reassessed: Reassessed | None
+    reused_answers: ReusedAnswers | None
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale

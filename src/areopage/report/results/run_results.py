@@ -252,6 +252,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         target_calls=view.calls,
         costs=run_costs(view),
         reassessed=spec.reassessed,
+        reused_answers=view.reused,
         judges=_judge_entries(view),
         profile=spec.profile,
         scale=spec.scale,
