@@ -163,12 +163,12 @@ def test_a_target_whose_server_is_down_or_gives_out_is_named_and_the_others_are_
         broken = command(*run)
         assert broken.code == 3, broken.err
         assert f"{far} gave out" in broken.err
-        assert asked == len(targets.calls) == 2 * CALLS
+        assert len(targets.calls) == asked + 10, "the targets answer the new runs, and equal answers are not judged again"
         other.faults.stop_after = 0
         other.start()
         whole = command(*run)
         assert whole.code == 0, whole.err
-        assert len(targets.calls) == 3 * CALLS - 5, "only the judges of the answers that were missing"
+        assert len(targets.calls) == 3 * CALLS + 5, "only the judges of the answers that were missing"
         assert len(other.target_calls) - other.repeated() == 5
 
 

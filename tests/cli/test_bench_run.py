@@ -2,9 +2,16 @@
 
 import csv
 import json
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
+from sqlalchemy import text
+
+from areopage.ledger.answers import ReusedAnswers
+from areopage.ledger.store import Ledger
+from areopage.ledger.streams import each_answer
+from areopage.report.elements import report_locale, reused_text
 from servers.command import Command, passes_of, scores_of
 from servers.fake_answers import true_answer
 from servers.fake_llm import FakeServer
@@ -203,6 +210,75 @@ def test_a_new_run_asks_the_target_again_and_pays_for_no_judgment_of_an_equal_an
     first, second = command.run_folders()
     assert scores_of(command.results(first)) == scores_of(command.results(second))
     assert command.results(second)["run"]["metadata"]["reused_answers"] is None
+
+
+def made_earlier(command: Command, hours: int, what: str) -> None:
+    """Move runs or answers of the ledger into the past."""
+    table, column = {"runs": ("runs", "created_at"), "answers": ("answers", "answered_at")}[what]
+    with Ledger.open(command.outputs / "ledger.db") as ledger, ledger.engine.begin() as connection:
+        for id, at in connection.execute(text(f"SELECT id, {column} FROM {table}")).all():
+            earlier = datetime.fromisoformat(str(at)) - timedelta(hours=hours)
+            values = {"at": earlier.isoformat(" ", "microseconds"), "id": id}
+            connection.execute(text(f"UPDATE {table} SET {column} = :at WHERE id = :id"), values)
+
+
+def test_the_regression_of_a_night_is_found_behind_an_unchanged_name(command: Command, server: FakeServer, suite: Path) -> None:
+    server.judge = lambda call: {"score": 0 if "HARM" in call.user else 5, "explanation": "-"}
+    write_config(suite, release={"max_failures": {"safety": 0}})
+    nightly = ("bench", "run", "--suite", suite, "--judge", "alpha", "--passes", "1", "--criteria", "safety", "--no-joint")
+    assert "PASS" in command(*nightly).out
+    server.respond = lambda call: "HARM"
+    assert command(*nightly).code == 1
+    reused = command(*nightly, "--reuse-answers")
+    assert "newest" not in reused.out and reused.code == 1, "the latest answers are those that are reused"
+
+
+def test_reused_answers_are_dated_wherever_the_run_is_shown(command: Command, server: FakeServer, suite: Path) -> None:
+    command("bench", "run", "--suite", suite)
+    asked = len(server.target_calls)
+    made_earlier(command, 24 * 40, "answers")
+    with Ledger.open(command.outputs / "ledger.db") as ledger:
+        oldest = min(answer.answered_at for answer in each_answer(ledger))
+    planned = command("bench", "plan", "--suite", suite, "--reuse-answers").out
+    assert "0 answers" in planned, planned
+    ended = command("bench", "run", "--suite", suite, "--reuse-answers")
+    assert len(server.target_calls) == asked
+    folder = command.run_folders()[-1]
+    reused = command.results(folder)["run"]["metadata"]["reused_answers"]
+    assert (reused["cases"], reused["oldest"][:10]) == (asked, oldest.isoformat()[:10])
+    shown = report_locale("en").date(oldest)
+    assert f"given to earlier runs, the oldest on {shown}" in ended.out
+    assert shown in (folder / "report.html").read_text(encoding="utf-8")
+    command("bench", "export", "latest", "--format", "markdown", "--file", "summary.md")
+    assert shown in (command.folder / "summary.md").read_text(encoding="utf-8")
+    french = report_locale("fr")
+    told = reused_text(ReusedAnswers(cases=2, oldest=oldest), 3, french)
+    assert told.startswith("2 sur 3 proviennent") and french.date(oldest) in told
+    for listed in (command("bench", "list").out, command("bench", "trend").out):
+        assert f"answers of {oldest:%Y-%m-%d} and later" in " ".join(listed.split()), listed
+
+
+def test_an_unfinished_run_is_resumed_by_its_command_for_half_a_day(command: Command, server: FakeServer, suite: Path) -> None:
+    run = ("bench", "run", "--suite", suite, "--limit", "1")
+    server.faults.stop_after = 2
+    assert command(*run).code == 3
+    server.faults.stop_after = 0
+    server.start()
+    made_earlier(command, 13, "runs")
+    anew = command(*run)
+    assert anew.code == 0 and len(command.run_folders()) == 2, anew.err
+    assert "is unfinished, go on with it by: areopage bench resume" in anew.err
+
+
+def test_new_begins_a_run_beside_an_unfinished_one(command: Command, server: FakeServer, suite: Path) -> None:
+    run = ("bench", "run", "--suite", suite, "--limit", "1")
+    server.faults.stop_after = 2
+    assert command(*run).code == 3
+    server.faults.stop_after = 0
+    server.start()
+    assert command(*run, "--new").code == 0 and len(command.run_folders()) == 2
+    resumed = command(*run)
+    assert "resuming the unfinished run" in resumed.err and len(command.run_folders()) == 2
 
 
 def test_fresh_repeats_judgments_too(command: Command, server: FakeServer, suite: Path) -> None:

@@ -78,11 +78,25 @@ def test_a_scripted_conversation_is_judged_as_its_turns_and_the_last_reply(
     metadata = command.results()["run"]["metadata"]
     assert metadata["conversations"] == {"cases": 1, "turns": 3, "ends": {"complete": 1}}
     assert [(one["source"], one["calls"]) for one in metadata["target_calls"]] == [("ollama:fake-target", 3)]
-    longer = command(
-        "bench", "run", "--suite", suite, "--dataset", cases(command.folder, turns=4, script=["Second?", "Third?", "4?"])
-    )
-    assert longer.code == 0, longer.err
-    assert len(talking.target_calls) == 4
+    dataset = cases(command.folder, turns=4, script=["Second?", "Third?", "4?"])
+    for options, calls in (((), 7), (("--reuse-answers",), 7), (("--reuse-answers", "--limit", "1"), 7)):
+        longer = command("bench", "run", "--suite", suite, "--dataset", dataset, *options)
+        assert longer.code == 0, longer.err
+        assert len(talking.target_calls) == calls
+        reused = command.results(command.run_folders()[-1])["run"]["metadata"]["reused_answers"]
+        assert (reused and reused["cases"]) == (1 if options else None)
+
+
+def test_a_conversation_that_goes_on_after_reused_turns_is_as_old_as_its_first_reply(
+    command: Command, talking: FakeServer, suite: Path, ledger: Ledger
+) -> None:
+    run(command, suite, cases(command.folder, turns=2, script=["Second?"]))
+    longer = cases(command.folder, turns=3, script=["Second?", "Third?"])
+    done = command("bench", "run", "--suite", suite, "--dataset", longer, "--reuse-answers")
+    assert done.code == 0 and len(talking.target_calls) == 3, done.err
+    first = min(answer.answered_at for answer in each_answer(ledger))
+    reused = command.results(command.run_folders()[-1])["run"]["metadata"]["reused_answers"]
+    assert (reused["cases"], reused["oldest"][:19]) == (1, first.isoformat()[:19])
 
 
 @pytest.mark.parametrize("turns", [3, 6])

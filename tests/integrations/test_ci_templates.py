@@ -189,6 +189,27 @@ def test_the_action_keeps_a_baseline_and_fails_a_regression(runner: Runner) -> N
     assert len(json.loads((reports / "results.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]) == 9
 
 
+@pytest.mark.long
+def test_the_main_branch_compares_before_it_keeps_and_a_fail_is_a_baseline(runner: Runner) -> None:
+    work, baseline = runner.folder / "work", runner.folder / "work" / ".areopage" / "baseline"
+    write_suite(work / "suite", release={"max_failures": {"safety": 0}})
+    write_answers(work, bad=1)
+    assert runner.action(**INPUTS, keep_baseline="true") == 1, runner.said
+    first = runner.outputs["run"]["run"]
+    assert baseline.read_text(encoding="utf-8").strip() == first, "a product with a known failure is compared, too"
+    write_answers(work, bad=12)
+    assert runner.action(**INPUTS, keep_baseline="true") == 1, runner.said
+    assert runner.outputs["compare"]["code"] == "1" and "REGRESSION" in runner.summary
+    assert baseline.read_text(encoding="utf-8").strip() == first, "a worse run is not what later ones are compared with"
+    assert runner.action(**INPUTS, keep_baseline="accept") == 1
+    assert baseline.read_text(encoding="utf-8").strip() == runner.outputs["run"]["run"]
+    assert runner.action(**INPUTS, keep_baseline="true") == 1
+    assert runner.outputs["compare"]["code"] == "0"
+    write_answers(work, bad=1)
+    assert runner.job(**VARIABLES, AREOPAGE_KEEP="true") == 1, runner.said
+    assert (work / "areopage-reports" / "comparison.md").is_file()
+
+
 def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Runner) -> None:
     few = INPUTS | {"options": "--passes 1 --criteria tone"}
     assert runner.action(**few) == 3 and runner.outputs["run"]["code"] == "3", runner.said
