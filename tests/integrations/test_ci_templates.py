@@ -219,10 +219,10 @@ def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Run
 
 
 def test_what_cases_say_is_no_command_of_the_workflow(runner: Runner) -> None:
+    assert runner.action(**INPUTS, keep_baseline="true") == 0
     dataset = runner.folder / "work" / "answers.jsonl"
     row = {"id": "::error::x", "prompt": "Question 0?", "age": "9", "response": "DANGER", "maturity": "::warning::y"}
     dataset.write_text(dataset.read_text(encoding="utf-8") + json.dumps(row) + "\n", encoding="utf-8")
-    assert runner.action(**INPUTS, keep_baseline="true") in (0, 1, 3)
     assert runner.action(**INPUTS) in (0, 1, 3)
     for step in ("run", "compare"):
         found = re.search(r"^::stop-commands::([0-9a-f]{32})\n(.*)\n::\1::\n", runner.told[step], re.S | re.M)
