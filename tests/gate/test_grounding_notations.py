@@ -555,6 +555,50 @@ CASES: list[Case] = [
         ["The charge is $20 a night."],
         ["The charge is $20 per person.", "The charge is $20 per month."],
     ),
+    (
+        "col",
+        "| Fonds | 2022 | 2023 |\n|---|---|---|\n| Prudent | 1,2 % | 2,6 % |\n| Dynamique | -3,4 % | 8,1 % |\n",
+        [
+            "En 2023, le fonds Prudent a rapporté 2,6 %.",
+            "En 2022 et 2023, le fonds Prudent a rapporté 1,2 % et 2,6 %.",
+            "Le fonds Prudent a rapporté 1,2 % en 2022 et 2,6 % en 2023.",
+            "Le fonds Prudent a rapporté 1,2 %.",
+        ],
+        [
+            "En 2023, le fonds Prudent a rapporté 1,2 %.",
+            "En 2022, le fonds Prudent a rapporté 2,6 %.",
+            "Le fonds Prudent a rapporté 2,6 % en 2022 et 1,2 % en 2023.",
+        ],
+    ),
+    (
+        "col",
+        "<table><tr><th>Fonds</th><th>2022</th><th>2023</th></tr><tr><td>Prudent</td><td>1,2&nbsp;%</td><td>2,6&nbsp;%</td></tr>"
+        "<tr><td>Dynamique</td><td>3,4 %</td><td>8,1 %</td></tr></table>",
+        ["En 2023, le fonds Prudent a rapporté 2,6 %."],
+        ["En 2023, le fonds Prudent a rapporté 1,2 %.", "En 2023, le fonds Prudent a rapporté 8,1 %."],
+    ),
+    (
+        "col",
+        "Fonds;2022;2023\nPrudent;1,2 %;2,6 %\nDynamique;3,4 %;8,1 %\n",
+        ["En 2023, le fonds Prudent a rapporté 2,6 %."],
+        ["En 2023, le fonds Prudent a rapporté 1,2 %."],
+    ),
+    (
+        "col",
+        "Grade,Salary,Bonus\nClerk,$2500,$250\nManager,$4000,$400\n",
+        ["The bonus of a clerk is $250.", "A clerk has a salary of $2500 and a bonus of $250."],
+        [
+            "The bonus of a clerk is $2500.",
+            "The salary of a manager is $400.",
+            "A clerk has a bonus of $2500 and a salary of $250.",
+        ],
+    ),
+    (
+        "col",
+        "| Catégorie | Prime | Jours |\n|---|---|---|\n| Employé | 250 € | 3 jours |\n| Cadre | 400 € | 5 jours |\n",
+        ["La prime d'un cadre est de 400 €.", "Un cadre a 5 jours."],
+        [],
+    ),
 ]
 
 

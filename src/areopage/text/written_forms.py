@@ -26,7 +26,7 @@ FILLER = "\u200b"
 _INLINE = "a|abbr|b|big|cite|code|data|del|em|font|i|ins|kbd|label|mark|q|s|small|span|strong|sub|time|u|var"
 _BLOCKS = (
     "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|figcaption|figure|footer|h[1-6]|head|header|hr|html|li|main"
-    "|meta|nav|ol|p|pre|section|table|tbody|tfoot|thead|title|tr|ul"
+    "|meta|nav|ol|p|pre|section|table|title|ul"
 )
 _SPACES = "\u2002-\u200a\u205f\u3000"
 _LETTER = r"[^\W\d_]"
@@ -36,7 +36,7 @@ _UNITS = (
 )
 _MARKUP = re.compile(
     r"<!--|<(?P<silent>script|style)\b"
-    rf"|</?(?:(?P<cell>td|th)|(?P<raised>sup)|(?P<inline>{_INLINE})|(?P<block>{_BLOCKS}))(?=[\s/>])[^<>]{{0,1000}}>"
+    rf"|</?(?:(?P<cell>td|th)|(?P<row>tr|tbody|thead|tfoot)|(?P<raised>sup)|(?P<inline>{_INLINE})|(?P<block>{_BLOCKS}))(?=[\s/>])[^<>]{{0,1000}}>"
     r"|(?P<entity>&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});)",
     re.IGNORECASE,
 )
@@ -185,8 +185,11 @@ def _without_tags(text: str) -> str:
             pieces.append(_filled(sign, match) if len(sign) <= len(match.group()) else match.group())
         elif match["block"]:
             pieces.append(_filled("\n", match))
-        elif match["cell"]:
-            pieces.append(_filled(" | " if match.group()[1] != "/" else "", match))
+        elif match["cell"] or match["row"]:
+            if pieces[-1].isspace():  # between two cells, or two rows
+                pieces[-1] = FILLER * len(pieces[-1])
+            opened = " | " if match["cell"] else "\n"
+            pieces.append(_filled(opened if match.group()[1] != "/" else "", match))
         elif match["raised"]:
             beside = text[match.start() - 1 : match.start()].isdigit() and text[at : at + 1].isdigit()
             pieces.append(_filled(" " if beside else "", match))

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from areopage.cases.records import Document
+from areopage.gate.grounding.columns import other_column
 from areopage.gate.grounding.computed import computed
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
@@ -161,7 +162,8 @@ class _Check:
         self._identified = Identified(self._places.texts, response.text)
         self._read = read
         self._rows = Rows(texts)
-        self._surroundings = Surroundings(texts, ready, response.text, frozenset(stems(prompt)), read)
+        self._question = frozenset(stems(prompt))
+        self._surroundings = Surroundings(texts, ready, response.text, self._question, read)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
         self._figures = [one for one in stated if isinstance(one, Figure)]
@@ -217,10 +219,13 @@ class _Check:
             if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
                 return self._told(stated, "supported", None)
         claim = self._told(stated, "supported" if spot else "missing", spot)
+        if stated.kind == "number" and spot and not self._beyond(spots) and self._rows.any_in(spots):
+            rival = self._other_column(stated, clause_at(self._response, stated.start, stated.end), spots)
+            claim = self._told(stated, "elsewhere", spot, rival) if rival else claim
         return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
 
     def _in_its_row(self, stated: Figure, claim: Claim) -> Claim:
-        """The claim again; misplaced where a table has it in another row."""
+        """The claim again; misplaced where a table has it in another row or column."""
         spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
         if not spots or self._beyond(spots):
             return claim
@@ -231,7 +236,7 @@ class _Check:
             return claim
         first, last = clause_at(self._response, stated.start, stated.end)
         rival = self._rows.other_row(spots, frozenset(stems(self._response[first:last])))
-        rival = rival or self._bound_elsewhere(stated, (first, last))
+        rival = rival or self._bound_elsewhere(stated, (first, last)) or self._other_column(stated, (first, last), spots)
         return self._told(stated, "elsewhere", spots[0], rival) if rival else self._in_its_sense(stated, claim, spots)
 
     def _in_its_sense(self, stated: Figure | Counted | Identifier, claim: Claim, spots: Sequence[Spot]) -> Claim:
@@ -256,6 +261,12 @@ class _Check:
         within = [one for one in near if clause[0] <= one.start < clause[1]]
         values = [Value(one.start, one.end, self._spots(one)) for one in within] if len(within) > 1 else []
         return self._rows.bound_elsewhere(self._response, clause, values, values[within.index(stated)]) if values else None
+
+    def _other_column(self, stated: Figure | Identifier, clause: tuple[int, int], spots: Sequence[Spot]) -> Spot | None:
+        """The cell of the column that the clause names, where a table has the value in other columns."""
+        values = [(one.start, one.end) for one in self._stated if clause[0] <= one.start < clause[1]]
+        asked = (stated.start, stated.end)
+        return other_column(self._places.texts, spots, self._response, clause, values, asked, self._question)
 
     def _spots(self, stated: Figure) -> list[Spot]:
         """Where a figure stands in any notation."""
