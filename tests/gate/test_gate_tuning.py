@@ -137,11 +137,19 @@ def test_a_group_has_the_same_weight_however_many_answers_it_has(config: GateCon
     assert not tune([*many_right, *others], Ask(risk=0.3), config).certified
 
 
-def test_the_threshold_is_the_strictest_that_delivers_as_many(config: GateConfig) -> None:
+def test_the_present_threshold_stays_where_no_other_delivers_more(config: GateConfig) -> None:
     tuning = tune(rows(200, score=0.1), Ask(risk=0.02), config)
-    assert tuning.chosen.delivered == 200
-    assert tuning.chosen.threshold is not None
-    assert 0.1 <= tuning.chosen.threshold < 0.11
+    assert (tuning.chosen.delivered, tuning.chosen.threshold) == (200, config.thresholds.deliver)
+
+
+def test_a_new_threshold_lies_in_the_middle_of_those_that_deliver_as_many(config: GateConfig) -> None:
+    for present in (0.02, 0.9):
+        now = replace(config, thresholds=replace(config.thresholds, deliver=present, hold=present))
+        given = [*rows(200, score=0.1), *(Scored(unit=f"bad {n}", score=0.5, ungrounded=True) for n in range(60))]
+        for control in ("delivered", "all", "average"):
+            chosen = tune(given, Ask(risk=0.02, control=control), now).chosen
+            assert chosen.delivered == 200
+            assert chosen.threshold == pytest.approx(0.3, abs=0.02)
 
 
 def test_no_looser_threshold_takes_the_place_of_one_that_delivers_as_many(config: GateConfig) -> None:

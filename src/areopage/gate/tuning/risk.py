@@ -115,17 +115,25 @@ def _group_steps(
         yield Step(threshold=threshold, taken=float(groups.taken.sum()), wrong=float(groups.wrong.sum()), groups=groups)
 
 
-def certify(steps: Sequence[Step], rows: int, risk: float, confidence: float, control: Control = "delivered") -> Step | None:
-    """The strictest threshold that delivers as many as the loosest that keeps the risk; None where none is certain to.
+def certify(
+    steps: Sequence[Step],
+    rows: int,
+    risk: float,
+    confidence: float,
+    control: Control = "delivered",
+    present: float | None = None,
+) -> Step | None:
+    """A threshold that delivers as many as the loosest that keeps the risk (see `on_plateau`); None where none is certain to.
 
     Args:
         steps: from the strictest to the loosest.
         rows: how many labelled answers (or groups) were counted, those never taken included; independent of each other.
         risk: the share that is allowed, in (0, 1).
         confidence: how certain it must be, in (0, 1); not read for `average`.
+        present: the threshold that holds now.
     """
     if control == "average":
-        return strictest([step for step in steps if (step.wrong + 1) / (rows + 1) <= risk])
+        return on_plateau([step for step in steps if (step.wrong + 1) / (rows + 1) <= risk], present)
     starts = starting_counts(rows, risk, 1.0 - confidence) if control == "delivered" else [1]
     share = (1.0 - confidence) / len(starts)
     waiting = list(starts)
@@ -143,12 +151,20 @@ def certify(steps: Sequence[Step], rows: int, risk: float, confidence: float, co
             carried = level
         else:
             carried = 0.0
-    return strictest(certified)
+    return on_plateau(certified, present)
 
 
-def strictest(steps: Sequence[Step]) -> Step | None:
-    """The first of the thresholds that take as many answers as the last; None of none."""
-    return next((step for step in steps if step.taken == steps[-1].taken), None)
+def on_plateau(steps: Sequence[Step], present: float | None) -> Step | None:
+    """Of the thresholds that take as many answers as the last: the present one, else the middle one; None of none.
+
+    Labels tell nothing of the thresholds between two of their probabilities. One at the edge, just over the label with the highest
+    probability that is delivered, would hold the next answer that is a little less certain.
+    """
+    plateau = [step for step in steps if step.taken == steps[-1].taken]
+    if not plateau:
+        return None
+    middle = (plateau[0].threshold + plateau[-1].threshold) / 2
+    return min(plateau, key=lambda step: (step.threshold != present, abs(step.threshold - middle)))
 
 
 def p_value(step: Step, rows: int, risk: float, control: Control) -> float:

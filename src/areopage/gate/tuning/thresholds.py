@@ -16,7 +16,7 @@ from areopage.gate.config import GateConfig
 from areopage.gate.decide import Gate
 from areopage.gate.records import Decision
 from areopage.gate.tuning.labelled import Labelled
-from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, p_value, steps_of, strictest
+from areopage.gate.tuning.risk import GRID, Control, Needed, Step, bound, certify, needed, on_plateau, p_value, steps_of
 from areopage.scoring.shares import share_of
 
 RISKS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -151,13 +151,14 @@ def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
         ValueError: there is no row, or a share that was asked for is none.
     """
     _refuse_nonsense(rows, ask)
-    # The threshold that holds now is one of those that are tested, so that none takes its place that delivers no more.
-    grid = sorted({*GRID, config.thresholds.deliver})
+    # The threshold that holds now is one of those that are tested, so that none takes its place that delivers as many.
+    present = config.thresholds.deliver
+    grid = sorted({*GRID, present})
     steps = steps_of([row.score for row in rows], [row.ungrounded for row in rows], grid, [row.unit for row in rows])
     # Two statements that shall hold together share what may go wrong.
     confidence = 1.0 - (1.0 - ask.confidence) / 2 if ask.grey_band else ask.confidence
     groups = len({row.unit for row in rows})
-    chosen = _outcome(rows, steps, ask.risk, confidence, ask.control)
+    chosen = _outcome(rows, steps, ask.risk, confidence, ask.control, present)
     certified = chosen.threshold is not None and chosen.delivered > 0
     out = [row for row in rows if row.score == NEVER]
     return Tuning(
@@ -170,11 +171,11 @@ def tune(rows: Sequence[Scored], ask: Ask, config: GateConfig) -> Tuning:
         chosen=chosen,
         holding=_holding(rows, ask.precision, confidence, chosen.threshold) if ask.grey_band and certified else None,
         alternatives=tuple(
-            _outcome(rows, steps, risk, confidence, ask.control) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
+            _outcome(rows, steps, risk, confidence, ask.control, present) for risk in sorted({*RISKS, ask.risk}) if risk < 1.0
         ),
         now=_as_it_is(rows, steps, config, ask),
         needed=None if certified else needed(steps, groups, ask.risk, confidence, ask.control),
-        guess=None if certified else _guess(steps, groups, ask),
+        guess=None if certified else _guess(steps, groups, ask, present),
     )
 
 
@@ -226,10 +227,12 @@ def _refuse_nonsense(rows: Sequence[Scored], ask: Ask) -> None:
         raise ValueError("no labelled answers to certify a threshold: label more answers")
 
 
-def _outcome(rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control) -> Outcome:
+def _outcome(
+    rows: Sequence[Scored], steps: Sequence[Step], risk: float, confidence: float, control: Control, present: float
+) -> Outcome:
     """The certified threshold for a risk, with its price."""
     groups = len({row.unit for row in rows})
-    step = certify(steps, groups, risk, confidence, control)
+    step = certify(steps, groups, risk, confidence, control, present)
     if step is None:
         return Outcome(risk=risk, threshold=None, answers=len(rows), grounded=sum(not row.ungrounded for row in rows))
     priced = _priced(rows, step.threshold, risk)
@@ -266,13 +269,13 @@ def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
     return None if found.low is None or found.high is None else (found.low, found.high)
 
 
-def _guess(steps: Sequence[Step], groups: int, ask: Ask) -> float | None:
+def _guess(steps: Sequence[Step], groups: int, ask: Ask, present: float) -> float | None:
     """The threshold that delivers most within the risk among the labels at hand, else the one with the smallest risk."""
     some = [step for step in steps if step.taken]
     if not some:
         return None
     of = [step.taken if ask.control == "delivered" else groups for step in some]
-    kept = strictest([step for step, base in zip(some, of, strict=True) if step.wrong / base <= ask.risk])
+    kept = on_plateau([step for step, base in zip(some, of, strict=True) if step.wrong / base <= ask.risk], present)
     smallest = min(zip(some, of, strict=True), key=lambda pair: (pair[0].wrong + 0.5) / (pair[1] + 1))[0]
     return (kept or smallest).threshold
 
