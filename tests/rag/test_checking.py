@@ -27,7 +27,7 @@ ANSWER = "Le délai de rétractation est de 14 jours à compter de la livraison 
 BODY: dict[str, Any] = {"prompt": QUESTION, "response": ANSWER, "documents": [{"text": one.text} for one in DOCUMENTS]}
 BAND: dict[str, Any] = {
     "gate": {"grey_band": True, "thresholds": {"deliver": 0.0, "hold": 1.0}},
-    "rag": {"grey_band": {"judge": "ollama:fake-a", "seconds": 10}},
+    "rag": {"grey_band": {"judge": "ollama:fake-a", "seconds": 10, "unexamined": "deliver"}},
 }
 
 

@@ -7,15 +7,24 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from areopage.app.gate_rules import load_rules
+from areopage.cases.records import Document
 from areopage.errors import ConfigError
 from areopage.gate.decide import Gate
 from areopage.gate.records import SentenceCheck, SentenceJudgment
 from areopage.ledger.erasure import erase
 from areopage.ledger.store import Ledger
 from areopage.ledger.trace_records import Trace
-from areopage.rag.answering.judging import LANGUAGES, SentenceJudge, load_criterion, open_sentence_judge
+from areopage.rag.answering.judging import (
+    LANGUAGES,
+    MAX_TOKENS,
+    TRIES,
+    SentenceJudge,
+    load_criterion,
+    open_sentence_judge,
+)
 from areopage.rag.records import ChatPrompt
 from servers.fake_llm import FakeServer
 from servers.new_ledger import ledger_at
@@ -29,12 +38,14 @@ SENTENCES = tuple(
 DOUBT = decision("human_review", sentences=SENTENCES, needs_judge=True, doubtful=(1, 2, 0))
 
 
-def verdict(score: int) -> str:
-    return json.dumps({"explanation": "because", "score": score, "evidence_extracts": []})
+def verdict(score: int, *quotes: str) -> str:
+    return json.dumps({"explanation": "because", "score": score, "evidence_extracts": quotes})
 
 
-def judge_of(folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5) -> SentenceJudge:
-    band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences}
+def judge_of(
+    folder: Path, server: FakeServer, ledger: Ledger, seconds: float = 10.0, sentences: int = 5, unexamined: str = "deliver"
+) -> SentenceJudge:
+    band = {"judge": "ollama:fake-a", "seconds": seconds, "sentences": sentences, "unexamined": unexamined}
     config = rag_config(folder, grey_band=band)
     judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
     assert judge is not None
@@ -76,13 +87,45 @@ def test_the_criterion_speaks_both_languages() -> None:
 
 
 def test_only_a_sentence_that_is_wholly_supported_counts_as_supported(tmp_path: Path, server: FakeServer) -> None:
-    server.faults.says = [verdict(2), verdict(1), verdict(0)]
+    for said, supported in (
+        (verdict(2), [True, True, True]),
+        (verdict(1), [False, False, False]),
+        (verdict(0, "part de la livraison"), [False, None, None]),
+    ):
+        server.faults.says = [said]
+        (folder := tmp_path / str(len(list(tmp_path.iterdir())))).mkdir()
+        found = judged(folder, server)
+        assert [judgment.sentence for judgment in found] == [1, 2, 0]
+        assert [judgment.supported for judgment in found] == supported
+        assert {judgment.explanation for judgment in found} == {"because"}
 
-    found = judged(tmp_path, server)
 
-    assert sorted(str(judgment.supported) for judgment in found) == ["False", "False", "True"]
-    assert {judgment.sentence for judgment in found} == {0, 1, 2}
-    assert found[0].explanation == "because"
+def test_one_call_shows_the_passages_that_concern_the_sentences_and_no_more_than_three_thousand_tokens(
+    tmp_path: Path, server: FakeServer
+) -> None:
+    """At three characters a token, which is few for English and French."""
+    server.faults.says = [verdict(2)]
+    filler = "Le service des achats tient un registre des fournisseurs, des contrats et des factures de chaque exercice. " * 16
+    documents = [Document(id=f"d{number}", text=filler) for number in range(50)]
+    documents[40] = replace(documents[40], text=filler + "Le délai est de 14 jours. Il part de la livraison du bien. " + filler)
+
+    async def ask(ledger: Ledger) -> None:
+        judge = judge_of(tmp_path, server, ledger)
+        await judge.judge(QUESTION * 50, ANSWER, tuple(documents), DOUBT, "fr")
+        await judge.aclose()
+
+    with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
+        asyncio.run(ask(ledger))
+    (call,) = server.calls
+    assert "Il part de la livraison du bien." in call.user
+    assert (len(call.system) + len(call.user)) / 3 + MAX_TOKENS <= 4_000
+    assert (len(call.system) + len(call.user)) / 4 + MAX_TOKENS <= 3_000
+
+
+def test_a_server_that_fails_is_asked_twice(tmp_path: Path, server: FakeServer) -> None:
+    server.faults.status = 500
+    assert [judgment.supported for judgment in judged(tmp_path, server)] == [None] * 3
+    assert len(server.calls) <= TRIES
 
 
 def test_the_judge_sees_the_sentence_what_came_before_it_and_the_documents_fenced(tmp_path: Path, server: FakeServer) -> None:
@@ -91,7 +134,7 @@ def test_the_judge_sees_the_sentence_what_came_before_it_and_the_documents_fence
     judged(tmp_path, server, sentences=1)
 
     (call,) = server.calls
-    assert "une phrase tirée d’une réponse" in call.system
+    assert "phrases tirées d’une réponse" in call.system
     assert f"user: {QUESTION}\nassistant: Le délai est de 14 jours." in call.user
     assert "\nIl part de la livraison.\n<<<END RESPONSE" in call.user
     assert DOCUMENTS[0].text in call.user
@@ -109,7 +152,7 @@ def test_what_was_judged_is_kept_and_not_paid_for_again(tmp_path: Path, server: 
 
     again = judged(tmp_path, server)
 
-    assert (len(server.calls), kept(tmp_path)) == (3, 3)
+    assert (len(server.calls), kept(tmp_path)) == (1, 1)
     assert again == first
 
 
@@ -161,9 +204,9 @@ def test_a_grey_band_without_a_judge_is_one_clear_line(tmp_path: Path) -> None:
 # --- in the pipeline
 
 
-def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool = True) -> Trace:
+def answered(folder: Path, server: FakeServer, gate: Gate, *, with_judge: bool = True, unexamined: str = "deliver") -> Trace:
     async def ask(ledger: Ledger) -> Trace:
-        judge = judge_of(folder, server, ledger) if with_judge else None
+        judge = judge_of(folder, server, ledger, unexamined=unexamined) if with_judge else None
         service = rag_service(folder, gate=gate, judge=judge, ledger=ledger)
         try:
             return await service.answer(ChatPrompt(prompt=QUESTION))
@@ -181,7 +224,29 @@ def test_a_doubtful_answer_leaves_when_the_judge_supports_it(tmp_path: Path, ser
     answer = answered(tmp_path, server, gate)
 
     assert (answer.verdict, answer.answer.delivered) == ("deliver", RESPONSE)
-    assert gate.judgments == (SentenceJudgment(sentence=0, supported=True, explanation="because"),)
+    assert gate.judgments == (SentenceJudgment(sentence=0, supported=True, explanation="because", standing="accepted"),)
+
+
+@pytest.mark.parametrize(("unexamined", "found"), [("hold", "human_review"), ("deliver", "deliver")])
+def test_an_unexamined_judge_releases_nothing_unless_the_configuration_insists(
+    tmp_path: Path, server: FakeServer, unexamined: str, found: str
+) -> None:
+    server.faults.says = [verdict(2)]
+    config = load_rules()
+    wide = msgspec.structs.replace(config.thresholds, deliver=0.0, hold=1.0)
+    gate = Gate(msgspec.structs.replace(config, thresholds=wide, grey_band=True))
+    answer = answered(tmp_path, server, gate, unexamined=unexamined)
+    assert answer.verdict == found
+    assert answer.decision is not None
+    assert {one.decisive for one in answer.decision.reasons if one.code == "unexamined_judge"} == {found == "human_review"}
+    assert answer.decision.judged == (found == "deliver")
+
+
+def test_the_embedded_model_is_no_judge_unless_the_configuration_insists(tmp_path: Path) -> None:
+    with closing(ledger_at(tmp_path / "ledger.db")) as ledger:
+        config = rag_config(tmp_path, grey_band={"judge": "embedded:smollm2"})
+        with pytest.raises(ConfigError, match="too small to judge"):
+            open_sentence_judge(config, ledger, {}, 4096)
 
 
 def test_erasing_an_answer_takes_what_the_judge_said_of_it(tmp_path: Path, server: FakeServer) -> None:

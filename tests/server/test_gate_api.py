@@ -363,7 +363,7 @@ def test_scores_are_compared_where_the_rules_say_so(context: ServerContext) -> N
 
 
 def test_a_configured_judge_is_asked_in_the_grey_band_and_may_be_left_out(tmp_path: Path, server: FakeServer) -> None:
-    made = context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a", "seconds": 10}})
+    made = context_for(tmp_path, rag={"grey_band": {"judge": "ollama:fake-a", "seconds": 10, "unexamined": "deliver"}})
     judge = open_sentence_judge(made.config.rag, made.ledger, {"OLLAMA_HOST": server.address}, 4096)
     wide = structs.replace(made.gate.config.thresholds, deliver=0.0, hold=1.0)
     gate = Gate(structs.replace(made.gate.config, thresholds=wide, grey_band=True))

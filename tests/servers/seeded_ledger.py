@@ -162,7 +162,7 @@ def _seed_bench(ledger: Ledger, folder: Path) -> None:
 
 def _seed_gate(ledger: Ledger, folder: Path, server: FakeServer) -> None:
     doubt = decision("human_review", sentences=SENTENCES, needs_judge=True, doubtful=(1, 0))
-    config = rag_config(folder, grey_band={"judge": "ollama:fake-a", "seconds": 20.0, "sentences": 5})
+    config = rag_config(folder, grey_band={"judge": "ollama:fake-a", "seconds": 20.0, "sentences": 5, "unexamined": "deliver"})
     judge = open_sentence_judge(config, ledger, {"OLLAMA_HOST": server.address}, 4096)
     assert judge is not None
 

@@ -179,9 +179,17 @@ class Decision(Struct, frozen=True, kw_only=True):
         return next((signal for signal in self.signals if signal.name == name), None)
 
 
+JudgeTrust = Literal["examined", "unexamined", "accepted"]
+
+
 class SentenceJudgment(Struct, frozen=True, kw_only=True):
-    """What a judge says of one doubtful sentence; `supported` is None where it failed to say."""
+    """What a judge says of one doubtful sentence; `supported` is None where it failed to say.
+
+    `standing` is `unexamined` where the judge has passed no examination: its word may hold an answer, not release it; `accepted`
+    where the configuration trusts it all the same.
+    """
 
     sentence: int
     supported: bool | None
     explanation: str = ""
+    standing: JudgeTrust = "examined"

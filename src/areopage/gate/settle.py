@@ -9,13 +9,16 @@ from areopage.gate.records import Decision, GateVerdict, Place, Reason, ReasonCo
 
 
 def settled(config: GateConfig, decision: Decision, judgments: Sequence[SentenceJudgment]) -> Decision:
-    """Settle a decision that needs a judge: see `Gate.resolve`."""
+    """Settle a decision that needs a judge: see `Gate.resolve`. The word of an unexamined judge releases nothing."""
     refuted = {judgment.sentence for judgment in judgments if judgment.supported is False}
     refuted &= set(range(len(decision.sentences)))
     supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
     missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
-    unchecked = tuple(index for index in decision.meaning_not_checked if index not in supported and index not in refuted)
     reasons = [msgspec.structs.replace(one, decisive=False) if _doubt(one) else one for one in decision.reasons]
+    # The word of an unexamined judge releases nothing, and checks no meaning.
+    unproven = {one.sentence for one in judgments if one.supported and one.standing == "unexamined"}
+    insisted = {one.sentence for one in judgments if one.supported and one.standing == "accepted"}
+    unchecked = tuple(index for index in decision.meaning_not_checked if index in unproven or index not in supported | refuted)
     reasons = [one for one in reasons if one.code != "meaning_not_checked" or one.sentence in unchecked]
     verdict: GateVerdict
     if refuted:
@@ -28,15 +31,22 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
         verdict = "human_review" if any(one.decisive for one in failed) else "deliver"
         reasons = sorted([*failed, *reasons], key=lambda one: not one.decisive)
     else:
-        verdict = "deliver"
+        word = [
+            _about(
+                decision, index, "unexamined_judge", decisive=index in unproven and _holds(config, near_copy=index in unchecked)
+            )
+            for index in sorted(unproven | insisted)
+        ]
+        verdict = "human_review" if any(one.decisive for one in word) else "deliver"
+        reasons = sorted([*word, *reasons], key=lambda one: not one.decisive)
     return msgspec.structs.replace(
         decision,
         verdict=verdict,
         needs_judge=False,
         doubtful=(),
         meaning_not_checked=unchecked,
-        p_unsupported=None if verdict == "deliver" and not missing else decision.p_unsupported,
-        judged=not missing or bool(refuted),
+        p_unsupported=None if verdict == "deliver" and not (missing or unproven) else decision.p_unsupported,
+        judged=bool(refuted) or not (missing or unproven),
         reasons=tuple(reasons),
         metrics=msgspec.structs.replace(
             decision.metrics,

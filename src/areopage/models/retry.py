@@ -18,6 +18,8 @@ from areopage.models.rate_headers import Allowance
 from areopage.models.reference import ModelReference
 
 TIMEOUTS_BORNE = 1
+ATTEMPTS = 5
+"""How often a call is made that fails, unless a caller says otherwise."""
 
 T = TypeVar("T")
 
@@ -67,7 +69,7 @@ class Calls:
     def __init__(
         self,
         *,
-        attempts: int = 5,
+        attempts: int = ATTEMPTS,
         patience: float = 120.0,
         outage: float = 10.0,
         breaker: Breaker | None = None,

@@ -17,7 +17,7 @@ from areopage.models.guard import CallBudget, Guarded
 from areopage.models.pacing import Pacer
 from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
-from areopage.models.retry import Calls, Retrying
+from areopage.models.retry import ATTEMPTS, Calls, Retrying
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.window import Gauge
 
@@ -52,6 +52,7 @@ class Traffic:
         *,
         gauges: Mapping[str, Gauge] = MappingProxyType({}),
         at_once: int | None = None,
+        attempts: int = ATTEMPTS,
     ) -> None:
         """Prepare it.
 
@@ -62,7 +63,9 @@ class Traffic:
             gauges: tell what fits into the windows of models, by reference.
             at_once: how many calls may be open to one server, in one event loop; None: any number. A call that waits for another
                 try is not open.
+            attempts: how often a call is made that fails.
         """
+        self._attempts = attempts
         self._budget, self._gauges = budget, gauges
         self._outage_seconds, self._observer, self.at_once = outage_seconds, observer, at_once
         self._guard = threading.Lock()
@@ -118,7 +121,7 @@ class Traffic:
         gauge = self._gauges.get(str(reference))
         if budget is not None or gauge is not None:
             model = Guarded(model, gauge, budget)
-        return Retrying(model, breaker=breaker, flow=flow, pacer=pacer)
+        return Retrying(model, attempts=self._attempts, breaker=breaker, flow=flow, pacer=pacer)
 
     def calls(self, reference: ModelReference, settings: ModelSettings) -> Calls:
         """Calls to the server of a model that are not to the model, made again where that may help; as for `open`."""

@@ -79,11 +79,15 @@ class GenerationSection(Section):
 
 
 class GreyBandSection(Section):
-    """Who is asked about doubtful sentences: a judge of the file or a reference, for at most `seconds` for all of them."""
+    """Who is asked about doubtful sentences: a judge of the file or a reference, for at most `seconds` for all of them.
+
+    `unexamined`: a judge that has passed no examination may hold an answer (`hold`), or release it as well (`deliver`).
+    """
 
     judge: str = ""
     seconds: Seconds = 10.0
     sentences: Count = 5
+    unexamined: Literal["hold", "deliver"] = "hold"
 
 
 class TextsSection(Section):

@@ -153,6 +153,8 @@ def judged_of(decision: Decision) -> dict[str, bool]:
 
     Where the judge refuted one, it does not tell what the judge said of the others.
     """
+    if any(reason.code == "unexamined_judge" and reason.decisive for reason in decision.reasons):
+        return {}
     about = {
         code: {reason.sentence for reason in decision.reasons if reason.code == code and reason.sentence is not None}
         for code in ("judge_unsupported", "judge_failed", "unsupported_sentence")

@@ -157,8 +157,8 @@ def certify(
 def on_plateau(steps: Sequence[Step], present: float | None) -> Step | None:
     """Of the thresholds that take as many answers as the last: the present one, else the middle one; None of none.
 
-    Labels tell nothing of the thresholds between two of their probabilities. One at the edge, just over the label with the highest
-    probability that is delivered, would hold the next answer that is a little less certain.
+    Labels tell nothing of the thresholds between two of their probabilities. One at the edge, just over the label with the
+    highest probability that is delivered, would hold the next answer that is a little less certain.
     """
     plateau = [step for step in steps if step.taken == steps[-1].taken]
     if not plateau:

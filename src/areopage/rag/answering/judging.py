@@ -1,8 +1,12 @@
-"""The grey band's judge: checks doubtful sentences within a time budget."""
+"""The grey band's judge: checks the doubtful sentences of an answer in one call, within a time budget.
+
+The judge reads the sentences, one a line, and the passages of the documents that concern them: an answer costs at most about
+3,000 tokens. It scores them together; the words that it quotes say which of them are not supported.
+"""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -11,13 +15,15 @@ from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import load_registry
 from areopage.errors import ModelError
-from areopage.gate.records import Decision, SentenceJudgment
+from areopage.gate.grounding.passages import passages_for
+from areopage.gate.records import Decision, JudgeTrust, SentenceJudgment
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.opening import open_judge
 from areopage.jury.options import judge_name
 from areopage.jury.panel import Panel, planned_calls
 from areopage.jury.session import LedgerJudgments, NoJudgments, Session
 from areopage.jury.shown import JudgedCase
+from areopage.ledger.qualifications import Qualifications
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
 from areopage.models.reference import ModelReference
@@ -27,6 +33,7 @@ from areopage.rag.config import RagConfig
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.reduce import DEFAULT
 from areopage.suites.loader import BUNDLED
+from areopage.text.folding import plain
 
 SUITE = "rag_grounding"
 SUITE_VERSION = "1.0.0"
@@ -35,7 +42,11 @@ SCALE = Scale(min=0, max=2)
 LANGUAGES = ("en", "fr")
 OWN_LANGUAGE = "en"
 MAX_TOKENS = 300
-SHOWN_BEFORE = 600  # characters of the answer before a sentence: what its pronouns stand for
+SHOWN_BEFORE = 400  # characters of the answer before the first sentence: what its pronouns stand for
+SHOWN_PROMPT = 600  # characters of the question
+SHOWN_SENTENCES = 1_200  # characters of the sentences; further ones are not judged
+SHOWN_PASSAGES = 3_000  # characters of the documents
+TRIES = 2  # of a call that fails
 OUTAGE = 0.0  # a user waits: a server that is down is not waited for
 
 
@@ -53,19 +64,30 @@ class SentenceJudge:
     Judgments are stored in the ledger, where there is one; final ones are not paid for again.
     """
 
-    def __init__(self, judge: Judge, settings: ModelSettings, ledger: Ledger | None, *, sentences: int, seconds: float) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        settings: ModelSettings,
+        ledger: Ledger | None,
+        *,
+        sentences: int,
+        seconds: float,
+        unexamined: Literal["hold", "deliver"] = "hold",
+    ) -> None:
         """Use this judge with the bundled criterion in the answer's language.
 
         Args:
             settings: how its model is reached.
             sentences: the largest number of sentences of an answer; the most doubtful ones.
             seconds: how long all of them may take together.
+            unexamined: what a judge that has passed no examination may do.
         """
+        self._accepted = unexamined == "deliver"
         self._ledger, self._sentences, self._seconds = ledger, sentences, seconds
         self._unkept = NoJudgments()
         store = self._unkept if ledger is None else LedgerJudgments(ledger)
         self._sessions = {
-            language: Session(panel, settings, store, kind="gate", traffic=Traffic(OUTAGE))
+            language: Session(panel, settings, store, kind="gate", traffic=Traffic(OUTAGE, attempts=TRIES))
             for language, panel in _panels(judge).items()
         }
         self._stored: set[str] = set()
@@ -85,32 +107,43 @@ class SentenceJudge:
         Args:
             keep: store new judgments.
         """
-        wanted = decision.doubtful[: self._sentences]
-        calls: dict[int, PlannedCall] = {}
+        wanted = _within(decision, decision.doubtful[: self._sentences])
+        calls: list[PlannedCall] = []
         held: dict[str, Judgment] = {}
+        trust: JudgeTrust = "accepted" if self._accepted else "unexamined"
         reason, panel_id = "not asked", ""
         try:
             async with asyncio.timeout(self._seconds):
                 session = self._sessions.get(language, self._sessions[OWN_LANGUAGE])
                 panel = await self._checked(session)
                 panel_id = session.run.id
-                cases = {index: _sentence_case(prompt, response, documents, decision, index) for index in wanted}
-                calls = {index: _call(panel, case) for index, case in cases.items()}
-                held |= await session.known(calls.values())
-                await session.ask(calls.values(), held, store=None if keep else self._unkept)
+                trust = await asyncio.to_thread(self._trust, panel)
+                calls = [_call(panel, _case_of(prompt, response, documents, decision, wanted))]
+                held |= await session.known(calls)
+                await session.ask(calls, held, store=None if keep else self._unkept)
         except TimeoutError:
             reason = f"no judgment within {self._seconds:g} s"
         except ModelError as fault:
             reason = str(fault)
-        judgments = {index: held[call.key] for index, call in calls.items() if call.key in held}
+        judgment = held.get(calls[0].key) if calls else None
         return Judged(
-            sentences=(
-                *(_sentence_judgment(index, judgments[index]) for index in wanted if index in judgments),
-                *(SentenceJudgment(sentence=at, supported=None, explanation=reason) for at in wanted if at not in judgments),
+            sentences=tuple(
+                SentenceJudgment(sentence=at, supported=None, explanation=reason)
+                if judgment is None
+                else _sentence_judgment(decision, wanted, at, judgment, trust)
+                for at in wanted
             ),
             panel=panel_id,
-            keys=tuple(call.key for call in calls.values()),
+            keys=tuple(call.key for call in calls),
         )
+
+    def _trust(self, panel: Panel) -> JudgeTrust:
+        """What the judge's word is worth now."""
+        if self._ledger is not None:
+            found = Qualifications(self._ledger).standings(panel.judges, panel.criteria)
+            if all(one.state == "qualified" for one in found):
+                return "examined"
+        return "accepted" if self._accepted else "unexamined"
 
     async def aclose(self) -> None:
         """Close the judge."""
@@ -141,25 +174,50 @@ def _panels(judge: Judge) -> dict[str, Panel]:
     }
 
 
-def _sentence_case(prompt: str, response: str, documents: tuple[Document, ...], decision: Decision, index: int) -> Case:
-    """One sentence as a case: the prompt and the response up to the sentence are its prompt, the sentence is its response."""
-    sentence = decision.sentences[index]
-    before = response[max(0, sentence.start - SHOWN_BEFORE) : sentence.start].strip()
-    turns = [Turn(role="user", content=prompt)]
+def _within(decision: Decision, indexes: Sequence[int]) -> tuple[int, ...]:
+    """The first of some sentences that one call may show together; always one."""
+    kept: list[int] = []
+    left = SHOWN_SENTENCES
+    for index in indexes:
+        left -= len(decision.sentences[index].text)
+        if kept and left < 0:
+            break
+        kept.append(index)
+    return tuple(kept)
+
+
+def _case_of(prompt: str, response: str, documents: tuple[Document, ...], decision: Decision, indexes: Sequence[int]) -> Case:
+    """Some sentences as a case: the prompt and the response up to the first of them are its prompt, they are its response."""
+    sentences = [decision.sentences[index] for index in sorted(indexes)]
+    before = response[max(0, sentences[0].start - SHOWN_BEFORE) : sentences[0].start].strip()
+    turns = [Turn(role="user", content=prompt[:SHOWN_PROMPT])]
     if before:
         turns.append(Turn(role="assistant", content=before))
-    return Case(id="", prompt=tuple(turns), response=sentence.text, documents=documents)
+    texts = [" ".join(sentence.text.split())[:SHOWN_SENTENCES] for sentence in sentences]
+    passages = passages_for(texts, documents, SHOWN_PASSAGES)
+    return Case(id="", prompt=tuple(turns), response="\n".join(texts), documents=passages)
 
 
 def _call(panel: Panel, case: Case) -> PlannedCall:
     return next(planned_calls(panel, [JudgedCase(case=case, criteria=panel.criteria)]))
 
 
-def _sentence_judgment(index: int, judgment: Judgment) -> SentenceJudgment:
-    """What a judgment means for a sentence: only the best score means that it is supported."""
+def _sentence_judgment(
+    decision: Decision, indexes: Sequence[int], index: int, judgment: Judgment, trust: JudgeTrust
+) -> SentenceJudgment:
+    """What a judgment means for a sentence: only the best score means that it is supported.
+
+    A lower score refutes the sentences whose words the judge quotes, and all of them where it quotes none. Of the others it says
+    nothing.
+    """
     outcome = judgment.verdicts[0].outcome
     if isinstance(outcome, Scored):
-        return SentenceJudgment(sentence=index, supported=outcome.score >= SCALE.max, explanation=outcome.explanation)
+        supported = outcome.score >= SCALE.max
+        quotes = [plain(extract) for extract in outcome.evidence]
+        quoted = {at for at in indexes for quote in quotes if quote and quote in plain(decision.sentences[at].text)}
+        if not supported and quoted and index not in quoted:
+            return SentenceJudgment(sentence=index, supported=None, explanation=outcome.explanation)
+        return SentenceJudgment(sentence=index, supported=supported, explanation=outcome.explanation, standing=trust)
     reason = outcome.explanation if isinstance(outcome, NotApplicable) else outcome.reason
     return SentenceJudgment(sentence=index, supported=None, explanation=reason)
 
@@ -201,10 +259,18 @@ def open_sentence_judge(
         reference = ModelReference.parse(
             named.model if named else section.judge, default_provider=named.provider if named else None
         )
+        if reference.provider == "embedded" and section.unexamined == "hold":
+            raise config.fault(
+                "the embedded model is too small to judge: name another model, or write unexamined: deliver to insist",
+                "grey_band",
+                "judge",
+            )
         settings = config.model_settings(environment, section.seconds, reference.endpoint, "grey_band", "judge")
         open_judge(reference, settings)  # a reference that fits no provider is reported at the start; nothing is called
     except ModelError as fault:
         raise config.fault(str(fault), "grey_band", "judge") from None
     options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
     judge = Judge(name=section.judge if named else judge_name(reference), reference=reference, passes=(options,))
-    return SentenceJudge(judge, settings, ledger, sentences=section.sentences, seconds=section.seconds)
+    return SentenceJudge(
+        judge, settings, ledger, sentences=section.sentences, seconds=section.seconds, unexamined=section.unexamined
+    )
