@@ -80,7 +80,7 @@ _LOCATING = re.compile(
     r"(?:\b(?:pages?|lines?|forms?|lignes?|formulaires?|cases?|box|versions?|rooms?|salles?|bureaux?|floors?"
     r"|[ée]tages?|chapters?"
     r"|chapitres?|annexes?|appendix|lots?|quais?|gates?|niveaux?|levels?|class(?:e|es)?|cat[ée]gories?|num[ée]ro"
-    r"|number|no\.|n°)"
+    r"|number|clauses?|zones?|no\.|n°)"
     r"[ \u00a0]{0,2})\Z",
     re.IGNORECASE,
 )

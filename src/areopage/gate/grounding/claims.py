@@ -183,7 +183,26 @@ class _Check:
                 spot = asked.spot(self._stated[at])
                 if spot is not None:
                     claims[at] = self._as_said(held, at, spot, premises)
+            self._follow(claims)
         return claims
+
+    def _follow(self, claims: list[Claim]) -> None:
+        """Note the amounts that follow from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
+        own = [self._size(at) for at, claim in enumerate(claims) if claim.state == "repeated"]
+        held = [self._size(at) for at, claim in enumerate(claims) if claim.state == "supported"]
+        products = {first * second for first in filter(None, own) for second in filter(None, held)} if own and held else set()
+        for at, claim in enumerate(claims):
+            if claim.state == "missing" and claim.kind == "amount" and self._size(at) in products:
+                claims[at] = replace(claim, state="computed")
+
+    def _size(self, at: int) -> Decimal | None:
+        """The number of a figure or of counted things, a percentage as a share; None for anything else."""
+        stated = self._stated[at]
+        if isinstance(stated, Counted):
+            return Decimal(stated.value)
+        if not isinstance(stated, Figure) or not isinstance(stated.value, Decimal):
+            return None
+        return stated.value / 100 if stated.kind == "percentage" else stated.value if stated.kind == "amount" else None
 
     def _as_said(self, claims: Sequence[Claim], at: int, asked: tuple[int, int], premises: Premises) -> Claim:
         """A claim that the question has, by whether the answer affirms it; `asked` is where the question has it."""
@@ -197,8 +216,10 @@ class _Check:
             return replace(claim, state="repeated", evidence=None, instead=None)
         if claim.state != "missing":
             return claim
-        rival = isinstance(stated, Counted) and self._places.counted_otherwise(stated)
-        # A small number of things may count what the answer lists, unless the documents count them otherwise.
+        rival = isinstance(stated, Counted) and (
+            premises.confirms(stated.start, stated.end) or self._places.counted_otherwise(stated)
+        )
+        # A small number of things may count what the answer lists, unless it confirms it or the documents count them otherwise.
         return replace(claim, state="asserted", kind="number" if rival else claim.kind)
 
     def _checked(self, stated: Stated) -> Claim:

@@ -19,22 +19,26 @@ _CLAUSE = re.compile(
     r"[,;:()–—](?=\s)|\s[-–—]\s"
     r"|\s(?:mais|but|whereas|alors qu(?:e|['’])|tandis qu(?:e|['’])|while|car|because|since|puisqu(?:e|['’])|donc"
     r"|so)(?=\s|\b)"
-    r"|\b(?:that|qu(?:e|['’]))(?=\s|\b)"
+    r"|(?<!plutôt )\b(?:that|qu(?:e|['’]))(?=\s|\b)"
     r"|\s(?:et|and)(?=\s+(?:je|j['’]|mon|ma|mes|on|il|elle|la?|les?|i|my|the|they|he|she|it|we|is|do|does|can|est"
     r"|puis|dois)\b)"
 )
-_OPENER = re.compile(r"\W*(?:no|non|nope|yes|oui|si)\b[\s,]*")
+_OPENER = re.compile(r"\A\W*(?:no|non|nope|yes|oui|si)\b[\s,]*")
 _NOT = (
-    r"(?:\b(?:pas|jamais|aucune?|ni|non|not|never|nor|neither|cannot|no)\b|n['’]t\b|\brather than\b"
+    r"(?:\b(?:pas|jamais|aucune?|ni|non|rien|not|never|nor|neither|cannot|no|nothing|nowhere|unlike|contrary to"
+    r"|as opposed to)\b"
+    r"|\bcontrairement (?:à|aux?)\b|\bne (?:peux|peut|pouvons|saurais|saurait|puis)\b|n['’]t\b|\brather than\b"
     r"|\binstead of\b|\bplutôt qu[e'’]"
     r"|\bau lieu d|\bn(?:['’]|e )[\w'’ ]{1,24}?\bplus\b)"
 )
 _BOUNDS = (
     r"(?:plus|moins|avant|après|delà|dépass\w*|exc[éè]d\w*|sans|without|unless|until|before|after|more|less|over"
     r"|under|than|exceed\w*"
-    r"|only|seulement|uniquement|later|earlier|tard|tôt|qu[e'’]|just|seule?)"
+    r"|only|seulement|uniquement|later|earlier|tard|tôt|qu[e'’]|just|seule?|inférieure?s?|supérieure?s?"
+    r"|doubt|doute|prevents?|empêche\w*|forbids?|interdit\w*|problem|problème|wrong|erreur|error|surpris\w*)"
 )
-_DENIED = re.compile(rf"{_NOT}(?:\s*(?!{_BOUNDS}\b)[\w'’]+[\s-]+|\s*[\w'’]*['’]){{0,6}}\s*\Z")
+_DENIED = re.compile(rf"{_NOT}(?:\s*(?!{_BOUNDS}\b)[\w'’]+\.?[\s-]+|\s*[\w'’]*['’]){{0,6}}\s*\Z")
+_REMINDING = re.compile(r"\b(?:oubli|omett|hésit)\w+ pas\b|\b(?:forget|omit|hesitate)\b")
 _SAYING = (
     r"(?:di[st]\w*|indiqu\w+|mentionn\w+|précis\w+|confirm\w*|prév\w+|affirm\w+|permet\w*|sûre?|certaine?|exacte?"
     r"|vrai|correct"
@@ -45,20 +49,22 @@ _DOUBTED = re.compile(
     r"|\b(?:faux|inexact|erroné|incorrect|wrong|false|untrue|mistaken)\b[^.;:]{0,10}\b(?:qu(?:e|['’])|that|to say|de dire)"
 )
 _DENIED_AFTER = re.compile(
-    r"(?:\s*[\w'’«»\"-]+){0,7}?\s*\b(?:"
+    r"(?:\s*[\w'’«»\"/%€$-]+){0,7}?\s*\b(?:"
     r"n['’]?(?:est|étai\w*|sont|e sont|e serait) (?:donc |en fait )?pas (?:la|l['’]|les?|celui|celle|ceux|dans"
-    r"|exact|correct|bon|ce|mentionn|indiqu|prév|une?|vrai|juste)"
+    r"|exact|correct|bon|ce|mentionn|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
     r"|ne (?:se )?(?:figur|correspond|s['’]appliqu|exist|ressort|relèv|trouv|concern|vient)\w* (?:donc )?(?:pas"
     r"|plus|dans aucun|nulle)"
     r"|n['’](?:appara\w*|exist\w*|y figur\w*|est pas) ?(?:pas|dans aucun|nulle)"
     r"|(?:is|are|was|were)(?: not|n['’]t) (?:actually |in fact )?(?:the|an?|in|correct|right|mentioned|stated"
-    r"|found|what|one|our|listed|part|true)\b"
+    r"|found|what|one|ours?|listed|part|true|required|needed|necessary|applicable|valid|accurate)\b"
     r"|(?:do|does|did)(?: not|n['’]t) (?:appear|match|correspond|apply|exist|concern|come|figure|feature)"
     r"|(?:est|sont|semble|serait|is|are|was|were) (?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
 )
 _USER = (
     r"(?:\byou(?:['’]ve)?|\byour (?!contract|lease|policy|agreement|bank statement)\w+|\bthe (?:question|user"
     r"|customer|caller)"
+    r"|\b(?:the|la|le|l['’]|your|votre|my|mon) ?(?:brochure|leaflet|ad|advert|web ?site|site|dépliant|publicité|annonce"
+    r"|vendeur|seller|presse|press|forum|neighbou?r|voisine?|friend|ami|colleague|collègue)"
     r"|\bvous|\bvot?re? (?!contrat|bail|police|convention|relevé)\w+|\bla question|\bvos \w+)"
 )
 _TELLING = (
@@ -125,13 +131,15 @@ _ASKED = re.compile(
     r"|est-ce|n['’]est-ce|-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
 )
 _TAG = re.compile(
-    r"[,\s]*(?:right|correct|isn['’]t|aren['’]t|doesn['’]t|don['’]t|is (?:that|it|this)|non|n['’]est-ce|c['’]est"
-    r"|est-ce|exact|d['’]accord"
-    r"|hein|pas vrai|yes|no|ok|vrai|vous confirmez|do you confirm|can you confirm)\b"
+    r"[,\s]*(?:right|correct|isn['’]t|aren['’]t|doesn['’]t|don['’]t|is (?:that|it|this)(?! (?:normal|legal|allowed))|non"
+    r"|n['’]est-ce|c['’]est(?! (?:normal|légal|permis))|est-ce(?! (?:normal|légal|permis|autorisé|que j))|exact"
+    r"|d['’]accord|hein"
+    r"|pas vrai|yes|no|ok|vrai|vous confirmez|do you confirm|can you confirm)\b"
 )
 _NEXT_TAG = re.compile(
-    r"\W*(?:is (?:that|it|this)|are you sure|can you confirm|do you confirm|vous confirmez|confirmez-vous"
-    r"|pouvez-vous confirmer|c['’]est"
+    r"\W*(?:is (?:that|it|this)(?! (?:normal|legal|allowed))|are you sure|can you confirm|do you confirm"
+    r"|vous confirmez|confirmez-vous"
+    r"|pouvez-vous confirmer|c['’]est(?! (?:normal|légal|permis))"
     r"|est-ce (?:vrai|exact|correct|bien|que c['’]est)|est-ce (?:le|la|les) bon|right\b|correct\b|true\b|exact\b)"
 )
 _HEARD = re.compile(
@@ -140,20 +148,25 @@ _HEARD = re.compile(
     r"|promis|parlé|paraît|semble|crois|pense|informé|croyais|thought)\b"
 )
 _NORM = re.compile(
-    r"\b(?:droits?|peux|peut|pouvez|puis|dois|devez|doit|devrai\w*|faut|entitled|can|may|must|should|need|allowed"
-    r"|owe|eligible|bénéfici\w*"
+    r"\b(?:droits?|peux|peut|pouvez|puis|(?:dois|devez|doit)(?!\s*\Z)|devrai\w*|faut|entitled|can|may|must|should"
+    r"|need|allowed"
+    r"|eligible|bénéfici\w*"
     r"|perce\w*|dispos\w*|plafon\w*|limit\w*|maxim\w*|minim\w*|capped|couvert\w*|covered|autorisé\w*)\b"
 )
 # The answer: to whom it speaks, or under which circumstances something holds.
 _SECOND_PERSON = re.compile(r"\b(?:vous|votre|vos|tu|ton|ta|tes|you|your)\b")
 _GIVEN = re.compile(
     r"(?:\b(?:avec|with|pour|for|si|if|ayant|having|étant|being|aged|âgée?s?|en cas|dès lors|given|compte tenu"
-    r"|depuis|after|après|au bout"
+    r"|depuis|after|après|au bout|on an?|earning|living|paying|vivant|gagnant|touchant|payant|bien que?|although|though"
     r"|née?s?|born)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:à|at|in|from)\s+)\Z"
 )
 _SEARCH = re.compile(r"[^.?!\n]{1,60}")
 """A question of a few words as search engines have them: it names a topic and asserts nothing."""
 _OF_A_TOPIC = re.compile(r"\b(?:on|in|of|for|from|with|pour|sur|avec|dans|de|d['’])\s*(?:an?|une?)\s+(?:[\w'’-]+\s+)?\Z")
+_WHICH = re.compile(r"\W*(?:[àdp]\w* )?(?:combien|quel|quelle|quels|quelles|quand|où|what|which|how|when|where)\b")
+# A question about a level names it: "the salary of a technician T2".
+_LEVEL = re.compile(r"[a-z]{1,2}[0-9]{1,2}")
+_OF_A_LEVEL = re.compile(r"(?:\b(?:une?|an?)|d['’]une?)\s+(?:[\w'’-]+\s+){1,3}\Z")
 _POSSESSED = re.compile(
     r"\b(?:mon|ma|mes|notre|nos|votre|vos|ton|ta|tes|my|our|your)\s+(?:[\w'’-]+\s+){1,3}(?:(?:est|is|of|de)\s+)?(?:le\s+)?\Z"
 )
@@ -213,10 +226,20 @@ class Premises:
         if _SEARCH.fullmatch(self._prompt.strip()) and _OF_A_TOPIC.search(said.before):
             return False
         question = around_piece(self._prompt, *asked)
+        if (
+            _LEVEL.fullmatch(self._response, start, end)
+            and _OF_A_LEVEL.search(question.before)
+            and _WHICH.match(question.opening)
+        ):
+            return False
         if contact and not (_POSSESSED.search(question.before) and _POSSESSED.search(said.before)):
             return True
         age = _AGE.fullmatch(self._response, start, end) is not None
         return not (_circumstance(question, age=age) and _repeats(said, age=age))
+
+    def confirms(self, start: int, end: int) -> bool:
+        """Whether a sentence begins with a yes."""
+        return _AFFIRMS.match(around_piece(self._response, start, end).opening) is not None
 
     @staticmethod
     def _asks_back(said: Around) -> bool:
@@ -237,7 +260,7 @@ class Premises:
 def _denied(said: Around) -> bool:
     """Whether an answer denies a piece of itself."""
     before = _OPENER.sub("", said.before, count=1) if said.before == said.opening else said.before
-    if _DENIED.search(before):
+    if _DENIED.search(before) and not _REMINDING.search(before):
         return True
     return _DOUBTED.search(said.opening) is not None or _DENIED_AFTER.match(said.closing) is not None
 
