@@ -5,6 +5,9 @@
 | `[doc1]` `(doc1)` `【doc1】` `[id: doc1]` `[doc1, doc2]` `[1][2]` `[1-3]` | an id, else a title, else a document's position |
 | `[1]` `【1†source】` `[^1]` `^1` | the same; in round brackets a bare number is none, since (1) counts and (2019) dates |
 | `[Document 2]` `(source 2)` `Document 2` | the same |
+| `(voir doc-3)` `Source : doc-3` `{doc-3}` | an id that has letters and digits, anywhere |
+| `[title](https://example.org/page)`, the link alone | the source of a document |
+| `¹` | a document's position |
 
 Letter case, accents, spaces and punctuation of ids and titles do not matter where no id is written exactly so.
 A citation of what does not exist is only seen in a form that cannot be something else: a number in square brackets, `[id: ...]`,
@@ -18,7 +21,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at, plain, starts_of
+from areopage.text.folding import lower_case, matches_at, plain, starts_of, unaccented
 from areopage.text.sentences import Span
 
 _MOST_SPANS = 50
@@ -43,6 +46,12 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _UUID_LENGTH = 36
 _DIGITS = re.compile(r"[0-9]+")
+
+
+_TOKEN = re.compile(r"(?<![\w./@-])[^\W_][\w.-]{2,80}(?<=[^\W_])(?![\w/@]|[.-]\w)")
+_DISTINCTIVE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]{2}).{4,}", re.DOTALL)
+_SHORTEST_SOURCE = 6  # characters of a source that is a citation wherever it stands
+_SUPERSCRIPT = re.compile(r"[¹²³⁰⁴-⁹]{1,3}(?![\w¹²³⁰⁴-⁹])")
 
 
 class Citable(Protocol):
@@ -92,6 +101,7 @@ class _Names:
     def __init__(self, documents: Sequence[Citable]) -> None:
         self.documents = documents
         self._exact = {document.id for document in documents}
+        self.distinctive = {one for one in self._exact if distinctive(one)}
         self._plain: dict[str, str] | None = None
         self._shapes: set[str] | None = None
 
@@ -117,6 +127,11 @@ class _Names:
             ids = [document.id for document in self.documents if _DIGITS.search(document.id) and not document.id.isdigit()]
             self._shapes = {_shape(one) for one in ids}
         return _shape(label) in self._shapes
+
+
+def distinctive(id: str) -> bool:
+    """Whether an id is no word or number of a text: it has letters and digits."""
+    return _DISTINCTIVE.fullmatch(id) is not None
 
 
 def _shape(label: str) -> str:
@@ -159,6 +174,7 @@ def exact_ids(response: str, documents: Sequence[Citable]) -> Citations:
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
     """Each citation: how it is written, the id that it means (None: of nothing that exists), its span."""
     seen: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
+    taken = bytearray(len(response))
     for sign, pattern, square in (("[", _SQUARE, True), ("【", _LENS, True), ("(", _ROUND, False)):
         for match in pattern.finditer(response) if sign in response else ():
             key = (match[1], square)
@@ -167,7 +183,13 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
                     break
                 seen[key] = _read(match[1].strip(), names, square=square)
             for label, found in seen[key]:
+                taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
                 yield label, found, match.start(), match.end()
+    yield from (one for one in _anywhere(response, names) if not taken[one[2]])
+    for match in _SUPERSCRIPT.finditer(response) if not response.isascii() else ():
+        if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
+            number = str(int(unaccented(match.group())))
+            yield number, names.find(number), match.start(), match.end()
     for match in _RAISED.finditer(response) if "^" in response else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             yield from _if_found(match, names)
@@ -175,6 +197,25 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
     starts = sorted(start for word in _BARE_WORDS if word in low for start in starts_of(word, low))
     for match in matches_at(_BARE, response, starts):
         yield from _if_found(match, names)
+
+
+def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None, int, int]]:
+    """The ids that stand outside of brackets, what is written like one, and the documents' sources."""
+    for document in names.documents:
+        source = str(getattr(document, "source", ""))
+        if len(source) >= _SHORTEST_SOURCE and source in response:
+            for start in starts_of(source, response, _MOST_SPANS):
+                yield document.id, document.id, start, start + len(source)
+    if not names.distinctive:
+        return
+    for match in _TOKEN.finditer(response):
+        label = match.group()
+        if not _DISTINCTIVE.fullmatch(label):
+            continue
+        if label in names.distinctive:
+            yield label, label, match.start(), match.end()
+        elif names.written_like_an_id(label):
+            yield label, names.find(label), match.start(), match.end()
 
 
 def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:

@@ -158,7 +158,8 @@ class _Check:
         texts = [one.text for one in self._texts]
         ready = [one.clean for one in self._texts]
         read = cache(all_figures)
-        self._places = Places([*texts, *(document.title for document in documents if document.title)], read)
+        named = [name for document in documents for name in (document.title, document.source) if name]
+        self._places = Places([*texts, *named], read)
         self._identified = Identified(self._places.texts, response.text)
         self._read = read
         self._rows = Rows(texts)

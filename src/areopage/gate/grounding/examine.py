@@ -14,6 +14,7 @@ from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
 from areopage.gate.grounding.premises import Premises
 from areopage.gate.records import Change, Place
+from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
 from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.readable import WRITTEN_NUMBERS
@@ -32,6 +33,9 @@ _NUMBERED = re.compile(
     r"\b(?:passages?|documents?|sources?|extraits?|docs?)\s?(?:n[°o]\s?)?#?(?:\d{1,3}\b(?:\s?,)?\s?(?:(?:and|et|&|or|ou|-|to|à)\s)?){1,6}",
     re.IGNORECASE,
 )
+_SHORTEST_NAME = 4  # characters of an id or a source that is a citation wherever it stands
+_LEADING = r"(?:\b(?:voir|cf\.?|see|sources?|r[ée]f[ée]rences?)[ \u00a0]?:?[ \u00a0]?)?"
+_HEADING = re.compile(r"^[ \t*_#]{0,6}sources?[ \t*_:\u00a0]{0,6}$", re.IGNORECASE | re.MULTILINE)
 _NUMBERED_WORDS = ("passage", "doc", "source", "extrait")
 _CLOSINGS = (
     "let me know", "feel free", "i hope", "happy to help", "further clarification", "further assistance", "further questions",
@@ -246,8 +250,13 @@ class Answered(Struct, frozen=True):
     sentences: int
 
 
-def _without_citations(response: str) -> str:
+def _without_citations(response: str, documents: Sequence[Document]) -> str:
     """The response with spaces for its citations: as long as it was."""
+    for document in documents:
+        for name in (document.source, document.id):
+            if len(name) >= _SHORTEST_NAME and name in response and (name == document.source or distinctive(name)):
+                response = re.sub(rf"{_LEADING}(?<![\w-]){re.escape(name)}(?![\w-])", _blank, response, flags=re.IGNORECASE)
+    response = _HEADING.sub(_blank, response) if "ource" in response else response
     clean = _BRACKETED.sub(_blank, response) if "[" in response else response
     low = lower_case(clean)
     return _NUMBERED.sub(_blank, clean) if any(word in low for word in _NUMBERED_WORDS) else clean
@@ -333,7 +342,7 @@ class Examined(Struct, frozen=True):
 def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> Examined:
     """Look at every sentence of an answer."""
     spans = sentences(response, language)
-    clean = _without_citations(response)
+    clean = _without_citations(response, documents)
     words = [_words_of(clean, span.start, span.end) for span in spans]
     source = Source(documents, [own.roots for own in words])
     claims = check_claims(prompt, clean, documents, source.clean, [_numbers_in(words), *source.numbers])
