@@ -194,12 +194,14 @@ def _age_floors(
     counted = counted_criteria(floors, criteria)
     if not floors.min_cases_by_age or not counted:
         return
-    present = dict.fromkeys(ages.values())
-    decided = {(criterion, age): 0 for criterion in counted for age in present}
-    for score in scores.criteria:
-        cell = score.criterion, ages.get(score.case_id, "")
-        if cell in decided and not score.by_rule:
-            decided[cell] += score.score is not None or not score.applies
+    columns, numbers = scores.criteria, {age: number for number, age in enumerate(dict.fromkeys(ages.values()))}
+    of_case = np.array([numbers.get(ages.get(case_id, ""), -1) for case_id in columns.cases], dtype=np.intp)
+    cells, width = columns.cells, max(1, len(numbers))
+    known = ~cells.by_rule & (~cells.applies | ~np.isnan(cells.score)) & (of_case[columns.case] >= 0)
+    places = columns.criterion[known].astype(np.intp) * width + of_case[columns.case[known]]
+    counts = np.bincount(places, minlength=len(columns.criteria) * width).reshape(-1, width)
+    rows = dict(zip(columns.criteria, counts.tolist(), strict=True))
+    decided = {(id, age): rows[id][number] if id in rows else 0 for id in counted for age, number in numbers.items()}
     few = [cell for cell, cases in decided.items() if cases < floors.min_cases_by_age]
     yield Floor(
         kind="min_cases_by_age",
