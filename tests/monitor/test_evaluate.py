@@ -164,6 +164,18 @@ def test_equal_answers_are_one_observation(monitored: "Monitored", kept: Ledger)
     assert measure(kept, period, Scope(suite=suite.name), suite.scale, {}) == figures
 
 
+def test_equal_answers_in_flight_are_one_call_and_all_get_its_scores(monitored: "Monitored", kept: Ledger) -> None:
+    from servers.monitored import counted
+
+    monitored.server.latency = 0.1
+    Intake(kept).submit([submission_of("Q ?", "The same.", id=f"same-{n}") for n in range(8)])
+    Steps(monitored, kept).step()
+    assert len(monitored.server.verdict_calls) == counted(kept, "SELECT count(*) FROM judgments") == 1
+    scores = Evaluations(kept).latest([f"same-{n}" for n in range(8)])
+    assert len({one.score_global for one in scores.values()}) == 1 and len(scores) == 8
+    assert all(one.score_global is not None for one in scores.values())
+
+
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:
     monitored.server.faults.status = 500
     monitored.submit(kept, 5)

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from areopage.errors import CallError, ModelError
+from areopage.jury.calls_in_flight import CallsInFlight
 from areopage.jury.judges import CallContext, Judge, JudgeBackend, JudgeStatus, PlannedCall, judgment_of, without_answer
 from areopage.jury.model_judge import PROMPT_CUT
 from areopage.jury.opening import open_judge
@@ -252,8 +253,10 @@ class Session:
     ) -> None:
         """Make the calls missing in `held`, and add each judgment as it arrives.
 
+        A call that is in flight for another answer is not made again: both get its judgment.
+
         Args:
-            on_judgment: called with each new judgment.
+            on_judgment: called with each new judgment, for one of those who wait for it.
             all_begun: called when the last call begins; not where none is missing.
 
         On return what is new is committed.
@@ -272,13 +275,19 @@ class Session:
         limit = min(self._begun_at_once or len(missing), len(missing))
         commits: list[asyncio.Future[Any]] = []
 
-        async def ask_one(call: PlannedCall) -> None:
+        async def make(call: PlannedCall) -> _Made:
             with KeptPlaces() as places:
                 judgment = await pool.ask(call, context, raises=self._stops)
                 commit = store.append(judgment, places.free)
-            if commit is not None:
-                commits.append(asyncio.wrap_future(commit))
-            held[call.key] = judgment
+            return _Made(judgment, None if commit is None else asyncio.wrap_future(commit))
+
+        async def ask_one(call: PlannedCall) -> None:
+            made, mine = await pool.calls.share((call.key, store.secret), lambda: make(call))
+            judgment = held[call.key] = made.judgment
+            if made.commit is not None:
+                commits.append(made.commit)
+            if not mine:
+                return
             if on_judgment is not None:
                 on_judgment(judgment)
             if watch := self._watches.get(call.judge.name):
@@ -340,6 +349,13 @@ class Session:
             finalizer()
 
 
+class _Made(NamedTuple):
+    """A judgment, and what is done once it is committed."""
+
+    judgment: Judgment
+    commit: "asyncio.Future[Any] | None"
+
+
 class _JudgePool:
     """The judges open in one event loop; judges of one model share it. Each is asked no more at once than it can take."""
 
@@ -354,6 +370,7 @@ class _JudgePool:
     def enter_loop(self) -> None:
         """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
+        self.calls = CallsInFlight[_Made](lambda made: not is_open(made.judgment))
         self._limits: dict[ModelReference, AbstractAsyncContextManager[Any]] = {}
 
     def judge(self, reference: ModelReference) -> JudgeBackend:
