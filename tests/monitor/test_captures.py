@@ -368,7 +368,7 @@ def test_a_doubtful_capture_is_recorded_and_counted(tmp_path: Path, prompt: str,
     (one,) = drained(tmp_path)
     assert vars(reply)["counts"] == {"recorded": 1} and vars(reply)["doubts"] == {kind: 1}
     found = read_losses(tmp_path)
-    assert found.doubts == {kind: 1} and found.total == 0 and one.id in found.doubt
+    assert found.doubts == {kind: 1} and found.total == 0 and (found.doubtful, "reply" in found.doubt) == (one.id, True)
 
 
 @pytest.mark.parametrize("prompt", ["Pourquoi ?", "相続とは何ですか", "Is it 30?"])

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from msgspec import structs
+from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from areopage.ledger.access import ApiKeys, Audit
@@ -21,6 +22,7 @@ from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.records import Verdict
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.rules import new_alert
+from areopage.monitor.hook_carrier import HookCarrier
 from areopage.monitor.spool import Spool
 from areopage.monitor.submit import Intake, submission_of
 from areopage.scoring.outcome import NotApplicable
@@ -590,6 +592,26 @@ def test_losses_of_hooks_are_on_the_queue_page_and_in_the_metrics(context: Serve
     Spool(context.config.monitor.spool).lose("bot: the answer is not found", "not_found")
     assert "A hook could not submit 1 answer" in page_at(context, "/monitor/queue").text
     assert 'areopage_hook_lost{why="not_found"} 1.0' in client_of(context).get("/metrics").text
+
+
+def test_losses_and_doubts_of_hooks_stand_beside_coverage_and_on_the_queue_page(
+    context: ServerContext, seeded: list[str]
+) -> None:
+    before = page_at(context, "/monitor").text
+    hook = Spool(context.config.monitor.spool)
+    for _ in range(30):
+        hook.lose("reply: it raised ValueError", "failed", "help-desk")
+    hook.doubt("placeholder", "reply", "answer-1", "help-desk")
+    HookCarrier(context.config.monitor.spool, context.ledger).carry()
+    with context.ledger.engine.begin() as connection:
+        connection.execute(text("UPDATE hook_counts SET hour = :hour"), {"hour": NOW.replace(tzinfo=None).isoformat(" ")})
+    page = page_at(context, "/monitor")
+    assert "30 answers lost by hooks" in page.text and "1 doubt about what hooks recorded" in page.text
+    assert "lost by hooks" not in before
+    assert "30 réponses perdues par les crochets" in page_at(context, "/monitor", lang="fr").text
+    queue = page_at(context, "/monitor/queue")
+    assert "the bot failed (30)" in queue.text and "a placeholder such as [message] (1)" in queue.text
+    assert any(link.get("href") == "/monitor/answers/answer-1" for link in queue.all("a"))
 
 
 def test_who_may_only_read_is_shown_no_button_and_refused(context: ServerContext, seeded: list[str]) -> None:

@@ -12,6 +12,7 @@ from areopage.criteria.records import Scale
 from areopage.ledger.days import Days
 from areopage.ledger.equal_answers import EqualAnswers, read_equals
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.hook_counts import HookCounts
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import DayScore, Filters, JudgeDays, Period, Scope, midnight
 from areopage.ledger.records import Evaluation, Standing
@@ -107,9 +108,11 @@ class JudgeFigures(Struct, frozen=True, kw_only=True):
 class PeriodFigures(Struct, frozen=True, kw_only=True):
     """Everything about a period.
 
-    `coverage` is scored / (scored + unscored + failed + still waiting), None where there is none of them. Answers that
-    sampling left out were not to be judged: they are `left_out`, and in no share. The counts of what waits are those of now,
-    for any period. `cost` is by currency. `baseline` is the variant that the others are compared with; None without variants.
+    `coverage` is scored / (scored + unscored + failed + still waiting + lost by hooks), None where there is none of them.
+    Answers that sampling left out were not to be judged: they are `left_out`, and in no share. `lost` are the answers that hooks
+    did not submit, by kind, `doubtful` those that they submitted with a doubt, by kind. The counts of what waits are those of
+    now, for any period. `cost` is by currency. `baseline` is the variant that the others are compared with; None without
+    variants.
     `worst` has no excellent answer where there are others.
     """
 
@@ -120,6 +123,8 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     failed: int
     waiting: int
     left_out: int
+    lost: dict[str, int]
+    doubtful: dict[str, int]
     coverage: float | None
     overall: CriterionFigures
     criteria: tuple[CriterionFigures, ...]
@@ -138,7 +143,17 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     @property
     def planned(self) -> int:
         """The answers that were to be judged, which coverage is a share of."""
-        return self.scored + self.unscored + self.failed + self.waiting
+        return self.scored + self.unscored + self.failed + self.waiting + self.lost_answers
+
+    @property
+    def lost_answers(self) -> int:
+        """The answers that hooks did not submit."""
+        return sum(self.lost.values())
+
+    @property
+    def doubts(self) -> int:
+        """The doubts about answers that hooks submitted."""
+        return sum(self.doubtful.values())
 
     @property
     def left_out_share(self) -> float:
@@ -179,7 +194,9 @@ def measure(
     states = ("scored", "unscored", "failed", "left_out")
     scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
     waiting = backlog.waiting
-    planned = scored + unscored + failed + waiting
+    hooks = HookCounts(ledger)
+    lost = hooks.lost(period, scope)
+    planned = scored + unscored + failed + waiting + sum(lost.values())
     newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
     found = _criteria({GLOBAL: ""} | _shown_criteria(now, before, labels), now, before, scale)
     return PeriodFigures(
@@ -190,6 +207,8 @@ def measure(
         failed=failed,
         waiting=waiting,
         left_out=left_out,
+        lost=lost,
+        doubtful=hooks.doubtful(period, scope),
         coverage=scored / planned if planned else None,
         overall=found[0],
         criteria=tuple(found[1:]),

@@ -19,11 +19,12 @@ MOST_ROWS = 200
 
 
 class TallyFile(Struct, frozen=True, kw_only=True):
-    """The counts of a file, and the last reasons of a loss and of a doubt."""
+    """The counts of a file, the last reason of a loss, and where the last doubtful answer was recorded, with its id."""
 
     rows: list[HookCount] = []
     reason: str = ""
     doubt: str = ""
+    doubtful: str = ""
 
 
 class HookTally:
@@ -32,32 +33,41 @@ class HookTally:
     def __init__(self, spool: Path, name: str) -> None:
         self.counts: Counter[HookCount] = Counter()
         self._file = spool / FOLDER / f"{name}.json"
-        self._reason = self._doubt = ""
+        self._last = TallyFile()
 
-    def add(self, why: str, reason: str, source: str, variant: str, *, recorded: bool) -> None:
+    def add(self, why: str, reason: str, source: str, variant: str, recorded: str = "") -> None:
         """Count an answer, and write the file.
+
+        Args:
+            why: the kind of loss or of doubt.
+            reason: of a loss; of a doubtful answer, where it was recorded.
+            recorded: the id of a doubtful answer.
 
         Raises:
             OSError: it cannot be written.
         """
         hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-        self.counts[HookCount(hour=hour, source=source, variant=variant, why=why, recorded=recorded)] += 1
-        if recorded:
-            self._doubt = reason
-        else:
-            self._reason = reason
+        self.counts[HookCount(hour=hour, source=source, variant=variant, why=why, recorded=bool(recorded))] += 1
+        last = {"doubt": reason, "doubtful": recorded} if recorded else {"reason": reason}
         rows = [msgspec.structs.replace(row, answers=count) for row, count in self.counts.items()]
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.write_bytes(msgspec.json.encode(TallyFile(rows=rows, reason=self._reason, doubt=self._doubt)))
+        self._last = msgspec.structs.replace(self._last, rows=rows, **last)
+        self._file.write_bytes(msgspec.json.encode(self._last))
 
 
 class Losses(Struct, frozen=True, kw_only=True):
-    """What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind, each with the last reason."""
+    """What all hooks of a spool lost so far, by kind, and recorded with a doubt, by kind.
+
+    Args:
+        reason: of the last loss.
+        doubt: the function or the path that recorded the last doubtful answer; `doubtful` is its id.
+    """
 
     counts: dict[str, int] = {}
     reason: str = ""
     doubts: dict[str, int] = {}
     doubt: str = ""
+    doubtful: str = ""
 
     @property
     def total(self) -> int:
@@ -68,13 +78,23 @@ class Losses(Struct, frozen=True, kw_only=True):
 def read_losses(spool: Path) -> Losses:
     """Sum the counts of all processes that write to a spool; a file that is just being written is passed over."""
     counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    reason = doubt = ""
+    last = TallyFile()
     for file in tallies(spool):
         found = read_tally(file)
         for row in found.rows:
             counts[row.recorded][row.why] += row.answers
-        reason, doubt = found.reason or reason, found.doubt or doubt
-    return Losses(counts=dict(counts[False]), reason=reason, doubts=dict(counts[True]), doubt=doubt)
+        last = TallyFile(
+            reason=found.reason or last.reason,
+            doubt=found.doubt or last.doubt,
+            doubtful=found.doubtful or last.doubtful,
+        )
+    return Losses(
+        counts=dict(counts[False]),
+        reason=last.reason,
+        doubts=dict(counts[True]),
+        doubt=last.doubt,
+        doubtful=last.doubtful,
+    )
 
 
 def tallies(spool: Path) -> list[Path]:

@@ -65,7 +65,7 @@ class Recorder:
         unusable = [LABEL] if any(text and name not in usable for name, text in labels.items()) else []
         for kind in (*doubts_of(submission), *unusable):
             self.doubts[kind] += 1
-            self._spool.doubt(kind, f"{where or 'hook'}: {submission.id}", submission.source, submission.variant)
+            self._spool.doubt(kind, where or submission.source, submission.id, submission.source, submission.variant)
 
     @contextmanager
     def unharmed(self, where: str) -> Iterator[None]:

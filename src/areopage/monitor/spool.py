@@ -65,14 +65,14 @@ class Spool:
         """Count a lost answer, here and in the folder, and log the first of its kind (of `LOST`: after one that was written)."""
         self.lost += 1
         writer, said = self._writer(), " ".join(reason.split())
-        writer.note(why, said, source, variant, recorded=False)
+        writer.note(why, said, source, variant)
         if why not in writer.told:
             LOG.warning("an answer cannot be submitted for evaluation: %s", said)
         writer.told.add(why)
 
-    def doubt(self, kind: str, reason: str, source: str = "", variant: str = "") -> None:
+    def doubt(self, kind: str, where: str, id: str, source: str = "", variant: str = "") -> None:
         """Count an answer that was written and is doubtful, in the folder."""
-        self._writer().note(kind, reason, source, variant, recorded=True)
+        self._writer().note(kind, where, source, variant, id)
 
     def _writer(self) -> "_Writer":
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
@@ -118,12 +118,16 @@ class _Writer:
                 raise OSError(errno.ENOSPC, "no space left for a whole line")
             self._size += written
 
-    def note(self, why: str, reason: str, source: str, variant: str, *, recorded: bool) -> None:
-        """Write how many answers were lost or are doubtful, for the worker; where that fails, too, only the log tells."""
+    def note(self, why: str, reason: str, source: str, variant: str, recorded: str = "") -> None:
+        """Write how many answers were lost or are doubtful, for the worker; where that fails, too, only the log tells.
+
+        Args:
+            recorded: the id of a doubtful answer.
+        """
         with self._turn, suppress(OSError):
             if self._tally is None or len(self._tally.counts) >= MOST_ROWS:
                 self._tally = HookTally(self._folder, f"{time.time_ns():020d}-{os.getpid()}-{secrets.token_hex(4)}")
-            self._tally.add(why, reason[:LONGEST_REASON], source, variant, recorded=recorded)
+            self._tally.add(why, reason[:LONGEST_REASON], source, variant, recorded)
 
     def close(self) -> None:
         """Stop writing."""

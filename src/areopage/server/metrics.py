@@ -157,9 +157,14 @@ class LedgerCollector(Collector):
             gauge.add_metric([rule], count)
         yield gauge
         lost = GaugeMetricFamily("areopage_hook_lost", "Answers that hooks on this computer did not submit.", labels=["why"])
-        for why, number in sorted(read_losses(self._context.config.monitor.spool).counts.items()):
+        hooks = read_losses(self._context.config.monitor.spool)
+        for why, number in sorted(hooks.counts.items()):
             lost.add_metric([why], number)
         yield lost
+        doubtful = GaugeMetricFamily("areopage_hook_doubtful", "Doubts about answers of hooks on this computer.", labels=["kind"])
+        for kind, number in sorted(hooks.doubts.items()):
+            doubtful.add_metric([kind], number)
+        yield doubtful
 
     def _backlog(self) -> Iterator[Metric]:
         backlog = Evaluations(self._context.ledger).backlog()

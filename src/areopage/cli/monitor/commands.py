@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
@@ -132,9 +133,14 @@ def _show_spool(config: MonitorConfig) -> None:
             + (f"; {unread} lines could not be submitted: see {config.spool / 'rejected'}" if unread else "")
         )
         losses = read_losses(config.spool)
-        if losses.total:
-            kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(losses.counts.items()))
-            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({kinds}); last: {losses.reason}")
+        if losses.counts:
+            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
+        if losses.doubts:
+            typer.echo(f"recorded with a doubt: {_kinds(losses.doubts)}; last: {losses.doubtful} by {losses.doubt}")
+
+
+def _kinds(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
 
 
 def _ago(moment: datetime, now: datetime) -> str:

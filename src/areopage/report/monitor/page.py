@@ -124,6 +124,7 @@ def _hints(found: QualityFigures, locale: Locale) -> list[Line]:
         ("nothing_failed", figures.failed, "areopage monitor retry"),
         ("nothing_unscored", figures.unscored, ""),
         ("nothing_sampled", figures.left_out, ""),
+        ("nothing_lost", figures.lost_answers, "areopage monitor status"),
     )
     hints: list[Line] = [line(locale.count(key, count), Span(command, "code")) for key, count, command in counted if count]
     wider = _command(found, max(30, figures.period.days * 4))
@@ -135,7 +136,7 @@ def _headline(found: QualityFigures, locale: Locale) -> Headline:
     over = locale.count("interval_answers", overall.mean.answers) if overall.mean.answers else ""
     coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
     scored, planned = locale.whole(figures.scored), locale.whole(figures.planned)
-    note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_left_out(figures, locale)])
+    note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_beside(figures, locale)])
     examine = "" if found.unfit else f"– {locale.say('qualification_examine')}"
     return Headline(
         label=locale.say("global_mean"),
@@ -376,12 +377,18 @@ def _method(found: QualityFigures, locale: Locale) -> Section:
 def _answers_text(figures: PeriodFigures, locale: Locale) -> str:
     counted = (("answers_unscored", figures.unscored), ("answers_failed", figures.failed), ("answers_waiting", figures.waiting))
     parts = [locale.count("answers_scored", figures.scored), *(locale.count(key, count) for key, count in counted if count)]
-    return ", ".join([*parts, *_left_out(figures, locale)])
+    return ", ".join([*parts, *_beside(figures, locale)])
 
 
-def _left_out(figures: PeriodFigures, locale: Locale) -> list[str]:
+def _beside(figures: PeriodFigures, locale: Locale) -> list[str]:
+    """What hooks lost or submitted with a doubt, and what sampling left out."""
     share = locale.percent(figures.left_out_share)
-    return [locale.count("answers_left_out", figures.left_out, share=share)] if figures.left_out else []
+    counted = (
+        ("answers_lost", figures.lost_answers),
+        ("answers_doubtful", figures.doubts),
+        ("answers_left_out", figures.left_out),
+    )
+    return [locale.count(key, count, share=share) for key, count in counted if count]
 
 
 def _interval(mean: Mean, locale: Locale) -> str:

@@ -1,6 +1,7 @@
 """The pages of the monitor: overview, alerts, queue, golden questions, agreement."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,11 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.hook_counts import HookCounts
 from areopage.ledger.labels import SAMPLE
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.operations import GoldenRuns, Workers, state_of
-from areopage.ledger.queries import Filters
+from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import Locale
@@ -31,7 +33,7 @@ from areopage.report.render import draw
 from areopage.review.agreement import EVERY
 from areopage.review.rubric import rubric_of
 from areopage.scoring.counts import grade_limits
-from areopage.server.access import Form, Reader, Writer, note, note_shown
+from areopage.server.access import Actor, Form, Reader, Writer, note, note_shown
 from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -142,6 +144,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     listed = [one.id for one in (*waiting, *failed)]
     note_shown(request, context.ledger, reader, f"a list of {len(listed)} answers", listed)
     judgeable = context.config.shared.storage.text in JUDGEABLE
+    losses = _losses_of(context, reader)
     return render(
         request,
         "queue.html.j2",
@@ -152,12 +155,29 @@ def show_queue(request: Request, reader: Reader) -> Response:
             for worker in Workers(context.ledger).list()
         ],
         waiting=waiting,
-        losses=Losses() if reader.collections else read_losses(context.config.monitor.spool),
+        losses=losses,
+        loss_kinds=_kinds_text(language(request), "hook_kinds", losses.counts),
+        doubt_kinds=_kinds_text(language(request), "doubt_kinds", losses.doubts),
         failed=failed,
         may_write=reader.role != "read",
         may_retry=reader.role != "read" and judgeable,
         judgeable=judgeable,
     )
+
+
+def _losses_of(context: ServerContext, reader: Actor) -> Losses:
+    """What hooks lost or doubted; of a limited reader's sources the counts that workers have stored."""
+    if not reader.collections:
+        return read_losses(context.config.monitor.spool)
+    hooks, always = HookCounts(context.ledger), Period(start=date.min, end=date.max)
+    counts = hooks.lost(always, Scope(), reader.collections)
+    return Losses(counts=counts, doubts=hooks.doubtful(always, Scope(), reader.collections))
+
+
+def _kinds_text(locale: Locale, key: str, counts: Mapping[str, int]) -> str:
+    """Kinds of losses or doubts with their counts."""
+    words: Mapping[str, Mapping[str, str]] = locale.messages[key]
+    return " · ".join(f"{words.get(kind, kind)} ({locale.whole(count)})" for kind, count in sorted(counts.items()))
 
 
 @router.post("/monitor/queue/retry")

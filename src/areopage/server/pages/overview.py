@@ -55,7 +55,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     @property
     def fresh(self) -> bool:
         """Whether the ledger has no submitted answer."""
-        return not (self.sources or self.backlog.waiting or self.backlog.failed)
+        return not (self.sources or self.backlog.waiting or self.backlog.failed or self.figures.lost_answers)
 
     @property
     def digest(self) -> str:

@@ -1,0 +1,61 @@
+"""What hooks lose or doubt reaches the ledger once, and lowers coverage."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from areopage.ledger.hook_counts import HookCounts
+from areopage.ledger.queries import Scope, last_days
+from areopage.ledger.store import Ledger
+from areopage.monitor.figures import measure
+from areopage.monitor.hook import monitored as hooked
+from areopage.monitor.hook_carrier import HookCarrier
+from areopage.monitor.hook_counts import read_losses
+from areopage.monitor.spool import Spool
+from areopage.monitor.submit import Intake, submission_of
+
+if TYPE_CHECKING:
+    from servers.monitored import Monitored
+
+
+def test_losses_are_carried_into_the_ledger_once_and_lower_coverage(monitored: "Monitored", kept: Ledger) -> None:
+    folder = monitored.config.spool
+    for source, answer in (("a", None), ("a", 3.5), ("b", None), ("a", "[message]")):
+
+        @hooked(folder, source=source)
+        def reply(question: str, answer: object = answer) -> object:
+            return answer
+
+        reply("What is it?")
+    reply = hooked(folder, source="a", extract=lambda _, __: None)(lambda question: question)
+    reply("not to be judged")
+    Intake(kept).submit([submission_of("Q ?", "A.", source="a")])
+    for _ in range(2):
+        HookCarrier(folder, kept).carry()
+    suite, today = monitored.config.load_suite(), last_days(1, datetime.now(UTC).date())
+    figures = measure(kept, today, Scope(suite=suite.name), suite.scale, {})
+    assert (figures.lost, figures.doubtful) == ({"not_found": 3}, {"placeholder": 1})
+    assert (figures.planned, figures.coverage, figures.waiting) == (4, 0.0, 1)
+    of_a = measure(kept, today, Scope(suite=suite.name, source="a"), suite.scale, {})
+    assert (of_a.lost, of_a.planned) == ({"not_found": 2}, 3)
+    assert HookCounts(kept).lost(today, Scope(), ["b"]) == {"not_found": 1}
+
+
+def test_lines_that_the_worker_rejects_are_losses_of_their_source(monitored: "Monitored", kept: Ledger) -> None:
+    spool = Spool(monitored.config.spool)
+    spool.append(submission_of("Q ?", "A.", id="one", source="a"))
+    spool.append(submission_of("Q ?", "Another.", id="one", source="a"))
+    spool.drain(lambda given: given[1:])
+    HookCarrier(monitored.config.spool, kept).carry()
+    assert HookCounts(kept).lost(last_days(1, datetime.now(UTC).date()), Scope(source="a")) == {"rejected": 1}
+
+
+def test_a_process_writes_another_file_where_one_has_many_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("areopage.monitor.spool.MOST_ROWS", 2)
+    spool = Spool(tmp_path)
+    for number in range(5):
+        spool.lose("reason", "lost", f"source-{number}")
+    assert len(list((tmp_path / "losses").glob("*.json"))) == 3
+    assert read_losses(tmp_path).counts == {"lost": 5}
