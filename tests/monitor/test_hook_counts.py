@@ -29,8 +29,8 @@ def test_losses_are_carried_into_the_ledger_once_and_lower_coverage(monitored: "
             return answer
 
         reply("What is it?")
-    reply = hooked(folder, source="a", extract=lambda _, __: None)(lambda question: question)
-    reply("not to be judged")
+    skipped = hooked(folder, source="a", extract=lambda _, __: None)(lambda question: question)
+    skipped("not to be judged")
     Intake(kept).submit([submission_of("Q ?", "A.", source="a")])
     for _ in range(2):
         HookCarrier(folder, kept).carry()
