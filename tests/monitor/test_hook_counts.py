@@ -29,7 +29,11 @@ def test_losses_are_carried_into_the_ledger_once_and_lower_coverage(monitored: "
             return answer
 
         reply("What is it?")
-    skipped = hooked(folder, source="a", extract=lambda _, __: None)(lambda question: question)
+
+    @hooked(folder, source="a", extract=lambda _, __: None)
+    def skipped(question: str) -> str:
+        return question
+
     skipped("not to be judged")
     Intake(kept).submit([submission_of("Q ?", "A.", source="a")])
     for _ in range(2):

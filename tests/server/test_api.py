@@ -85,6 +85,12 @@ def test_an_answer_is_stored_when_the_request_returns(site: Live) -> None:
         "language": "fr",
         "prompt": "Combien de jours ?",
         "response": "Trente jours.",
+        "documents": [
+            {"id": "doc1", "text": "un texte", "title": "", "score": None, "source": "", "metadata": {}},
+            {"id": "d", "text": "Trente jours.", "title": "Article 45", "score": 0.9, "source": "", "metadata": {"page": 3}},
+        ],
+        "metadata": {"session": 4711},
+        "trace_id": "",
         "erased": False,
         "quality_score": None,
         "result": None,
@@ -302,7 +308,7 @@ def test_lists_are_filtered(site: Live, seeded: list[str]) -> None:
     one_day = site.get(f"/v1/evaluations?from={day}&to={day}&limit=200").json["items"]
     assert {item["answered_at"][:10] for item in one_day} == {str(day)} and len(one_day) == 6
     assert site.get("/v1/evaluations?variant=A&source=help-desk&limit=200").json["items"]
-    assert site.get("/v1/evaluations?source=nowhere").json == {"items": [], "next": None}
+    assert site.get("/v1/evaluations?source=nowhere").code == "invalid"
     found = site.get("/v1/evaluations?text=r%C3%A9tractation&limit=200").json["items"]
     assert found and all("rétractation" in item["prompt"] for item in found)
     assert len(site.get("/v1/evaluations?criterion=quality.answer.sources&limit=200").json["items"]) == len(seeded)
@@ -371,8 +377,8 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
     assert (week["scored"], month["scored"]) == (42, 54)
     assert {one["label"] for one in week["criteria"]} == {"Exactitude", "Complétude", "Structure en quatre parties", "Sources"}
     assert len(week["days"]) == 7
-    assert site.get("/v1/figures?source=nowhere").json["scored"] == 0
-    assert (week["baseline"], site.get("/v1/figures?baseline=B").json["baseline"]) == ("A", "B")
+    assert site.get("/v1/figures?source=nowhere").code == "invalid"
+    assert (week["baseline"], site.get("/v1/figures?baseline=A").json["baseline"]) == ("B", "A")
     for query in ("days=0", "days=367", "days=x", "baseline=C"):
         assert site.get(f"/v1/figures?{query}").code == "invalid"
 
@@ -396,7 +402,7 @@ def test_a_label_is_that_of_the_key_and_counts_for_agreement(site: Live, seeded:
     write, admin = site.key("write", "Ada"), site.key("admin")
     sent = {"answer_id": seeded[0], "scores": {"": 8.5, "exactitude": 9, "quality.answer.sources": 7.25}, "note": "juste"}
     reply = site.post("/v1/labels", sent, write)
-    assert (reply.status, reply.json) == (201, {"stored": 3, "rater": "Ada"})
+    assert (reply.status, reply.json) == (201, {"stored": 3, "rater": "Ada", "blind": True, "remark": ""})
     assert {one.criterion: one.score for one in Labels(site.context.ledger).of(seeded[0]) if one.rater == "Ada"} == {
         "": 8.5,
         "quality.answer.exactitude": 9.0,
@@ -442,3 +448,49 @@ def test_a_label_that_makes_no_sense_is_refused(site: Live, seeded: list[str], c
     assert reply.status == status, reply.body
     assert said in reply.json["error"]["message"]
     assert str(site.context.ledger.place) not in reply.json["error"]["message"]
+
+
+# --- what the API gives back
+
+
+def test_a_filter_that_names_nothing_is_refused_with_the_allowed_names(site: Live, seeded: list[str]) -> None:
+    full = site.get("/v1/evaluations?criterion=quality.answer.exactitude&grade=weak").json["items"]
+    assert site.get("/v1/evaluations?criterion=exactitude&grade=weak").json["items"] == full != []
+    for query, named in (
+        ("criterion=foo&grade=weak", "exactitude"),
+        ("source=nobody", "help-desk"),
+        ("variant=nobody", "use one of"),
+        ("to=0", "2026-03-01"),
+        ("from=1764288000", "2026-03-01"),
+    ):
+        reply = site.get(f"/v1/evaluations?{query}")
+        assert reply.status == 422 and named in reply.json["error"]["message"], query
+    assert site.get("/v1/figures?source=nobody").status == site.get("/v1/figures?variant=nobody").status == 422
+
+
+def test_the_api_gives_back_what_it_took(site: Live) -> None:
+    sent = {
+        "id": "mine",
+        "prompt": "Q ?",
+        "response": "A.",
+        "documents": [{"title": "Article 45", "text": "Thirty days.", "page": 3}],
+        "metadata": {"user": "u1"},
+        "trace_id": "0af7651916cd43dd8448eb211c80319c",
+    }
+    assert site.post("/v1/evaluations", sent).status == 202
+    found = site.get("/v1/evaluations/mine").json
+    assert [(one["title"], one["text"], one["metadata"]) for one in found["documents"]] == [
+        ("Article 45", "Thirty days.", {"page": 3})
+    ]
+    assert {name: found[name] for name in ("metadata", "trace_id")} == {name: sent[name] for name in ("metadata", "trace_id")}
+
+
+def test_a_rater_reads_an_answer_without_scores_and_is_told_whether_labels_are_blind(site: Live, seeded: list[str]) -> None:
+    key, id = site.key("write", "Ada"), seeded[0]
+    found = site.get(f"/v1/evaluations/{id}?blind=1", key).json
+    assert found["response"] and found["quality_score"] is None and found["result"] is None
+    label = {"answer_id": id, "scores": {"": 8}}
+    assert site.post("/v1/labels", label, key).json["blind"] is True
+    assert site.get(f"/v1/evaluations/{id}", key).json["quality_score"]
+    reply = site.post("/v1/labels", label, key).json
+    assert reply["blind"] is False and "blind=1" in reply["remark"]

@@ -307,10 +307,10 @@ def test_filters_combine(context: ServerContext, seeded: list[str]) -> None:
 
 def test_the_variant_that_others_are_compared_with_is_chosen_on_the_page(context: ServerContext, seeded: list[str]) -> None:
     first = client_of(context).get("/monitor?period=7").text
-    assert "Against A" in first and "baseline=B#variants" in first
-    chosen = client_of(context).get("/monitor?period=7&baseline=B").text
-    assert "Against B" in chosen and 'name="baseline" value="B"' in chosen
-    assert "Against A" in page_at(context, "/monitor?period=7&baseline=nobody").text
+    assert "Against B" in first and "baseline=A#variants" in first  # B has more answers
+    chosen = client_of(context).get("/monitor?period=7&baseline=A").text
+    assert "Against A" in chosen and 'name="baseline" value="A"' in chosen
+    assert "Against B" in page_at(context, "/monitor?period=7&baseline=nobody").text
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])

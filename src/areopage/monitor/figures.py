@@ -177,7 +177,7 @@ def measure(
         scale: the suite's.
         labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria that have scores
             and no label come after them.
-        baseline: the variant that the others are compared with; one without answers counts as None: the first by name.
+        baseline: the variant that the others are compared with; one without answers counts as None: the most frequent one.
 
     Raises:
         StorageError: the ledger cannot be read.
@@ -188,7 +188,7 @@ def measure(
     earlier = previous_of(period)
     before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
     variants = sorted({str(variant) for variant, _ in sides}, key=_by_name)
-    base = baseline if baseline in variants else next(iter(variants), None)
+    base = baseline if baseline in variants else most_frequent({name: _answers_of(sides, name) for name in variants})
     totals, judges = counts.totals(period, scope), counts.judges(period)
     backlog = Evaluations(ledger).backlog(() if scope.source is None else (scope.source,))
     states = ("scored", "unscored", "failed", "left_out")
@@ -224,6 +224,15 @@ def measure(
         qualification=newest[0].qualification if newest else "",
         standings=newest[0].standings if newest else (),
     )
+
+
+def most_frequent(answers: Mapping[str, int]) -> str | None:
+    """The variant with the most answers, the first by name of equals; answers without one count last. None without any."""
+    return min(answers, key=lambda name: (not name, -answers[name], name), default=None)
+
+
+def _answers_of(sides: ByPlace, variant: str) -> int:
+    return sides.get((variant, GLOBAL), _NONE).answers
 
 
 def criterion_labels(suite: Suite, language: str) -> dict[str, str]:

@@ -55,7 +55,8 @@ def report(
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Use only answers of this source.")] = None,
     variant: Annotated[str | None, typer.Option("--variant", metavar="NAME", help="Use only answers of this variant.")] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="NAME", help="Compare variants with this one. Default: the first by name.")
+        str | None,
+        typer.Option("--baseline", metavar="NAME", help="Compare variants with it. Default: the most frequent one."),
     ] = None,
     calibration: CalibrationOption = "",
 ) -> None:

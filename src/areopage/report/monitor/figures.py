@@ -95,7 +95,7 @@ def gather(
     Args:
         language: of the report; "" takes the configuration's, else the suite's own.
         source, variant: only these answers.
-        baseline: the variant that the others are compared with; None: the first by name.
+        baseline: the variant that the others are compared with; None: the most frequent one.
         calibration: the id of the calibration whose corrected means are shown beside the scores; "" for none.
 
     Raises:

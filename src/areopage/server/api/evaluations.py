@@ -7,12 +7,14 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Query
+from pydantic import BeforeValidator
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from areopage.cases.readers import MAX_DEPTH, is_deep
-from areopage.errors import SubmissionError, name_list
+from areopage.cases.records import Case
+from areopage.errors import CriteriaError, SubmissionError, name_list
 from areopage.ledger import erasure
 from areopage.ledger.answers import Answers, id_within, own_id
 from areopage.ledger.evaluations import Evaluations
@@ -21,6 +23,7 @@ from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, PanelResult, is_golden
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
+from areopage.review.rubric import rubric_of
 from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_seen
 from areopage.server.api.records import (
     Accepted,
@@ -47,6 +50,16 @@ FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"], route_class=ApiRoute)
 
 Label = Annotated[str | None, Query(max_length=128)]
+
+
+def _is_day(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        raise ValueError("give a day such as 2026-03-01")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_is_day)]
+"""A day of an address: numbers, which could mean seconds, are none."""
 
 
 @router.post(
@@ -117,10 +130,12 @@ def _ids_of(taken: Sequence[Answer], submissions: Sequence[Answer], given: Seque
 def list_evaluations(
     request: Request,
     actor: Reader,
-    start: Annotated[date | None, Query(alias="from", description="First day (UTC).")] = None,
-    end: Annotated[date | None, Query(alias="to", description="Last day (UTC).")] = None,
+    start: Annotated[Day | None, Query(alias="from", description="First day (UTC).")] = None,
+    end: Annotated[Day | None, Query(alias="to", description="Last day (UTC).")] = None,
     grade: Grade | None = None,
-    criterion: Annotated[str, Query(max_length=256, description="Criterion of `grade`; without it the overall score.")] = "",
+    criterion: Annotated[
+        str, Query(max_length=256, description="Criterion of `grade`, by its name or its path; without it the overall score.")
+    ] = "",
     source: Label = None,
     variant: Label = None,
     text: Annotated[str, Query(max_length=256, description="Words to search for.")] = "",
@@ -128,36 +143,43 @@ def list_evaluations(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
     """Each page ends with a cursor; new evaluations do not shift pages. A key limited to several sources must name one."""
-    ledger = context_of(request).ledger
+    context = context_of(request)
+    ledger, source = context.ledger, actor.in_scope(source, "source")
+    check_labels(ledger, actor, source, variant)
     filters = Filters(
         period=_period_of(start, end),
         grade=grade,
-        criterion=criterion,
-        source=actor.in_scope(source, "source"),
+        criterion=_criterion_of(criterion, context),
+        source=source,
         variant=variant,
         text=text.strip(),
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
     note(ledger, actor, "read", "", f"a list of {len(found)} answers")
-    page = EvaluationPage(
-        items=[_view_of(score, actor) for score in found], next=found[-1].number if len(found) == limit else None
-    )
+    answers = Answers(ledger).by_id([score.id for score in found])
+    items = [_view_of(score, actor, answers.get(score.id)) for score in found]
+    page = EvaluationPage(items=items, next=found[-1].number if len(found) == limit else None)
     return json_response(page)
 
 
 @router.get("/{id:path}", responses=answers_with(EvaluationView, 200, 404), summary="Show an answer and its evaluation")
-def show(request: Request, id: str, actor: Reader) -> Response:
-    """The state of the answer, and its scores once it is evaluated. The texts of an erased answer are empty."""
+def show(
+    request: Request,
+    id: str,
+    actor: Reader,
+    blind: Annotated[bool, Query(description="Without scores and judges' words: labels then count as blind.")] = False,
+) -> Response:
+    """The answer as it was submitted, its state, and its scores once it is evaluated. The texts of an erased answer are empty."""
     ledger = context_of(request).ledger
     id = actor.id_in_scope(ledger, id)
     evaluation = Evaluations(ledger).get(id)
     if evaluation is None or not actor.may_see_answers(ledger, [id]):
         raise unknown(id)
-    if evaluation.state == "evaluated":
+    if evaluation.state == "evaluated" and not blind:
         note_scores_seen(ledger, actor, id)
     else:
         note(ledger, actor, "read", id)
-    return json_response(_view_of(evaluation, actor))
+    return json_response(_view_of(evaluation, actor, Answers(ledger).get(id), blind=blind))
 
 
 @router.delete("/{id:path}", status_code=204, responses=faults(401, 403, 404, 421, 503), summary="Erase an answer's texts")
@@ -238,6 +260,7 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
             language=answer.language or "",
             age="" if answer.age is None else answer.age,
             answered_at=answer.answered_at,
+            trace_id=answer.trace_id or "",
             metadata=answer.metadata,
             api_key=actor.key,
         )
@@ -268,6 +291,28 @@ def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, s
     return prompt, response, documents
 
 
+def check_labels(ledger: Ledger, actor: Actor, source: str | None, variant: str | None) -> None:
+    """Refuse a source or a variant that no evaluated answer has: a misspelt filter must not look like no answers.
+
+    Raises:
+        Refusal: 422.
+    """
+    lists = EvaluationLists(ledger)
+    sources, variants = [one for one in lists.sources() if actor.may_see(one)], lists.variants(actor.collections)
+    for name, value, known in (("source", source, sources), ("variant", variant, variants)):
+        if value is not None and known and value not in known:
+            allowed = name_list([repr(one) for one in known])
+            raise Refusal(422, "invalid", f"{name}: no evaluated answer has the {name} {value!r}: use one of {allowed}")
+
+
+def _criterion_of(name: str, context: ServerContext) -> str:
+    """The path of a criterion by its path or its name."""
+    try:
+        return rubric_of(context.suite).find(name) if name else ""
+    except CriteriaError as fault:
+        raise Refusal(422, "invalid", f"criterion: {fault}") from None
+
+
 def _period_of(start: date | None, end: date | None) -> Period | None:
     if start is None and end is None:
         return None
@@ -277,9 +322,13 @@ def _period_of(start: date | None, end: date | None) -> Period | None:
     return Period(start=first, end=last + timedelta(days=1))
 
 
-def _view_of(evaluation: Evaluation, actor: Actor) -> EvaluationView:
-    """An evaluation; a key that is limited to some sources sees the ids that these gave."""
+def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, blind: bool = False) -> EvaluationView:
+    """An evaluation with the documents and metadata of its answer; without scores for who labels it blind.
+
+    A key that is limited to some sources sees the ids that these gave.
+    """
     is_evaluated = evaluation.state == "evaluated"
+    case = Case(id="", prompt="") if answer is None else answer.case
     return view(
         EvaluationView,
         evaluation,
@@ -287,8 +336,11 @@ def _view_of(evaluation: Evaluation, actor: Actor) -> EvaluationView:
         reason="" if is_evaluated else evaluation.reason,
         received_at=evaluation.received_at or evaluation.timestamp,
         answered_at=evaluation.timestamp,
-        quality_score=_quality_dictionary(evaluation) if is_evaluated else None,
-        result=view(PanelResult, evaluation) if is_evaluated else None,
+        documents=list(case.documents),
+        metadata=case.metadata,
+        trace_id="" if answer is None else answer.trace_id,
+        quality_score=_quality_dictionary(evaluation) if is_evaluated and not blind else None,
+        result=view(PanelResult, evaluation) if is_evaluated and not blind else None,
     )
 
 

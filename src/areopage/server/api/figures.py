@@ -22,7 +22,7 @@ from areopage.review.agreement import AgreementReport, ledger_agreement
 from areopage.review.label import Given, Origin, Reviewed, Storage, review_answer
 from areopage.review.rubric import rubric_for, rubric_of
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
-from areopage.server.api.evaluations import decoded, json_body, unknown
+from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
 from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes
 from areopage.server.context import ServerContext, context_of
@@ -32,6 +32,10 @@ router = APIRouter(prefix="/v1", route_class=ApiRoute)
 
 Name = Annotated[str | None, Query(max_length=128)]
 MOST_DAYS = 36_500
+NOT_BLIND = (
+    "the rater had read the judges' scores of this answer: the labels are stored and do not measure the judges. "
+    "GET /v1/evaluations/{id}?blind=1 shows an answer without scores"
+)
 
 
 @router.get("/figures", responses=answers_with(PeriodFigures), tags=["figures"], summary="Get the figures of the last days")
@@ -42,7 +46,8 @@ def figures(
     source: Name = None,
     variant: Name = None,
     baseline: Annotated[
-        str | None, Query(max_length=128, description="Variant that the others are compared with; default: the first by name.")
+        str | None,
+        Query(max_length=128, description="Variant that others are compared with; default: the most frequent one."),
     ] = None,
 ) -> Response:
     """Coverage, means with intervals, grades, trend, weakest answers, judges and cost, as in the report.
@@ -55,6 +60,7 @@ def figures(
     suite = context.suite
     labels = criterion_labels(suite, context.config.monitor.section.language or suite.own_language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
+    check_labels(context.ledger, actor, scope.source, variant)
     found = measure(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
     if baseline is not None and found.baseline != baseline:
         known = ", ".join(repr(one.variant) for one in found.variants) or "none"
@@ -120,7 +126,9 @@ async def label(request: Request, actor: Writer) -> Response:
     given = decoded(await json_body(request), GivenLabels)
     said = Given(scores={criterion: f"{score:f}" for criterion, score in given.scores.items()}, note=given.note)
     done = await run_in_threadpool(store_review, context_of(request), actor, given.answer_id, said, given.rater)
-    return json_response(StoredLabels(stored=len(done.labels), rater=given.rater or actor.name), 201)
+    blind = all(one.blind for one in done.labels)
+    reply = StoredLabels(stored=len(done.labels), rater=given.rater or actor.name, blind=blind, remark="" if blind else NOT_BLIND)
+    return json_response(reply, 201)
 
 
 def store_review(

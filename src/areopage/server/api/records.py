@@ -25,6 +25,10 @@ Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test
 Tongue = Annotated[
     str, Meta(max_length=16, description="Language (ISO 639) of the answer; default: the monitor's.", examples=["fr"])
 ]
+TraceId = Annotated[
+    str,
+    Meta(max_length=128, description="Trace of the call in your own tracing.", examples=["0af7651916cd43dd8448eb211c80319c"]),
+]
 Age = Annotated[str | int, Meta(description="Age of the reader: years, a range or a word.", examples=["9-12"])]
 Text = Annotated[str, Meta(min_length=1, max_length=500_000)]
 Noted = Literal["yes", "soon", "no"]
@@ -79,6 +83,7 @@ class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     language: Tongue | None = None
     age: Age | None = None
     answered_at: Moment | None = None
+    trace_id: TraceId | None = None
     metadata: dict[str, Any] | None = None
 
 
@@ -106,7 +111,7 @@ QualityDictionary = dict[str, float | str | None]
 
 
 class EvaluationView(Struct, frozen=True, kw_only=True):
-    """An answer and its state. `quality_score` and `result` are null until it is evaluated.
+    """An answer and its state. `quality_score` and `result` are null until it is evaluated, and where it is read blind.
 
     `erased`: its texts were erased or never stored.
     """
@@ -122,6 +127,9 @@ class EvaluationView(Struct, frozen=True, kw_only=True):
     language: str
     prompt: str
     response: str
+    documents: list[Document]
+    metadata: dict[str, Any]
+    trace_id: str
     erased: bool
     quality_score: QualityDictionary | None
     result: PanelResult | None
@@ -157,10 +165,16 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class StoredLabels(Struct, frozen=True, kw_only=True):
-    """The number of stored labels and their rater."""
+    """The number of stored labels and their rater.
+
+    `blind`: the rater had not read the judges' scores of this answer. Only blind labels measure judges; `remark` says so where
+    they are not.
+    """
 
     stored: int
     rater: str
+    blind: bool
+    remark: str = ""
 
 
 class Fault(Struct, frozen=True, kw_only=True):

@@ -10,9 +10,12 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from starlette.requests import Request
 
+from areopage.errors import CriteriaError
 from areopage.ledger.queries import Filters, Period, Scope, last_days
 from areopage.ledger.records import Grade
+from areopage.review.rubric import rubric_of
 from areopage.server.api.evaluations import FIRST_DAY, LAST_DAY
+from areopage.server.context import context_of
 
 ALL, CUSTOM, TODAY = "all", "custom", "today"
 SPANS: Mapping[str, int] = {TODAY: 1, "7": 7, "30": 30, "90": 90}
@@ -132,10 +135,7 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
     query, ignored = request.query_params, list[Ignored]()
     ignore_unknown(query, FILTERS, ignored)
     name, period = period_of(query, today, default, ignored, may_be_all=default == ALL)
-    criterion = query.get("criterion", "")
-    if criterion and not PATH.fullmatch(criterion):
-        ignored.append(Ignored(field="criterion", value=criterion))
-        criterion = ""
+    criterion = _criterion_of(query.get("criterion", ""), request, ignored)
     source = _scope_of(query, "source")
     if scope and source not in scope:
         if source is not None:
@@ -153,6 +153,16 @@ def chosen(request: Request, today: date, default: str, scope: Sequence[str]) ->
         before=before_of(query, ignored),
         ignored=tuple(ignored),
     )
+
+
+def _criterion_of(name: str, request: Request, ignored: list[Ignored]) -> str:
+    """The path of a criterion by its path or its name; add an unknown one to `ignored`. A path may be of an older suite."""
+    with suppress(CriteriaError):
+        return rubric_of(context_of(request).suite).find(name) if name else ""
+    if PATH.fullmatch(name) and "." in name:
+        return name
+    ignored.append(Ignored(field="criterion", value=name))
+    return ""
 
 
 def _scope_of(query: Mapping[str, str], name: str) -> str | None:

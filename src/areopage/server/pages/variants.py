@@ -1,6 +1,7 @@
 """The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
 
 import shlex
+from collections.abc import Sequence
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -9,7 +10,7 @@ from starlette.responses import Response
 from areopage.ledger.days import Days
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
-from areopage.monitor.figures import criterion_labels
+from areopage.monitor.figures import criterion_labels, most_frequent
 from areopage.monitor.variants import VariantComparison, compare_variants
 from areopage.report.monitor.variants import variant_name, variant_sections
 from areopage.server.access import Reader
@@ -32,7 +33,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
     asked = chosen(request, context.now().date(), TODAY, reader.collections)
     by_question = request.query_params.get(BY_QUESTION) == "1"
     variants = EvaluationLists(context.ledger).variants(reader.collections)
-    baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else next(iter(variants), "")
+    baseline = asked.baseline if asked.baseline is not None and asked.baseline in variants else _usual(context, asked, variants)
     begun = asked.name == CUSTOM and len(variants) > 1
     too_many = begun and _answers(context, asked) > MOST_ANSWERS
     compared: tuple[VariantComparison, ...] = ()
@@ -64,11 +65,16 @@ def show_variants(request: Request, reader: Reader) -> Response:
     )
 
 
-def _answers(context: ServerContext, asked: Chosen) -> int:
-    """How many scored answers the period has."""
+def _usual(context: ServerContext, asked: Chosen, variants: Sequence[str]) -> str:
+    """The most frequent variant of the period."""
+    return most_frequent({variant: _answers(context, asked, variant) for variant in variants}) or ""
+
+
+def _answers(context: ServerContext, asked: Chosen, variant: str | None = None) -> int:
+    """How many scored answers the period has, of one variant or of all."""
     if asked.period is None:
         return 0
-    scope = Scope(suite=context.suite.name, source=asked.source)
+    scope = Scope(suite=context.suite.name, source=asked.source, variant=variant)
     return sum(day.scored for day in Days(context.ledger).totals(asked.period, scope))
 
 
