@@ -218,6 +218,12 @@ def test_the_action_says_what_is_inconclusive_and_stops_at_a_mistake(runner: Run
     assert "no such file" in runner.said and "report" not in runner.outputs, "an earlier run is not reported in its place"
 
 
+def test_the_judges_are_examined_first_where_the_workflow_wants_it(runner: Runner) -> None:
+    assert runner.action(**INPUTS | {"examine": "true"}) == 2, "the suite has no gold set"
+    assert "gold.jsonl" in runner.said and "run" not in runner.outputs.get("run", {})
+    assert runner.job(**VARIABLES | {"AREOPAGE_EXAMINE": "true"}) == 2 and "gold.jsonl" in runner.said
+
+
 def test_what_cases_say_is_no_command_of_the_workflow(runner: Runner) -> None:
     assert runner.action(**INPUTS, keep_baseline="true") == 0
     dataset = runner.folder / "work" / "answers.jsonl"
