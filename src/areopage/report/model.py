@@ -324,11 +324,12 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """A warning above all figures."""
+    """A warning above all figures; on paper, `cases` keep a line each."""
 
     title: str
     blocks: tuple[Paragraph | Listing, ...]
     alarm: bool = False
+    css: Literal["", "cases"] = ""
 
 
 class Ruler(Struct, frozen=True, kw_only=True):

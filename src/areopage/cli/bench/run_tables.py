@@ -20,8 +20,9 @@ from areopage.cli.options import visible
 from areopage.errors import counted, name_list
 from areopage.ledger.qualifications import exam_command
 from areopage.ledger.records import StandingWord
-from areopage.report.bench.case_index import CaseIndex
+from areopage.report.bench.case_index import CASES, CaseIndex
 from areopage.report.bench.exams import exam_steps
+from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids, quoted_texts
 from areopage.report.bench.failures import failing_elsewhere
 from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.grid import age_name
@@ -80,7 +81,8 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True, place: tuple[
     final = "final score: none" if tree.score is None else f"final score {tree.score:.2f} of {scale.max:g}{spread}"
     headline = f"{final}, coverage {coverage.share:.1%}{judged}{state}"
     unscored = [(told, "bold red") for told in unscored_first(view)]
-    for told, style in (*_signed(people), *_reused(view), *_release(view, place), *unscored, *_no_release(view)):
+    failing = [(visible(told), "") for told in _failing_cases(view)]
+    for told, style in (*_signed(people), *_reused(view), *_release(view, place), *unscored, *_no_release(view), *failing):
         console.print(Text(told, style=style), soft_wrap=True)
     console.print(Text("\n".join(_failures(view)), style="bold red" if view.failures.by_case else "bold"))
     console.print(Text(headline, style="bold"))
@@ -248,9 +250,11 @@ def _failure_agreement(view: RunView) -> Iterator[str]:
     found = view.agreement.overall.failures
     if found.failed:
         yield f"  all judges agree on {found.unanimous} of {counted(found.failed, 'failing score')}"
-    if found.disputed:
-        scores, failures = counted(found.disputed, "score"), found.failed - found.unanimous
-        yield f"  judges dispute {scores}, failures for some of them only; {failures} count as failures"
+    if view.disputes:
+        cases = counted(len({dispute.case_id for dispute in view.disputes}), "case")
+        failing = sum(dispute.criterion in view.failures.by_case.get(dispute.case_id, ()) for dispute in view.disputes)
+        scores = counted(len(view.disputes), "score")
+        yield f"  judges dispute {scores} in {cases}, failures for some of them only; {failing} count as failures"
 
 
 def _drifts(view: RunView) -> Iterator[str]:
@@ -274,6 +278,18 @@ def _missing_counts(view: RunView) -> Iterator[str]:
     if view.unscored:
         cases = counted(len(view.unscored), "case")
         yield f"judged, and a criterion has no score: {cases}: {name_list(map(visible, view.unscored))}"
+
+
+def _failing_cases(view: RunView) -> Iterator[str]:
+    """The failing cases with their prompts and answers, the gravest first."""
+    ids, locale = failing_ids(view), report_locale("en")
+    if not ids:
+        return
+    yield f"{locale.count('failing_cases_title', len(ids), all=locale.whole(len(view.items)))}:"
+    for case in failing_cases(view):
+        yield f"  {case.id} · {locale.names(case.criteria)} · {quoted_texts(case, locale)}"
+    if len(ids) > SHOWN:
+        yield f"  {locale.count('failing_cases_more', len(ids) - SHOWN)} {CASES}"
 
 
 def _failures(view: RunView) -> Iterator[str]:

@@ -6,6 +6,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.locales import Locale
 from areopage.report.bench.case import TITLE, assessment, audience
 from areopage.report.bench.case_index import CASES, DISPUTED, KINDS, CaseIndex
+from areopage.report.bench.failing_cases import gravity
 from areopage.report.elements import columns, excerpt, rows
 from areopage.report.model import Cell, Entries, Entry, Paragraph, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
@@ -48,7 +49,7 @@ def _table(view: RunView, locale: Locale) -> Table:
             locale.whole(failing[id]),
             locale.say("pair", name=widest[id].case_id, value=_scores(widest[id], locale)),
         )
-        for id, count in counts.most_common()
+        for id, count in sorted(counts.items(), key=lambda pair: (gravity(criteria[pair[0]]), -failing[pair[0]], -pair[1]))
     )
     heads = columns(*(locale.say(key) for key in ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
     return Table(columns=heads, rows=rows(listed), css="failures")

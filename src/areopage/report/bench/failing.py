@@ -1,6 +1,6 @@
 """The failing cases of a run, one criterion at a time, for the formats that other tools read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -33,11 +33,15 @@ class FailingScore(Struct, frozen=True, kw_only=True):
     disputed: bool = False
 
 
-def failing_scores(view: RunView) -> Iterator[FailingScore]:
-    """Every failing score of a run: in order of its cases, and of each case the worst first."""
+def failing_scores(view: RunView, cases: Iterable[Case] | None = None) -> Iterator[FailingScore]:
+    """Every failing score of a run: in order of its cases, and of each case the worst first.
+
+    Args:
+        cases: only those of these cases; None: all.
+    """
     spec, criteria = view.spec, view.spec.criteria_by_id()
     limits = spec.failures.limits(spec.criteria, spec.scale)
-    for case in view.cases:
+    for case in view.cases if cases is None else cases:
         failed = view.failures.by_case.get(case.id, ())
         record = view.scores.records.find(case.id) if failed else None
         scores = {one.criterion: one for one in record.criteria} if record else {}

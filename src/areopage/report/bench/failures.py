@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from areopage.bench.results.run_view import RunView
-from areopage.locales import Locale, sentence_case
-from areopage.report.model import Line, Listing, Notice, Paragraph, Span, line
+from areopage.locales import Locale
+from areopage.report.model import Line, Listing, Notice, Span, line
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.failures import FailureCount
 
@@ -37,8 +37,8 @@ def failing_elsewhere(view: RunView) -> list[str]:
     return [case_id for case_id, failed in by_case if not any(criteria[id].category in first for id in failed)]
 
 
-def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
-    """What no judge could judge, and the failures, of the categories that count first; nothing where there is neither."""
+def unscored_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """What no judge could judge, of the categories that count first; nothing where there is nothing."""
     found, criteria = view.failures, view.spec.criteria_by_id()
     if found.unscored:
         names = tuple(
@@ -46,16 +46,6 @@ def failures_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
             for id in found.unscored
         )
         yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
-    if not found.first.failed:
-        return
-    counts = [
-        locale.say("pair", name=criterion_label(criteria[id]), value=_bounded(count, locale))
-        for id, count in sorted(found.by_criterion.items(), key=lambda pair: -pair[1].failed)
-        if count.failed and criteria[id].category in found.categories
-    ]
-    title = failures_title(view, locale)
-    text = sentence_case(_first_note(view, locale))
-    yield Notice(title=title, blocks=(Paragraph(text=text), Listing(items=tuple(counts))), alarm=True)
 
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:
@@ -65,13 +55,6 @@ def _failed_of(count: FailureCount, locale: Locale) -> str:
     if count.by_rule:
         told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
-
-
-def _bounded(count: FailureCount, locale: Locale) -> str:
-    told = _failed_of(count, locale)
-    if count.high is None:
-        return told
-    return locale.say("then", one=told, other=locale.say("failures_bound", high=locale.percent(count.high, 0)))
 
 
 def _first_note(view: RunView, locale: Locale) -> str:

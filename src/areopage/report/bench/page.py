@@ -13,10 +13,12 @@ from areopage.digest import short_digest
 from areopage.jury.results import JudgeHealth
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.agreement import agreement_fact, agreement_section
+from areopage.report.bench.case_index import CASES
 from areopage.report.bench.conversations import conversations_section
 from areopage.report.bench.costs import costs_section
 from areopage.report.bench.disputes import disputes_section
-from areopage.report.bench.failures import failures_line, failures_notice
+from areopage.report.bench.failing_cases import failing_cases_notice
+from areopage.report.bench.failures import failures_line, unscored_notice
 from areopage.report.bench.grid import failures_section
 from areopage.report.bench.history import changes_section, modes_section
 from areopage.report.bench.missing import LISTED, case_list, missing_section, unanswered_section
@@ -81,6 +83,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(run.created_at)),
         *([(locale.say("reused_fact"), reused_text(view.reused, len(view.items), locale))] if view.reused else []),
+        (locale.say("cases_fact"), Span(locale.say("cases_page"), "link", CASES)),
         (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
     ]
     sections = (
@@ -116,7 +119,8 @@ def bench_report(view: RunView, language: str = "") -> Report:
         notices=(
             *signoff_notices(people, locale),
             release_notice(view, release, locale) if release else no_release_notice(locale),
-            *failures_notice(view, locale),
+            *failing_cases_notice(view, locale),
+            *unscored_notice(view, locale),
             *_notices(view, locale),
         ),
         headline=_headline(view, locale),

@@ -1,0 +1,98 @@
+"""The failing cases themselves, gravest first: for the first screen of a report, for paper and for the console.
+
+A text that the rules on withheld content find is masked: these lines are printed and sent on.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from areopage.bench.results.run_view import RunView
+from areopage.criteria.records import SEVERITIES, Criterion
+from areopage.locales import Locale, one_line
+from areopage.report.bench.case_index import CASES, FAILING, KINDS, CaseIndex
+from areopage.report.bench.failing import failing_scores
+from areopage.report.model import Line, Listing, Notice, Span
+from areopage.report.results.run_results import criterion_label
+from areopage.text.withholding import MARKERS, withheld_content
+
+SHOWN = 8
+_PROMPT, _RESPONSE, _REASON = 110, 170, 150
+
+
+class FailingCase(Struct, frozen=True, kw_only=True):
+    """A case that fails, in short texts of one line each.
+
+    Args:
+        criteria: the names of the criteria that it fails, the gravest first.
+        judge, reason: a judge whose own score fails, and what it says; "" where none says anything.
+    """
+
+    id: str
+    criteria: tuple[str, ...]
+    prompt: str
+    response: str
+    judge: str
+    reason: str
+
+
+def failing_ids(view: RunView) -> list[str]:
+    """The ids of the cases that fail a criterion: those of a critical one first, and of each severity in the run's order."""
+    criteria = view.spec.criteria_by_id()
+    order = {case.id: place for place, case in enumerate(view.cases)}
+
+    def place(id: str) -> tuple[int, int]:
+        return min(gravity(criteria[name]) for name in view.failures.by_case[id]), order.get(id, 0)
+
+    return sorted(view.failures.by_case, key=place)
+
+
+def gravity(criterion: Criterion) -> int:
+    """Where a criterion stands by its severity: 0 for a critical one; last without a severity."""
+    return SEVERITIES.index(criterion.severity) if criterion.severity else len(SEVERITIES)
+
+
+def failing_cases(view: RunView, most: int = SHOWN) -> Iterator[FailingCase]:
+    """The first failing cases, with what a judge says of the gravest failure."""
+    shown = failing_ids(view)[:most]
+    cases = {case.id: case for case in view.cases}
+    view.judgments.expect(shown)
+    for id in shown:
+        scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: gravity(score.criterion))
+        told = next((score for score in scores if score.explanation), scores[0])
+        yield FailingCase(
+            id=id,
+            criteria=tuple(criterion_label(score.criterion) for score in scores),
+            prompt=_masked(cases[id].prompt_text, _PROMPT),
+            response=_masked(cases[id].response or "", _RESPONSE),
+            judge=told.judge,
+            reason=_masked(told.explanation, _REASON),
+        )
+
+
+def _masked(text: str, longest: int) -> str:
+    kind = withheld_content(text)
+    return MARKERS[kind] if kind else one_line(text, longest)
+
+
+def failing_cases_notice(view: RunView, locale: Locale) -> Iterator[Notice]:
+    """The failing cases with their prompts and answers; nothing where none fails."""
+    ids = failing_ids(view)
+    if not ids:
+        return
+    index = CaseIndex(view=view)
+    items: list[Line] = []
+    for case in failing_cases(view):
+        link = Span(case.id, "link", index.address(case.id))
+        items.append((link, " · ", Span(locale.names(case.criteria), "strong"), f" · {quoted_texts(case, locale)}"))
+    if len(ids) > SHOWN:
+        more = locale.count("failing_cases_more", len(ids) - SHOWN)
+        items.append((f"{more} ", Span(CASES, "link", index.only(f"w{KINDS.index(FAILING)}"))))
+    title = locale.count("failing_cases_title", len(ids), all=locale.whole(len(view.items)))
+    yield Notice(title=title, blocks=(Listing(items=tuple(items)),), css="cases")
+
+
+def quoted_texts(case: FailingCase, locale: Locale) -> str:
+    """The prompt, the answer and why a judge fails it."""
+    told = locale.say("failing_case_texts", prompt=case.prompt, response=case.response or locale.say("empty_text"))
+    return locale.say("failing_case_reason", told=told, judge=case.judge, reason=case.reason) if case.reason else told
