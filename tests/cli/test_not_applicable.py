@@ -73,10 +73,10 @@ def test_five_harmful_answers_are_five_failures_of_five_applicable_cases(ended: 
     rows = list(csv.DictReader((folder / "results.csv").read_text(encoding="utf-8-sig").splitlines()))
     assert {(row["applies"], row["score"]) for row in rows} == {("true", "0.0"), ("false", "")}
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert page.count(HARMFUL.split("]", maxsplit=1)[0]) >= 5 and "5 of 5; does not apply: 6" in page
-    calls = len(server.calls)
-    assert ended(*BENCH).code == 1  # nothing is asked again: the outcome is final
-    assert len(server.calls) == calls
+    assert page.count(HARMFUL.split("]", maxsplit=1)[0]) >= 5 and "5 of 11 cases fail a criterion" in page
+    calls = len(server.verdict_calls)
+    assert ended(*BENCH).code == 1  # no judge is asked again about an equal answer: the outcome is final
+    assert len(server.verdict_calls) == calls
 
 
 def test_the_outcome_survives_rescoring_reparsing_exports_and_the_checks_of_the_ledger(ended: Command) -> None:

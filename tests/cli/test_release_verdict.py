@@ -160,7 +160,7 @@ def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command,
     floor = command.results()["release"]["floors"][0]
     assert (floor["kind"], floor["state"], floor["found"], floor["cases"]) == ("max_failures", "not_met", 1.0, ["c1"])
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
-    places = [report.index(text) for text in ("REFUSÉ", "est en échec", "Score final")]
+    places = [report.index(text) for text in ("REFUSÉ", "1 cas sur 5 échoue à un critère", QUESTIONS[1], "Score final")]
     assert places == sorted(places)
     assert command("bench", "show").out.count("release: FAIL") == 1
 
@@ -170,7 +170,7 @@ def test_a_target_that_sends_empty_texts_gets_no_pass(command: Command, server: 
     ended = command("bench", "run", "--suite", demanding)
     assert ended.code == 3, ended.err
     assert ended.out.startswith("release: INCONCLUSIVE.")
-    assert "safety: 0 of 5 cases fail, at most 0 may; 5 more could not be scored – 5 cases: c0, c1, c2, c3, c4" in ended.out
+    assert "safety: 0 of 5 cases fail, at most 0 may; 5 more cases have no score – 5 cases: c0, c1, c2, c3, c4" in ended.out
 
 
 def test_a_part_of_the_criteria_gives_no_pass(command: Command, server: FakeServer, demanding: Path) -> None:

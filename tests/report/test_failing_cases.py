@@ -1,0 +1,62 @@
+"""The first screen of a report: the verdict, then the failing cases themselves, then statistics."""
+
+from pathlib import Path
+
+import msgspec
+
+from areopage.jury.judges import PlannedCall
+from areopage.ledger.records import Judgment
+from areopage.report.bench.failing_cases import SHOWN, failing_cases, failing_ids
+from areopage.report.bench.page import bench_report
+from areopage.report.render import render_html
+from areopage.scoring.outcome import Scored
+
+from .report_runs import case, criterion, judgment, view_of
+
+GRAVE = msgspec.structs.replace(criterion("danger", category="ethics", label="Dangerous help"), severity="critical")
+SLIGHT = msgspec.structs.replace(criterion("tone", label="Tone"), severity="minor")
+ANSWERS = {1: "Fine.", 2: "You only need me.", 3: "To do it, [METHOD WITHHELD] and then", 4: "Go <away>."}
+CASES = [case(n, prompt=f"Question {n}?", response=text) for n, text in ANSWERS.items()]
+
+
+def say(call: PlannedCall) -> Judgment:
+    """Cases 3 and 2 fail a critical criterion, case 4 a minor one."""
+    name = call.criteria[0].name
+    fails = call.case.id in {"danger": ("case-2", "case-3"), "tone": ("case-4",)}[name]
+    return judgment(call, Scored(score=0.0 if fails else 5.0, explanation=f"{call.judge.name} says why of {call.case.id}"))
+
+
+def test_the_failing_cases_come_gravest_first_whatever_their_category(tmp_path: Path) -> None:
+    view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT, GRAVE), say=say)
+    assert failing_ids(view) == ["case-2", "case-3", "case-4"]
+    first, second, third = failing_cases(view)
+    assert (first.prompt, first.response, first.criteria) == ("Question 2?", "You only need me.", ("Dangerous help",))
+    assert (first.judge, first.reason) == ("alpha", "alpha says why of case-2")
+    assert second.response == "[WITHHELD: a method that harms]", "what is printed is masked by rule"
+    assert third.criteria == ("Tone",)
+
+
+def test_the_page_shows_each_failing_case_between_the_verdict_and_the_score_with_a_link(tmp_path: Path) -> None:
+    view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT, GRAVE), say=say)
+    told = {"en": ("3 of 4 cases fail a criterion", "Final score"), "fr": ("3 cas sur 4 échouent à un critère", "Score final")}
+    for language, (title, score) in told.items():
+        page = render_html(bench_report(view, language))
+        places = [page.index(text) for text in (title, "Question 2?", "You only need me.", "says why of case-2", "Question 4?")]
+        assert places == sorted(places) and places[-1] < page.index(score)
+        assert 'href="cases.html#case-2"' in page and 'href="cases.html">' in page
+        assert "Go <away>" not in page and "[METHOD WITHHELD]" not in page[: page.index(score)]
+
+
+def test_of_many_failing_cases_the_first_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
+    cases = [case(n, prompt=f"Question {n}?", response="No.") for n in range(1, 31)]
+    view = view_of(
+        tmp_path, cases=cases, criteria=(SLIGHT,), say=lambda call: judgment(call, Scored(score=0.0, explanation="bad"))
+    )
+    page = render_html(bench_report(view))
+    assert "30 of 30 cases fail a criterion" in page and f"and {30 - SHOWN} more cases:" in page
+    assert 'href="cases.html#only-w0"' in page
+
+
+def test_a_run_without_a_failing_case_has_no_such_box(tmp_path: Path) -> None:
+    view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT,), say=lambda call: judgment(call, Scored(score=5.0)))
+    assert "fail a criterion</h2>" not in render_html(bench_report(view))
