@@ -26,6 +26,7 @@ from areopage.report.gate.figures import gather
 from areopage.report.gate.page import gate_report
 from areopage.report.render import FORMS, write_report
 from servers.command import Command
+from servers.fake_llm import FakeServer
 from servers.made_traces import trace_id
 
 FIRST_SCORED = "(SELECT min(judgment_id) FROM verdicts WHERE outcome = 'scored' AND explanation != '')"
@@ -294,3 +295,14 @@ def test_heads_are_read_from_results_and_from_reports_of_every_form(tmp_path: Pa
     (tmp_path / "binary").write_bytes(b"\xff\x00`")
     with pytest.raises(UserError, match="names no head"):
         kept_heads(tmp_path / "binary")
+
+
+@pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
+def test_a_case_that_is_not_the_one_that_a_run_began_with_is_named(
+    ledger: Ledger, command: Command, server: FakeServer, suite: Path
+) -> None:
+    assert command("bench", "run", "--suite", suite, "--limit", "2", "--ledger", ledger.place).code in (0, 1, 3)
+    assert verified(ledger)[1] == []
+    newest = "run_id = (SELECT id FROM runs WHERE kind = 'bench' ORDER BY created_at DESC LIMIT 1)"
+    altered(ledger, f'UPDATE run_cases SET "case" = replace("case", \'"id":"\', \'"id":"x\') WHERE position = 0 AND {newest}')
+    assert any(one.endswith(": run_cases differs") for one in verified(ledger)[1])

@@ -207,3 +207,22 @@ def test_of_a_report_only_the_heads_are_compared_and_this_is_said(command: Comma
     code, lines = verified(command, "--against", str(page))
     assert code == 0
     assert f"the figures in {page} are not compared: only the heads that it names" in lines
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE run_cases SET \"case\" = '{}' WHERE position = 0",
+        "UPDATE runs SET outcome = '{' WHERE kind = 'bench'",
+        "INSERT INTO run_rejected (run_id, position, row) SELECT min(id), 999, '{}' FROM runs WHERE kind = 'bench'",
+    ],
+)
+def test_damaged_json_is_named_and_everything_else_is_still_verified(command: Command, seeded_file: str, statement: str) -> None:
+    with sqlite3.connect(seeded_file) as connection:
+        connection.execute(statement)
+        connection.execute("UPDATE audit SET actor = 'x'" if "outcome" in statement else "UPDATE labels SET rater = 'x'")
+    ended = command("verify", "--ledger", seeded_file)
+    assert (ended.code, ended.out.splitlines()[-1]) == (1, "altered"), ended.err
+    assert "Traceback" not in ended.err
+    assert "outcome" in ended.out or "cannot be read" in ended.out
+    assert "outcome" in statement or "labels 1: altered" in ended.out

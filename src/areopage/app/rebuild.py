@@ -4,14 +4,16 @@ Each evaluation is computed under the panel that is stored with it. Evaluations 
 a process that is killed in between leaves the old or the new values of each, and the next call does the rest.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import msgspec
 from msgspec import Struct, structs
 
 from areopage.bench.results.evaluations import outcome_of_run, run_evaluations
 from areopage.bench.results.run_view import view_run
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunCase, spec_of
 from areopage.cases.records import Case
+from areopage.digest import digest_of_list
 from areopage.errors import StorageError
 from areopage.jury.panel import Panel, panel_of
 from areopage.jury.results import evaluated_again
@@ -42,6 +44,8 @@ from areopage.ledger.rows import storable_value
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import PORTION, evaluation_portions
 from areopage.monitor.golden_rounds import recomputed_round
+
+_CASE = msgspec.json.Decoder(RunCase)
 
 OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
 """What is computed of evaluations of the benchmark alone; the monitor's were measured."""
@@ -94,7 +98,8 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     recomputing, differing = _Recomputing(ledger, progress), 0
     evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
     rounds = (one for _, found in _rounds(ledger) for one in found)
-    for found in (evaluations, recomputing.outcome_differences(), rounds, day_differences(ledger), equal_differences(ledger)):
+    runs = (one for part in (recomputing.damaged, recomputing.outcome_differences()) for one in part)
+    for found in (evaluations, runs, rounds, day_differences(ledger), equal_differences(ledger)):
         for one in found:
             differs(one)
             differing += 1
@@ -161,6 +166,7 @@ class _Recomputing:
         self._panels: dict[str, Panel | None] = {}
         self.unreadable: dict[str, str] = {}
         self.outcomes: dict[str, StoredOutcome] = {}
+        self.damaged: list[Difference] = []
         self._erased: set[str] = set()
         self.done = 0
 
@@ -170,17 +176,24 @@ class _Recomputing:
             yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
             self._count(len(found))
         for run in self._ledger.runs():
-            for changes in self._of_bench(run):
-                yield changes
-                self._count(len(changes))
+            try:
+                for changes in self._of_bench(run):
+                    yield changes
+                    self._count(len(changes))
+            except msgspec.MsgspecError as fault:
+                what = f"cannot be read: {fault}"
+                self.damaged.append(Difference(subject=run.id, field="cases or rejected rows", stored="", computed=what))
 
     def _of_bench(self, run: Run) -> Iterator[list[_Change]]:
         """The evaluations of a run of the benchmark; none while it is carried out, for its scores are stored at the end."""
         try:
-            spec_of(run)
+            spec = spec_of(run)
         except StorageError as fault:
             self.unreadable[run.id] = str(fault)
             return
+        if spec.dataset_digest and not _are_same_cases(self._ledger.run_cases(run.id), spec.dataset_digest):
+            what = "not those that the run began with"
+            self.damaged.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
         parts = evaluation_portions(self._ledger, *evaluated("bench", run.id))
         stored = {one.id: one for part in parts for _, one in part}
         if not stored and run.finished_at is None:
@@ -198,7 +211,8 @@ class _Recomputing:
         """The outcomes of runs that are not as they were stored; those of which answers are erased may come to another one."""
         for run in self._ledger.runs():
             computed = self.outcomes.get(run.id)
-            if computed is not None and computed != run.outcome and run.id not in self._erased:
+            is_kept = run.outcome is None or run.id not in self._erased
+            if computed is not None and computed != run.outcome and is_kept:
                 yield Difference(subject=run.id, run_id=run.id, field="runs.outcome", stored=run.outcome, computed=computed)
 
     def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
@@ -233,6 +247,20 @@ class _Recomputing:
     def _count(self, more: int) -> None:
         self.done += more
         self._progress(self.done)
+
+
+def _are_same_cases(texts: Iterable[str], digest: str) -> bool:
+    """Whether the cases of a run are those of its specification, which is in the chain.
+
+    Where texts were erased, or signs replaced that no database takes, there is nothing to compare.
+    """
+    cases: list[RunCase] = []
+    for text in texts:
+        case = _CASE.decode(text)
+        if not case.case.prompt or "\ufffd" in text or "\\u0000" in text:
+            return True
+        cases.append(case)
+    return digest_of_list(cases) == digest
 
 
 def _recomputed(panel: Panel, stored: Evaluation, judgments: Sequence[Judgment]) -> Evaluation:

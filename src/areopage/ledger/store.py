@@ -395,9 +395,16 @@ def _newest(query: Select[Any]) -> Select[Any]:
 
 
 def _run_of(row: Row[Any]) -> Run:
-    outcome = None if row.outcome is None else _OUTCOME.decode(row.outcome)
     times = {"created_at": aware(row.created_at), "finished_at": aware(row.finished_at)}
-    return Run(**dict(row._mapping) | times | {"outcome": outcome})
+    return Run(**dict(row._mapping) | times | {"outcome": _outcome_of(row.outcome)})
+
+
+def _outcome_of(text: str | None) -> StoredOutcome | None:
+    """What a list says of a run's results; None where the text is damaged: it is computed again."""
+    try:
+        return None if text is None else _OUTCOME.decode(text)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _run_row(run: Run) -> dict[str, Any]:
