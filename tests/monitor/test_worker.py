@@ -91,7 +91,7 @@ def test_what_is_submitted_and_what_is_spooled_is_judged_once(
     spool = Spool(monitored.config.spool)
     for number in range(8, 20):  # four of them were submitted already
         spool.append(numbered(number))
-    spool.append(submission_of("?", "Another answer.", id="a3"))
+    spool.append(submission_of("?", "Another answer.", id="a3", source="bot"))
     worker = begin(monitored, kept, workers)
     wait_for_scores(kept, 20)
     assert len(monitored.server.verdict_calls) == 20 and monitored.server.repeated() == 0
