@@ -5,11 +5,13 @@ import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
 
+from areopage.cases.loader import load_dataset
 from areopage.errors import StorageError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.answers import Answers
@@ -18,13 +20,15 @@ from areopage.ledger.days import Days, rebuild_days
 from areopage.ledger.equal_answers import rebuild_equals
 from areopage.ledger.erasure import ERASED, erase
 from areopage.ledger.evaluations import Evaluations
-from areopage.ledger.queries import Period, Scope
+from areopage.ledger.lists import EvaluationLists
+from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.jobs import check_windows, open_alerting
 from areopage.monitor.evaluate import Evaluator, Progress, ProgressCounter
 from areopage.monitor.figures import measure
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.monitor.submit import Intake, submission_of
+from areopage.report.export import export_answers, export_ledger
 from areopage.work.handlers import Handler, Retry
 from servers.searched import files_with, tables_with
 
@@ -174,6 +178,33 @@ def test_equal_answers_in_flight_are_one_call_and_all_get_its_scores(monitored: 
     scores = Evaluations(kept).latest([f"same-{n}" for n in range(8)])
     assert len({one.score_global for one in scores.values()}) == 1 and len(scores) == 8
     assert all(one.score_global is not None for one in scores.values())
+
+
+def test_both_exports_are_data_sets_with_the_documents_and_metadata_of_the_answers(
+    monitored: "Monitored", kept: Ledger, tmp_path: Path
+) -> None:
+    document = {"id": "d1", "title": "Article 45", "text": "Thirty days a year.", "page": 3}
+    turns = [{"role": "user", "content": "Q ?"}, {"role": "assistant", "content": "A."}, {"role": "user", "content": "And?"}]
+    Intake(kept).submit(
+        [
+            submission_of("How many?", "Thirty.", [document], id="one", source="bot", variant="b", metadata={"user": "u1"}),
+            submission_of(turns, "Yes.", id="two", source="bot"),
+        ]
+    )
+    Steps(monitored, kept).step()
+    scores, answers = EvaluationLists(kept).stream(Filters()), Answers(kept).by_id
+    export_answers(scores, "jsonl", tmp_path / "monitor.jsonl", [], "full", 1000, answers)
+    export_ledger(kept, tmp_path / "ledger", "jsonl")
+    for file in ("monitor.jsonl", "ledger/answers.jsonl"):
+        dataset = load_dataset([tmp_path / file], default_maturity="")
+        assert not dataset.rejected and [case.id for case in dataset.cases] == ["one", "two"], file
+        one = dataset.cases[0]
+        assert (one.prompt, one.response, one.source) == ("How many?", "Thirty.", "bot")
+        assert [(found.title, found.text, found.metadata) for found in one.documents] == [
+            ("Article 45", "Thirty days a year.", {"page": 3})
+        ]
+        assert one.metadata["metadata"] == {"user": "u1"}
+        assert [turn.content for turn in dataset.cases[1].turns] == ["Q ?", "A.", "And?"]
 
 
 def test_an_outage_opens_the_rule_about_judges_while_answers_are_tried_again(monitored: "Monitored", kept: Ledger) -> None:

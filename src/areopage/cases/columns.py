@@ -45,6 +45,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The spellings of each field. `text` is left out on purpose: it names a document or an answer as often as a prompt."""
 
 
+_OF_EXPORTS = (
+    (frozenset({"origin", "case_id", "received_at"}), ("origin", "case_id")),
+    (frozenset({"suite_version", "run_id", "score_global"}), ("criteria",)),
+)
+"""The columns by which `ledger export` and `monitor export` are known, and those that mean something else there."""
+
 _SHORT_NAME = 100  # characters: longer names are not kept
 
 
@@ -78,9 +84,10 @@ def plan_columns(names: tuple[str, ...], left_out: frozenset[str] = frozenset())
     """
     fields: dict[str, int] = {}
     unread: list[tuple[int, str]] = []
+    others = {name for marks, mine in _OF_EXPORTS if marks <= set(names) for name in mine}
     for position, name in enumerate(names):
         field = field_named(name)
-        if field is None or field in left_out:
+        if field is None or field in left_out or name in others:
             unread.append((position, name))
         elif field in fields:
             raise DatasetError(

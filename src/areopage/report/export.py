@@ -6,8 +6,9 @@ policy and erasure left.
 
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -20,7 +21,7 @@ from areopage.ledger.calibrations import Calibrations, StoredCalibration
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label, SignOff
 from areopage.ledger.run_people import SignOffs
-from areopage.ledger.storage import Policy
+from areopage.ledger.storage import Policy, stored_answer
 from areopage.ledger.store import Ledger
 from areopage.ledger.streams import each_answer, each_judgment, each_label, evaluation_portions
 from areopage.ledger.trace_records import Trace
@@ -44,6 +45,8 @@ LedgerForm = Literal["jsonl", "csv", "parquet", "xlsx"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = get_args(LedgerForm)
 
 Row = dict[str, Any]
+AnswersById = Callable[[Sequence[str]], Mapping[str, Answer]]
+AT_ONCE = 500
 _OF_CASE = (
     *("prompt", "response", "documents", "reference", "category", "subcategory", "maturity", "criteria_selection"),
     *("tags", "system", "child", "metadata"),
@@ -75,11 +78,18 @@ def _column_names(criteria: Sequence[str]) -> dict[str, str]:
 
 
 def export_answers(
-    scores: Iterable[Evaluation], form: TableForm, place: Path, criteria: Sequence[str], policy: Policy, max_chars: int
+    scores: Iterable[Evaluation],
+    form: TableForm,
+    place: Path,
+    criteria: Sequence[str],
+    policy: Policy,
+    max_chars: int,
+    answers: AnswersById,
 ) -> Written:
     """Write answers to a file, atomically.
 
     Args:
+        answers: finds the stored answers of some ids.
         criteria: the paths that get a column each in a table; JSON lines hold every criterion that an answer has.
 
     Raises:
@@ -92,7 +102,7 @@ def export_answers(
         return write_rows(place, form, _columns(names), (_row(score, names) for score in shown))
     counted = Counted(shown)
     with replacing(place) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        _write_jsonl(counted, file)
+        _write_jsonl(counted, file, answers, policy, max_chars)
     return Written(counted.rows)
 
 
@@ -103,11 +113,12 @@ def print_answers(
     criteria: Sequence[str],
     policy: Policy,
     max_chars: int,
+    answers: AnswersById,
 ) -> None:
     """Write answers to an open file as CSV or JSON Lines."""
     shown = (outward(score, policy, max_chars) for score in scores)
     if form == "jsonl":
-        _write_jsonl(shown, file)
+        _write_jsonl(shown, file, answers, policy, max_chars)
     else:
         names = _column_names(criteria)
         print_rows(file, form, _columns(names), (_row(score, names) for score in shown))
@@ -126,15 +137,25 @@ class Counted(Generic[Item]):
             yield item
 
 
-def _write_jsonl(scores: Iterable[Evaluation], file: IO[str]) -> None:
-    for score in scores:
-        names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
-        record = {name: getattr(score, name) for name in names} | {
-            "criteria": {
-                one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
+def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersById, policy: Policy, max_chars: int) -> None:
+    """Write JSON lines, with the documents and the metadata of answers, so that they can be judged again."""
+    names = (*TEXTS, "score_global", *AFTER_SCORES, *NUMBERS, "currency")
+    rows = iter(scores)
+    while some := list(islice(rows, AT_ONCE)):
+        stored = answers([score.id for score in some])
+        for score in some:
+            answer = stored.get(score.id)
+            case = Case(id="", prompt="") if answer is None else stored_answer(answer, policy, max_chars).case
+            record = {name: getattr(score, name) for name in names} | {
+                "documents": case.documents,
+                "metadata": case.metadata,
+                "criteria": {
+                    one.criterion: {"score": one.score, "grade": one.grade, "agreement": one.agreement} for one in score.criteria
+                },
             }
-        }
-        file.write(msgspec.json.encode(record).decode() + "\n")
+            if case.prompt and not isinstance(case.prompt, str):
+                record["prompt"] = case.prompt
+            file.write(msgspec.json.encode(record).decode() + "\n")
 
 
 def _columns(criteria: Mapping[str, str]) -> list[Column]:

@@ -134,11 +134,11 @@ def export(
     with open_ledger(found, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
         Audit(ledger).note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
-        scores = EvaluationLists(ledger).stream(filters)
+        scores, answers = EvaluationLists(ledger).stream(filters), Answers(ledger).by_id
         if out == STDOUT:
-            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest)
+            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest, answers)
             return
-        written = export_answers(scores, chosen, Path(out), criteria, policy, longest)
+        written = export_answers(scores, chosen, Path(out), criteria, policy, longest, answers)
     tell_cut(written.cut)
     typer.echo(f"{written.rows:,} answers written to {out}", err=True)
 
