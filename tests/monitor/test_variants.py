@@ -57,6 +57,13 @@ def test_a_worse_variant_is_found_by_score_and_an_equal_criterion_is_not(tmp_pat
     assert found["weak"].direction in ("worse", "unclear") and (found["weak"].difference.difference or 0) > 0
 
 
+@pytest.mark.parametrize("points", [0.6, 0.9, 1.2, 3.0])
+def test_an_interval_leaves_out_zero_exactly_where_a_difference_is_found(tmp_path: Path, points: float) -> None:
+    for test in compared(tmp_path, worse_by(points)).values():
+        found = test.difference
+        assert (test.direction != "unclear") == (found.low > 0 or found.high < 0), test
+
+
 def test_a_bad_day_of_one_variants_traffic_is_no_difference(tmp_path: Path) -> None:
     answers = [one for one in worse_by(0.0) if one.variant == "b" or "Question 3-" not in one.prompt]
     found = compared(tmp_path, answers)

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from areopage.criteria.records import Scale
@@ -18,7 +18,7 @@ from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Filters, Period
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
-from areopage.scoring.comparison.families import ALPHA, group_weights, holm
+from areopage.scoring.comparison.families import ALPHA, group_weights, holm, holm_levels
 from areopage.scoring.comparison.sequential import SequentialDifference, day_blocks, sequential_difference
 from areopage.scoring.comparison.tested import Direction
 
@@ -49,6 +49,7 @@ class VariantTest(Struct, frozen=True, kw_only=True):
         kind: the global score, the share of weak answers, or the score on a criterion, by its path.
         answers: with this measure, of the baseline and of the variant.
         means: of all their answers in the period; None without any.
+        difference: with the interval of the level at which it is tested: all intervals together hold with 95 %.
         corrected: the p-value corrected over all tests (Holm), valid at any moment of inspection.
     """
 
@@ -75,6 +76,8 @@ class _Measured(Struct, frozen=True, kw_only=True):
     answers: tuple[int, int]
     means: tuple[float | None, float | None]
     difference: SequentialDifference
+    days: list[Column]
+    span: float
 
 
 def compare_variants(
@@ -112,11 +115,18 @@ def compare_variants(
         for one in _measured(variant, by_variant[variant], base, scale, by_question=by_question)
     ]
     weights = group_weights([one.kind for one in measured], _SHARES)
-    corrected = holm([one.difference.p_value for one in measured], weights)
+    p_values = [one.difference.p_value for one in measured]
+    corrected, levels = holm(p_values, weights), holm_levels(p_values, weights, ALPHA)
     tests: dict[str, list[VariantTest]] = {}
-    for found, p_value in zip(measured, corrected, strict=True):
-        tests.setdefault(found.variant, []).append(_settled(found, p_value, scale))
+    for found, p_value, level in zip(measured, corrected, levels, strict=True):
+        tests.setdefault(found.variant, []).append(_settled(_at_level(found, level), p_value, scale))
     return tuple(VariantComparison(variant=variant, tests=tuple(own)) for variant, own in tests.items())
+
+
+def _at_level(one: _Measured, level: float) -> _Measured:
+    """A measure with the interval of the level at which it is tested: it leaves out 0 exactly where the test finds something."""
+    found = sequential_difference(one.days, span=one.span, alpha=level)
+    return structs.replace(one, difference=structs.replace(one.difference, low=found.low, high=found.high))
 
 
 def _settled(one: _Measured, corrected: float, scale: Scale) -> VariantTest:
@@ -153,13 +163,16 @@ def _measured(
         sides = [[one for one in side if measure in one.values] for side in (own, base)]
         days = _by_question(sides, measure) if by_question else _by_day(sides, measure)
         values = [[one.values[measure] for one in side] for side in sides]
+        span = 1.0 if measure[0] == "weak" else scale.max - scale.min
         yield _Measured(
             variant=variant,
             kind=measure[0],
             criterion=measure[1],
             answers=(len(values[1]), len(values[0])),
             means=(_mean(values[1]), _mean(values[0])),
-            difference=sequential_difference(days, span=1.0 if measure[0] == "weak" else scale.max - scale.min),
+            difference=sequential_difference(days, span=span),
+            days=days,
+            span=span,
         )
 
 
