@@ -122,6 +122,40 @@ def test_a_suite_that_accepts_unexamined_judges_passes_in_words_that_say_so(
     assert words in signed.out
 
 
+@pytest.mark.parametrize("unexamined", ["open", "accept"])
+def test_a_judge_that_always_passes_fails_its_exam_and_no_run_of_it_passes(
+    command: Command, server: FakeServer, tmp_path: Path, unexamined: str
+) -> None:
+    server.judge = lambda call: scored(5)
+    suite = write_suite(tmp_path / "suite", release={**FLOORS, "unexamined": unexamined})
+    write_gold(suite)
+    judge = ("--judge", "five=ollama:fake-a")
+    run = ("bench", "run", "--suite", suite, "--passes", "1", *judge)
+    before = command(*run)
+    assert before.code == (3 if unexamined == "open" else 0)
+    exam = command("qualify", suite, "--floors", *judge, "--yes")
+    assert exam.code == 1 and "separation 0.50" in exam.out
+    for lang in ("en", "fr"):
+        after = command(*run, "--lang", lang)
+        assert after.code == 3, after.out
+        assert (
+            "release: INCONCLUSIVE." in after.out and "judges that failed the exam on criteria of the floors – five" in after.out
+        )
+        assert "no run can pass: five failed the exam" in after.err
+    assert "PASS" not in command("bench", "list").out, "a new exam counts for the runs before it"
+
+
+def test_a_judge_that_failed_in_one_language_is_not_taken_for_unexamined_in_the_other(
+    command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    server.judge = lambda call: scored(5)
+    suite = write_suite(tmp_path / "suite", release={**FLOORS, "unexamined": "accept"})
+    write_gold(suite)
+    judge = ("--judge", "five=ollama:fake-a")
+    assert command("qualify", suite, "--floors", "--lang", "en", *judge, "--yes").code == 1
+    assert command("bench", "run", "--suite", suite, "--passes", "1", "--lang", "fr", *judge).code == 3
+
+
 def test_a_suite_without_gold_says_that_it_examines_nobody(command: Command, server: FakeServer, demanding: Path) -> None:
     server.judge = lambda call: scored(5)
     ended = command("bench", "run", "--suite", demanding)

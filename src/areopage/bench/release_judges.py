@@ -20,6 +20,6 @@ def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterato
 
 
 def _state(one: CriterionStanding) -> JudgeState:
-    if one.state == "unfit":
+    if one.state == "unfit" or one.failed_otherwise:
         return "not_qualified"
     return "provisional" if one.provisional else one.state

@@ -81,6 +81,8 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
         languages: of the answers of the exam that counts.
         otherwise: the exam asked about one criterion a call and the panel asks jointly, or the reverse.
         provisional: it is qualified, and no person has checked every gold row of the exam.
+        failed_otherwise: it was never examined as it is asked here, and the same model failed the exam on another text of the
+            criterion, such as that of another language.
     """
 
     criterion: str
@@ -97,6 +99,7 @@ class CriterionStanding(Struct, frozen=True, kw_only=True):
     languages: tuple[str, ...] = ()
     otherwise: bool = False
     provisional: bool = False
+    failed_otherwise: bool = False
 
 
 class JudgeStanding(Standing, frozen=True, kw_only=True):
@@ -372,7 +375,13 @@ def _standing_under(
         weights = "" if judge.digest.startswith(SERVER) else judge.digest
         named = {judge.name, str(judge.reference), weights} - {""}
         others = [one.at for one in whole if named & {one.judge, one.model, one.digest}]
-        return CriterionStanding(criterion=criterion.id, state="never_examined", older=max(others, default=None))
+        same = [one.state for one in whole if (one.model, one.digest) == (str(judge.reference), judge.digest)]
+        return CriterionStanding(
+            criterion=criterion.id,
+            state="never_examined",
+            older=max(others, default=None),
+            failed_otherwise=same[-1:] == ["not_qualified"],
+        )
     return CriterionStanding(
         criterion=criterion.id,
         state=latest.state,

@@ -42,6 +42,8 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
             yield locale.count("trust_open_some", len(passed), all=locale.whole(len(standings)), **told)
         else:
             yield locale.count("trust_open_none_passed", len(standings), **told)
+    if any(one.provisional for one in standings):
+        yield locale.say("trust_open_provisional")
     yield from _jury(trust, locale)
 
 
