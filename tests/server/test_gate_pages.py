@@ -225,7 +225,7 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
         "non étayée",
         "Le chiffre « 1 350 € » ne figure dans aucun document",
         "comparaison des mots maximale pour délivrer",
-        "0,676",
+        "0,728",
         "Modèle d’ancrage seul",
         "La comparaison des mots d’une phrase lui est propre. Celle de la réponse (0,9",
     ):
