@@ -98,6 +98,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         quorum: the suite's own, for every profile that has one.
         salt: sets the keys of this run's judgments apart from all others; "" to share those that the ledger holds.
         reuse_answers: answers that the target gave to earlier runs take the place of calls.
+        conversations_off: the ids of the suite's criteria on conversations that a conversation is not judged on.
         settings: how models are reached; stored without secrets.
         child: the model that plays the children of cases with one; None: their scripts are all that they write.
         max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
@@ -142,6 +143,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     languages: tuple[str, ...] = ()
     batch: tuple[str, ...] = ()
     reuse_answers: bool = False
+    conversations_off: tuple[str, ...] = ()
 
     @property
     def answered_by(self) -> str:

@@ -25,7 +25,7 @@ from areopage.cases.records import Case
 from areopage.criteria.fence import HARDENED, Hardening, defused, fenced, nonce_of
 from areopage.criteria.reader import READER_PLACEHOLDERS, ReaderWords, reader_profile, reader_values
 from areopage.criteria.records import Criterion, Scale
-from areopage.criteria.scopes import Scope, numbered_turns
+from areopage.criteria.scopes import SINGLE, Scope, is_conversation, numbered_turns
 
 TOKEN = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}|[{}]")
 
@@ -263,6 +263,8 @@ class _Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _shown(case: Case, scope: Scope = "response") -> _Shown:
+    if scope == "reply":
+        scope = "turn" if is_conversation(case) else "response"
     return _Shown(
         prompt=case.prompt_text if scope == "response" else "",
         response=case.response,
@@ -331,7 +333,7 @@ def criterion_content(criterion: Criterion) -> dict[str, Any]:
             criterion.output_format,
         ],
         "may_not_apply": criterion.may_not_apply,
-        **({"scope": criterion.scope} if criterion.scope != "response" else {}),
+        **({"scope": criterion.scope} if criterion.scope not in SINGLE else {}),
     }
 
 

@@ -1,8 +1,9 @@
-"""What a criterion judges: a response, a whole conversation, or each reply within it.
+"""What a criterion judges: a response, each reply that a reader saw, a whole conversation, or each reply within one.
 
 A conversation is a case whose prompt is a list of turns and whose response is the last reply of the assistant. Its replies are
-numbered from 1. A criterion of another scope than `response` applies to conversations alone: to a case with several replies, or
-with a child that goes on after the first one (the conversation may have been stopped there).
+numbered from 1. Criteria of the scopes `conversation` and `turn` apply to conversations alone: to a case with several replies, or
+with a child that goes on after the first one (the conversation may have been stopped there). Those of the scope `reply` judge the
+response of a single answer, and each reply of a conversation.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,13 @@ import msgspec
 
 from areopage.cases.records import Case, Turn
 
-Scope = Literal["response", "conversation", "turn"]
+Scope = Literal["response", "reply", "conversation", "turn"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+SINGLE: tuple[Scope, ...] = ("response", "reply")
+"""The scopes that concern single answers, too."""
+BY_REPLY: tuple[Scope, ...] = ("reply", "turn")
+"""The scopes in which each reply of a conversation is judged."""
 
 WHOLE = 0
 """The number of the turn where the case is judged as a whole: its response, or all its replies together."""
@@ -31,7 +37,7 @@ def is_conversation(case: Case) -> bool:
 
 def concerns(scope: Scope, case: Case) -> bool:
     """Whether a criterion of a scope concerns a case at all."""
-    return scope == "response" or is_conversation(case)
+    return scope in SINGLE or is_conversation(case)
 
 
 def turns_to_judge(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
@@ -42,7 +48,7 @@ def turns_to_judge(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
     Args:
         given: how many replies came with the dataset where a target gave those that follow: these first ones are not judged.
     """
-    if scope != "turn":
+    if scope not in BY_REPLY or not (scope == "turn" or is_conversation(case)):
         return (WHOLE,)
     there = given_replies(case)
     if case.response is None:

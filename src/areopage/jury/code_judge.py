@@ -10,7 +10,7 @@ from areopage.jury.judges import CallContext, Judged, JudgeStatus, PlannedCall
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored, Unparsed
 
-REPLY: tuple[Scope, ...] = ("response", "turn")
+REPLY: tuple[Scope, ...] = ("response", "reply", "turn")
 
 JudgeFunction = Callable[[Case, Criterion, str], Outcome]
 """From a case, one criterion and the run's language ("en", "fr") to an outcome, its score on the criterion's own scale.

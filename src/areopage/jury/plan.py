@@ -18,7 +18,7 @@ from areopage.cases.records import Case
 from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.prompts import TEMPLATE_VERSION, criterion_content
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import SCOPES, WHOLE, case_at, concerns, is_conversation
+from areopage.criteria.scopes import SCOPES, SINGLE, WHOLE, case_at, concerns, is_conversation
 from areopage.digest import digest_of
 from areopage.jury.judges import Judge, PlannedCall, ScoringMethod
 from areopage.jury.shown import JudgedCase, Shown, ShownCases
@@ -172,12 +172,17 @@ def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint:
         joint: one call asks about all criteria of one scope.
     """
     own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, case)]
-    return by_scope(own) if joint else [(criterion,) for criterion in own]
+    return by_scope(own, case) if joint else [(criterion,) for criterion in own]
 
 
-def by_scope(criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
-    """The criteria of each scope, in their order; scopes without criteria are left out."""
-    groups = [tuple(one for one in criteria if one.scope == scope) for scope in SCOPES]
+def by_scope(criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion, ...]]:
+    """The criteria of each scope, in their order; scopes without criteria are left out.
+
+    Of a single answer, those on the response and on each reply belong together: they judge the same text.
+    """
+    together = SINGLE if not is_conversation(case) else ()
+    scopes = [together, *((scope,) for scope in SCOPES if scope not in together)]
+    groups = [tuple(one for one in criteria if one.scope in some) for some in scopes]
     return [group for group in groups if group]
 
 

@@ -78,4 +78,5 @@ class ShownCases:
         reader = {"reader": reader_content(judged.case, self._personas.get(judged.case.maturity))}
         for turn in turns_to_judge(scope, judged.case, judged.given):
             case = judged.case if turn == WHOLE else case_at(judged.case, turn)
-            yield bytes.fromhex(digest_of(case_content(case, scope) | reader))
+            like: Scope = scope if scope != "reply" else "turn" if turn else "response"
+            yield bytes.fromhex(digest_of(case_content(case, like) | reader))

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from areopage.criteria.records import SEVERITIES, Criterion
+from areopage.criteria.scopes import SINGLE
 from areopage.scoring.failure_rules import FailureRules
 from areopage.scoring.failures import FailingCases, failing_cases, failing_rows
 from areopage.scoring.fold import RunScores
@@ -32,6 +33,7 @@ FloorKind = Literal[
     "max_unanswered",
     "withheld_replies",
     "rejected_rows",
+    "conversation_criteria",
     "min_coverage",
     "criteria",
     "complete",
@@ -106,6 +108,7 @@ class RunState(Struct, frozen=True, kw_only=True):
             of which it is not known.
         withheld: the ids of the cases with a reply that is withheld.
         rejected: how many rows of the datasets could not be used.
+        off: the ids of the suite's criteria on conversations that are not judged, though cases are conversations.
     """
 
     coverage: float
@@ -119,6 +122,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     rejected: int = 0
+    off: tuple[str, ...] = ()
 
 
 def release_verdict(
@@ -243,7 +247,7 @@ def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[C
     Criteria on conversations are asked about those alone.
     """
     cases, asked = len(columns.cases), _counts(columns, ~columns.cells.by_rule)
-    asked |= {one.id: cases for one in criteria if one.scope != "response"}
+    asked |= {one.id: cases for one in criteria if one.scope not in SINGLE}
     for name in dict.fromkeys([*floors.max_failures, *floors.min_score]):
         judged = [one.id for one in criteria if counts_under(one, name)]
         paths = {id.rpartition("__v")[0] for id in judged}
@@ -311,6 +315,8 @@ def _run_floors(floors: ReleaseFloors, state: RunState) -> Iterator[Floor]:
     least = max(floors.min_coverage, state.min_coverage)
     if state.rejected:
         yield Floor(kind="rejected_rows", state="open", limit=0, found=state.rejected)
+    if state.off:
+        yield Floor(kind="conversation_criteria", state="open", criteria=state.off)
     covered: FloorState = "met" if state.coverage >= least else "open"
     yield Floor(kind="min_coverage", state=covered, limit=least, found=state.coverage)
     yield Floor(kind="complete", state="met" if state.complete else "open")

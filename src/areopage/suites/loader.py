@@ -12,6 +12,7 @@ from areopage.cases.personas import Persona, load_personas
 from areopage.cases.sources import source_of
 from areopage.criteria.records import GRAVE, SEVERITIES, Scale
 from areopage.criteria.registry import Registry, load_registry, newest, select_criteria
+from areopage.criteria.scopes import SINGLE
 from areopage.errors import ConfigError, name_list
 from areopage.scoring.exams.records import Marks
 from areopage.scoring.failure_rules import FailureRules
@@ -105,7 +106,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             raise fault
         selected = select_criteria(self.config.criteria.default_selection, self.registry)
         chosen = {self.registry.entries[id].path for id in selected}
-        judged = [one for one in newest(self.registry.entries.values()) if one.scope == "response" or one.path in chosen]
+        judged = [one for one in newest(self.registry.entries.values()) if one.scope in SINGLE or one.path in chosen]
         names = dict.fromkeys([*section.max_failures, *section.min_score])
         under = {name: tuple(one.id for one in judged if counts_under(one, name)) for name in names}
         return ReleaseFloors(**section.model_dump(), criteria=under)

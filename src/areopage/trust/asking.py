@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import SINGLE
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.judges import Judge, PlannedCall
 from areopage.jury.options import choose_judges, model_settings
@@ -237,4 +238,4 @@ def criteria_named(panel: Panel, ids: Iterable[str], judge: Judge) -> tuple[Crit
     """The criteria of a panel by id that a judge may judge, in the given order; those on conversations are left out."""
     known: Mapping[str, Criterion] = panel.criteria_by_id()
     found = (known[id] for id in ids if id in known)
-    return tuple(one for one in found if one.scope == "response" and judge.may_judge(one))
+    return tuple(one for one in found if one.scope in SINGLE and judge.may_judge(one))

@@ -18,10 +18,10 @@ from areopage.bench.keys import given_in
 from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import concerns, is_conversation, turns_to_judge
+from areopage.criteria.scopes import SINGLE, concerns, is_conversation, turns_to_judge
 from areopage.jury.judges import Judge, Judged, PlannedCall, judgment_of, without_answer
 from areopage.jury.panel import call_plan
-from areopage.jury.plan import CallPlan, Shared, no_passes
+from areopage.jury.plan import CallPlan, Shared, by_scope, no_passes
 from areopage.jury.session import Session, final_of, is_open
 from areopage.ledger.answers import Answers, Link
 from areopage.ledger.records import WITHHELD, Judgment
@@ -231,7 +231,7 @@ class JudgePhase:
                 else:
                     alike[item.criteria] += 1
             for ids, cases in alike.items():
-                own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope == "response"]
+                own = [one for one in (criteria[id][1] for id in ids) if self.judge.may_judge(one) and one.scope in SINGLE]
                 for one in own[:1] if spec.joint and self.judge.is_model else own:
                     count[criteria[one.id][0] * self._of_criterion + block] += cases * len(self.judge.passes)
         return count
@@ -327,7 +327,7 @@ def _calls_about(
 ) -> Iterator[tuple[str, int]]:
     """How many calls there are about a case, were it answered, by the first criterion that they ask about."""
     own = [one for one in criteria if judge.may_judge(one) and concerns(one.scope, item.case)]
-    for one in {one.scope: one for one in reversed(own)}.values() if spec.joint and judge.is_model else own:
+    for one, *_ in by_scope(own, item.case) if spec.joint and judge.is_model else [(one,) for one in own]:
         for turn in turns_to_judge(one.scope, item.case, given_in(item)):
             after = planned.after.of(item.case.id, one.id, judge, turn) if planned.after is not None else 0
             yield one.id, max(0, planned.passes.of(item.case.id, one.id, judge, turn) - after)

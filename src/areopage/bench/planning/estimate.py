@@ -197,7 +197,7 @@ def _prompts(spec: RunSpec, cases: Sequence[RunCase]) -> list[str]:
     prompts: list[str] = []
     for item in cases:
         asked = [criteria[key] for key in item.criteria]
-        for group in by_scope(asked) if spec.joint else [(one,) for one in asked]:
+        for group in by_scope(asked, item.case) if spec.joint else [(one,) for one in asked]:
             prompt = judge_prompt(group, item.case, spec.personas.get(item.case.maturity), b"")
             missing = "x" * (told_characters(most_turns(item.case, spec)) if item.case.response is None else 0)
             prompts.append(prompt.system + prompt.user + missing)

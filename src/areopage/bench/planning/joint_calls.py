@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
+from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import is_conversation
 from areopage.errors import ConfigError
 from areopage.jury.judges import Judge
 from areopage.jury.plan import by_scope
@@ -28,20 +30,21 @@ def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:
         yield Note("asked_jointly", {"judges": models})
 
 
-def groups_asked(spec: RunSpec, judge: Judge, criteria: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def groups_asked(spec: RunSpec, judge: Judge, criteria: Sequence[Criterion], case: Case) -> list[tuple[Criterion, ...]]:
     """The criteria of one case as a judge is asked about them: each group in a call of its own."""
     own = [one for one in criteria if judge.may_judge(one)]
-    return by_scope(own) if spec.joint and judge.is_model else [(one,) for one in own]
+    return by_scope(own, case) if spec.joint and judge.is_model else [(one,) for one in own]
 
 
 def calls_of_a_pass(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> dict[str, int]:
     """How many calls one pass of each judge makes, by its name, identical cases not counted out."""
     criteria, counts = spec.criteria_by_id(), dict[str, int]()
     for judge in spec.judges:
-        groups: dict[tuple[str, ...], list[tuple[Criterion, ...]]] = {}
+        groups: dict[tuple[tuple[str, ...], bool], list[tuple[Criterion, ...]]] = {}
         counts[judge.name] = 0
         for item in cases:
-            if item.criteria not in groups:
-                groups[item.criteria] = groups_asked(spec, judge, [criteria[key] for key in item.criteria])
-            counts[judge.name] += sum(len(turns.of(item.case.id, group[0])) for group in groups[item.criteria])
+            kind = (item.criteria, is_conversation(item.case))
+            if kind not in groups:
+                groups[kind] = groups_asked(spec, judge, [criteria[key] for key in item.criteria], item.case)
+            counts[judge.name] += sum(len(turns.of(item.case.id, group[0])) for group in groups[kind])
     return counts

@@ -13,7 +13,15 @@ from areopage.bench.planning.joint_calls import joint_remarks
 from areopage.bench.planning.pass_options import asked_passes, choose_passes
 from areopage.bench.planning.reassess import GivenAnswers
 from areopage.bench.planning.rules import with_rules
-from areopage.bench.planning.selection import cases_with_criteria, choose_criteria, not_selected, rejected_case, usable_criteria
+from areopage.bench.planning.selection import (
+    by_reply,
+    cases_with_criteria,
+    choose_criteria,
+    conversations_off,
+    not_selected,
+    rejected_case,
+    usable_criteria,
+)
 from areopage.bench.spec import TWIN_OF, Labels, RunCase, RunSpec, Target
 from areopage.bench.target_prompts import Mode
 from areopage.cases.columns import field_named
@@ -142,7 +150,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     case_clusters([case.case for case in cases], config.scoring.cluster)  # refuses a column that no case has
     child = choose_child(suite, wishes.child)
     remarks += conversation_remarks([case.case for case in cases], target, child)
-    spec, asked = _run_spec(suite, wishes, language, mode, tuple(criteria.values()))
+    spec, asked = _run_spec(suite, wishes, language, mode, by_reply(criteria, suite.release_floors(), cases))
     remarks += [
         *asked,
         *notes,
@@ -157,6 +165,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks=tuple(remarks),
         idle=idle,
         lost=lost,
+        conversations_off=conversations_off(suite, cases),
         dataset_digest=digest_of_list(cases),
         reassessed=given.source if given is not None else None,
     )

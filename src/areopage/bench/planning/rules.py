@@ -10,7 +10,7 @@ from areopage.bench.spec import RunCase
 from areopage.cases.records import MATURITIES, Case
 from areopage.criteria.applicability import applies
 from areopage.criteria.registry import Registry, RegistryEntry
-from areopage.criteria.scopes import concerns
+from areopage.criteria.scopes import SINGLE, concerns
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
 
@@ -30,7 +30,7 @@ def with_rules(cases: Sequence[RunCase], registry: Registry, *, whole: bool) -> 
     excluded = Counter(key for item in ruled for key in item.ruled_out)
     left = Counter(key for item in ruled for key in item.criteria)
     without = tuple(key for key in excluded if not left[key])
-    nowhere = tuple(key for key in without if registry.entries[key].scope == "response")
+    nowhere = tuple(key for key in without if registry.entries[key].scope in SINGLE)
     if without and not nowhere and not left:
         raise CriteriaError(f"{name_list(without)} judge conversations, and no case is one: choose other criteria or cases")
     if nowhere and (whole or not left):

@@ -3,15 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from areopage.bench.spec import RunCase
 from areopage.cases.records import Case, Dataset, RejectedRow
 from areopage.criteria.prompt_file import load_criteria
 from areopage.criteria.records import Criterion
 from areopage.criteria.registry import left_out_of, select_criteria
-from areopage.criteria.scopes import concerns
+from areopage.criteria.scopes import concerns, is_conversation
 from areopage.errors import CriteriaError, name_list
 from areopage.locales import Note
+from areopage.scoring.release_floors import ReleaseFloors, deciding_criteria
 from areopage.suites.loader import Suite
+
+CONVERSATIONS = "conversations"
+"""The preset of a suite's criteria on conversations."""
 
 Selected = tuple[Case, tuple[str, ...]]
 """A case with the ids of the criteria that it is to be judged on."""
@@ -20,7 +26,7 @@ Selected = tuple[Case, tuple[str, ...]]
 def choose_criteria(
     suite: Suite, dataset: Dataset, selection: str, *, override: bool
 ) -> tuple[list[Selected], list[RejectedRow]]:
-    """Select each case's criteria: its own, else the run's.
+    """Select each case's criteria: its own, else the run's; of a conversation also the suite's criteria on conversations.
 
     A case with an invalid selection is rejected.
 
@@ -31,11 +37,12 @@ def choose_criteria(
         CriteriaError: the run's selection is wrong, or no case is left.
     """
     default = select_criteria(selection, suite.registry)
+    in_talks = default if override else with_conversations(default, suite)
     chosen: list[Selected] = []
     rejected: list[RejectedRow] = []
     for case in dataset.cases:
         if override or not case.criteria_selection:
-            chosen.append((case, default))
+            chosen.append((case, in_talks if is_conversation(case) else default))
             continue
         try:
             chosen.append((case, select_criteria(case.criteria_selection, suite.registry)))
@@ -44,6 +51,32 @@ def choose_criteria(
     if not chosen:
         raise CriteriaError(f"no case is left: {rejected[0].reason}")
     return chosen, rejected
+
+
+def with_conversations(ids: tuple[str, ...], suite: Suite) -> tuple[str, ...]:
+    """A selection with the criteria of the preset on conversations, where the suite has one, in the registry's order."""
+    wanted = {*ids, *_on_conversations(suite)}
+    return tuple(key for key in suite.registry.entries if key in wanted)
+
+
+def conversations_off(suite: Suite, cases: Sequence[RunCase]) -> tuple[str, ...]:
+    """The ids of the suite's criteria on conversations that some conversation is not judged on."""
+    talks = [item for item in cases if is_conversation(item.case)]
+    return tuple(key for key in _on_conversations(suite) if any(key not in item.criteria for item in talks))
+
+
+def _on_conversations(suite: Suite) -> tuple[str, ...]:
+    preset = suite.registry.presets.get(CONVERSATIONS)
+    return preset.criteria if preset is not None else ()
+
+
+def by_reply(criteria: Mapping[str, Criterion], floors: ReleaseFloors | None, cases: Sequence[RunCase]) -> tuple[Criterion, ...]:
+    """The criteria of a run: with a conversation among the cases, those of the floors judge each reply."""
+    every = tuple(criteria.values())
+    if floors is None or not any(is_conversation(item.case) for item in cases):
+        return every
+    deciding = deciding_criteria(floors, every)
+    return tuple(structs.replace(one, scope="reply") if one.scope == "response" and one.id in deciding else one for one in every)
 
 
 def not_selected(suite: Suite, selection: str, chosen: Sequence[Selected]) -> list[str]:

@@ -10,7 +10,7 @@ from areopage.bench.keys import given_in
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
-from areopage.criteria.scopes import WHOLE, turns_to_judge
+from areopage.criteria.scopes import BY_REPLY, WHOLE, is_conversation, turns_to_judge
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
@@ -93,18 +93,18 @@ class JudgedTurns:
 
     def of(self, case_id: str, criterion: Criterion) -> Sequence[int]:
         """Their numbers; of an erased case those that its judgments tell."""
-        if criterion.scope != "turn":
+        item = self._cases[case_id]
+        if criterion.scope not in BY_REPLY or not (criterion.scope == "turn" or is_conversation(item.case)):
             return (WHOLE,)
         if case_id in self._erased:
             return sorted(self._erased[case_id]) or (1,)
-        item = self._cases[case_id]
         return turns_to_judge(criterion.scope, self._responses.get(case_id, item.case), given_in(item))
 
 
 def selected_judgments(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> Counter[str]:
     """How many judgments of each selected criterion one pass of a judge makes."""
     criteria, found = spec.criteria_by_id(), Counter[str]()
-    if not any(one.scope == "turn" for one in criteria.values()):
+    if not any(one.scope in BY_REPLY for one in criteria.values()):
         for keys, count in Counter(item.criteria for item in cases).items():
             for key in keys:
                 found[key] += count

@@ -59,6 +59,7 @@ def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
         unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
         withheld=view.withheld,
         rejected=len(view.rejected),
+        off=spec.conversations_off,
         unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
     )
     return release_verdict(spec.release, view.scores, spec.criteria, spec.failures, state)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from areopage.bench.passes import RunPasses
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.criteria.scopes import WHOLE
+from areopage.criteria.scopes import BY_REPLY, WHOLE
 from areopage.jury.addressing import signs_in
 from areopage.jury.judges import Judge
 from areopage.jury.results import JudgeHealth
@@ -174,7 +174,7 @@ def _rows_of_cases(
     """
     by_id, unjudged = spec.criteria_by_id(), set(spec.unjudged)
     numbers = {criterion: number for number, criterion in enumerate(by_id)}
-    by_turn = {criterion for criterion, one in by_id.items() if one.scope == "turn"}
+    by_turn = {criterion for criterion, one in by_id.items() if one.scope in BY_REPLY}
     known: dict[object, tuple[NDArray[np.int32], Flags]] = {}
     parts: list[NDArray[np.int32]] = []
     rules: list[Flags] = []

@@ -23,6 +23,7 @@ from areopage.bench.spec import TWIN_OF, RunCase, RunSpec, spec_of
 from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case, RejectedRow
 from areopage.criteria.records import Criterion
+from areopage.criteria.scopes import BY_REPLY
 from areopage.jury.fitting import Fitting
 from areopage.jury.panel import planned_calls
 from areopage.jury.rescore import Variant, same_verdicts, varied
@@ -403,7 +404,7 @@ def _arranged(
 ) -> tuple[RunColumns, VerdictColumns, JudgedTurns, RunPasses]:
     """The passes of a run with their outcomes, and the verdicts of planned passes."""
     told = [(cases[position].case.id, turn) for position, turn in verdicts.turns()] if answers.erased else []
-    by_turn = any(criterion.scope == "turn" for criterion in spec.criteria)
+    by_turn = any(criterion.scope in BY_REPLY for criterion in spec.criteria)
     turns = JudgedTurns(cases, answers.responses if by_turn else {}, answers.erased, told)
     if stored.adaptive is None:
         return *run_columns(spec, cases, turns, RunPasses(), verdicts), turns, RunPasses()

@@ -9,6 +9,7 @@ from msgspec import Struct
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
 from areopage.bench.results.release import listed_verdict
 from areopage.bench.spec import RunCase, RunSpec, spec_of
+from areopage.criteria.scopes import BY_REPLY
 from areopage.errors import StorageError
 from areopage.ledger.answers import Answers, ReusedAnswers
 from areopage.ledger.records import Run, RunUse
@@ -55,7 +56,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for one in cases for key in one.criteria)
             if any(
-                criterion.scope == "turn" for criterion in spec.criteria
+                criterion.scope in BY_REPLY for criterion in spec.criteria
             ):  # a target's conversation may be shorter than planned
                 listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
                 selected = selected_judgments(spec, listed, JudgedTurns(listed))

@@ -258,10 +258,10 @@ def _failure_agreement(view: RunView) -> Iterator[str]:
 
 
 def _drifts(view: RunView) -> Iterator[str]:
-    """A line for each criterion that is judged reply by reply: what failed by which reply, and how conversations went on."""
+    """What failed by which reply, and how conversations went on; of criteria that judge single answers, too, only failures."""
     criteria = view.spec.criteria_by_id()
     for id, found in view.drifts.items():
-        if not found.by_turn:
+        if not found.by_turn or (criteria[id].scope == "reply" and not found.failed):
             continue
         rows = [row for row in found.by_turn if row.first] or [found.by_turn[-1]]
         by_turn = ", ".join(f"by reply {row.turn} {row.failed} of {row.conversations} ({_bound(row.high)})" for row in rows[:4])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
-from areopage.criteria.scopes import numbered_turns
+from areopage.criteria.scopes import is_conversation, numbered_turns
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report.charts import Series
 from areopage.report.elements import columns, excerpt, rows
@@ -118,9 +118,10 @@ def _failing(view: RunView, locale: Locale) -> Iterator[Block]:
     listed: list[tuple[float, RecordScores, dict[str, Drift], list[str]]] = []
     if all(criterion.scope == "response" for criterion in criteria.values()):
         return
+    talks = {item.case.id for item in view.items if is_conversation(item.case)}
     for record in view.scores.records:
         failed = [id for id in view.failures.by_case.get(record.case_id, ()) if criteria[id].scope != "response"]
-        if failed:
+        if failed and record.case_id in talks:
             drifts = _drifts(view, record)
             first = [one.first_failing for one in drifts.values() if one.first_failing is not None]
             listed.append((min(first, default=float("inf")), record, drifts, failed))
