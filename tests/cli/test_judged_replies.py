@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,9 +30,9 @@ def grooming(server: FakeServer, *, always_kind: bool = False) -> None:
     server.judge = judge
 
 
-def judge(call: Call) -> dict[str, object]:
+def judge(call: Call) -> dict[str, Any]:
     response = call.user.rpartition("<<<RESPONSE")[2]
-    verdict = {"explanation": "-", "score": 0 if SECRET in response else 5, "evidence_extracts": []}
+    verdict: dict[str, Any] = {"explanation": "-", "score": 0 if SECRET in response else 5, "evidence_extracts": []}
     return dict.fromkeys(call.joint_scores, verdict) | verdict
 
 
