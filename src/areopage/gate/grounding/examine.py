@@ -13,6 +13,7 @@ from areopage.gate.grounding.claims import Claim, Covered, check_claims
 from areopage.gate.grounding.identified import is_name
 from areopage.gate.grounding.near_copies import LEAST_NEAR, NearCopies
 from areopage.gate.grounding.premises import Premises
+from areopage.gate.grounding.proper_names import Acronyms, looks_like_name
 from areopage.gate.records import Change, Place
 from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
@@ -350,6 +351,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     answered = Answered(source, question, len(spans))
     premises = _AskedNames(prompt, clean, question)
     copies = NearCopies(language)
+    acronyms = Acronyms([*source.clean, clean])
     examined = []
     taken = 0
     for index, (span, own_words) in enumerate(zip(spans, words, strict=True)):
@@ -367,7 +369,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         )
         near = source.near(facts.stretch) if claim and facts.nearness >= LEAST_NEAR else ""
         changed = copies.changes(clean[span.start : span.end], frozenset(own_words.roots), near) if near else ()
-        names = [*_names(clean, span, facts.unknown, own), *premises.names(span, own_words, own, source.stems)]
+        names = [*_names(clean, span, facts.unknown, own, acronyms), *premises.names(span, own_words, own, source.stems)]
         names.sort(key=lambda name: name.place.start)
         examined.append(ExaminedSentence(span, facts, (*own, *names), claim, changed))
     return Examined(examined, source)
@@ -379,10 +381,15 @@ def _numbers_in(words: Sequence[Words]) -> Set[str] | None:
     return NUMBER_WORDS.intersection(map(str.lower, written)) if "".join(written).isalnum() else None
 
 
-def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim]) -> Iterator[Claim]:
+def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], acronyms: Acronyms) -> Iterator[Claim]:
     """The names of people and places that neither the documents nor the question have."""
-    capital = [word for word in unknown if word.start > span.start and word.written[0].isupper()]
-    named = [word for word in capital if is_name(clean, word.start, word.written)]
+    capital = [word for word in unknown if word.written[0].isupper()]
+    named = [
+        word
+        for word in capital
+        if is_name(clean, word.start, word.written)
+        or looks_like_name(clean, word.start, word.end, (span.start, span.end), acronyms)
+    ]
     covered = Covered(claims) if named else ()
     for word in named:
         if word.start not in covered:
