@@ -123,6 +123,18 @@ class QueueRule(Section):
     minutes: Seconds = 15.0
 
 
+class SilenceRule(Section):
+    """A source that sends no answers: for longer than `hours` and its longest pause, in whole days, of the last `days`.
+
+    Sources with answers on fewer than `minimum_days` of these days are not expected to go on.
+    """
+
+    enabled: bool = True
+    hours: Seconds = 24.0
+    days: Annotated[int, Field(ge=2, le=366)] = 28
+    minimum_days: Annotated[int, Field(ge=2, le=366)] = 5
+
+
 class AlertsSection(Section):
     """Which alerts are raised, and where they go. Each of `urls` is an Apprise URL, or `env:NAME` for an environment variable.
 
@@ -142,6 +154,7 @@ class AlertsSection(Section):
     drop: DropRule = DropRule()
     judge: JudgeRule = JudgeRule()
     queue: QueueRule = QueueRule()
+    silence: SilenceRule = SilenceRule()
 
 
 class GoldenSection(Section):

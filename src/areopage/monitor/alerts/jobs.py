@@ -36,6 +36,7 @@ from areopage.monitor.alerts.rules import (
     paced,
     queue_finding,
 )
+from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
 from areopage.monitor.alerts.windows import window_findings
 from areopage.monitor.config import AlertsSection, MonitorConfig, Thresholds, floors_of, thresholds_of
@@ -172,6 +173,8 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
         found.append(judge_finding(failing, today, section.judge, locale))
     if section.queue.enabled:
         found.append(queue_finding(Evaluations(alerting.ledger).backlog(), section.queue, now, locale))
+    if section.silence.enabled:
+        found.extend(silence_findings(alerting.ledger, section.silence, now, locale))
     return found
 
 

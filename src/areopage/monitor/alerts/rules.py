@@ -24,8 +24,9 @@ Delivery = Literal["pending", "none"]
 
 ANSWER, MEAN, WEAK_SHARE, DROP = "answer", "mean", "weak_share", "drop"
 JUDGE, DRIFT, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "drift", "queue", "golden", "delivery", "recovered"
+SILENCE = "silence"
 
-RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, DRIFT, QUEUE, GOLDEN, DELIVERY, RECOVERED, ANSWER)
+RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, DRIFT, QUEUE, SILENCE, GOLDEN, DELIVERY, RECOVERED, ANSWER)
 """All rules, in the order in which lists show their alerts: single answers, of which there may be many, come last."""
 
 EVERYTHING = "all"
