@@ -84,11 +84,13 @@ def test_one_answer_without_text_among_whole_ones_lowers_the_coverage_and_the_ex
     assert "coverage 80.0%" in ended.out
 
 
-def test_a_target_that_sent_no_whole_answer_is_not_asked_again(command: Command, server: FakeServer, suite: Path) -> None:
+def test_a_target_that_sent_no_whole_answer_is_not_asked_again_by_resuming_or_reuse(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
     server.faults.replies = [""]
     command("bench", "run", "--suite", suite)
     assert len(server.calls) == 5
-    command("bench", "run", "--suite", suite)
+    command("bench", "run", "--suite", suite, "--reuse-answers")
     command("bench", "resume")
     assert len(server.calls) == 5
 
