@@ -14,6 +14,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Barrier
 
 from monitor_pipeline import DOCUMENT, MOCK, judge_server
 from sqlalchemy import text
@@ -29,16 +30,23 @@ from areopage.monitor.evaluate import Evaluator, ProgressCounter
 from areopage.monitor.submit import submission_of
 
 
-async def judged_by_two(ledger: Ledger, config: MonitorConfig, ids: list[str]) -> None:
-    judges = [open_judge(config) for _ in range(2)]
+def judged_by_two(ledger: Ledger, config: MonitorConfig, ids: list[str]) -> None:
+    """Each worker has its own event loop, connections and sessions, as two processes have, and half of the answers."""
+    halves = (ids[: len(ids) // 2], ids[len(ids) // 2 :])
+    begun = Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda half: asyncio.run(_judged(ledger, config, half, begun)), halves))
+
+
+async def _judged(ledger: Ledger, config: MonitorConfig, ids: list[str], begun: Barrier) -> None:
+    judge = open_judge(config)
+    await judge.check()
+    ledger.put_panel(judge.run())
+    begun.wait()
     with ThreadPoolExecutor(8) as threads:
-        for judge in judges:
-            await judge.check()
-            ledger.put_panel(judge.run())
-        workers = [Evaluator(ledger, judge, config, threads, ProgressCounter()) for judge in judges]
-        await asyncio.gather(*(workers[at % 2].run(id, 0) for at, id in enumerate(ids)))
-    for judge in judges:
-        await judge.aclose()
+        worker = Evaluator(ledger, judge, config, threads, ProgressCounter())
+        await asyncio.gather(*(worker.run(id, 0) for id in ids))
+    await judge.aclose()
 
 
 def waiting(ledger: Ledger) -> list[str]:
@@ -53,7 +61,7 @@ def intact(ledger: Ledger) -> tuple[bool, list[str]]:
 
 def measured(days: int, answers: int, texts: int) -> dict[str, object]:
     drawn, good, first_fault = random.Random(1), 0, ""
-    with tempfile.TemporaryDirectory() as folder, judge_server(10, 0.05) as address:
+    with tempfile.TemporaryDirectory() as folder, judge_server(100, 0.05) as address:
         os.environ["OPENAI_BASE_URL"] = f"{address}/v1"
         place = Path(folder) / "areopage.yml"
         place.write_text(f"ledger: {folder}/ledger.db\nmonitor: {{judges: ['openai:judge-a', 'openai:judge-b']}}\n", "utf-8")
@@ -67,12 +75,12 @@ def measured(days: int, answers: int, texts: int) -> dict[str, object]:
                     for at in range(answers)
                 ]  # fmt: skip
                 Evaluations(ledger).submit(given)
-                asyncio.run(judged_by_two(ledger, config, [one.id for one in given]))
+                judged_by_two(ledger, config, [one.id for one in given])
                 if day % 5 == 4:
                     Evaluations(ledger).reopen_unscored()
                     erase(ledger, [f"d{day}-{at}" for at in range(0, answers, 9)])
                 if left := waiting(ledger):
-                    asyncio.run(judged_by_two(ledger, config, left))
+                    judged_by_two(ledger, config, left)
                 is_intact, told = intact(ledger)
                 good += is_intact
                 first_fault = first_fault or "; ".join(told[:3])

@@ -51,7 +51,7 @@ def test_answers_of_a_file_are_handed_over_judged_and_shown(command: "Command", 
     ended = command("monitor", "submit", configured, "--source", "bot", "--language", "fr")
     assert ended.code == 3 and ended.out.startswith("8 answers submitted to ")
     assert "row 10: response: is empty" in ended.err and "id0" in ended.err
-    again = command("monitor", "submit", configured)
+    again = command("monitor", "submit", configured, "--source", "bot")
     assert "0 answers submitted" in again.out and "8 were there already" in again.out
     waiting = command("monitor", "status")
     assert "waiting 8, given up 0; the oldest came" in waiting.out and "no worker" in waiting.out

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import text
@@ -13,6 +14,7 @@ from areopage.app.verify import verify_ledger
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.store import Ledger
 from areopage.monitor.evaluate import Evaluator, ProgressCounter
+from servers import PATIENCE
 from servers.configured import monitor_config
 from servers.evaluated import submitted
 from servers.fake_llm import FakeServer
@@ -28,18 +30,24 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-async def evaluated_by_two_workers(ledger: Ledger, folder: Path, ids: list[str]) -> None:
-    """Each worker has its own connections and sessions, as two processes have."""
+def evaluated_by_two_workers(ledger: Ledger, folder: Path, ids: list[str]) -> None:
+    """Each worker has its own event loop, connections and sessions, as two processes have, and half of the answers."""
+    with ThreadPoolExecutor(2) as pool:
+        begun = Barrier(2)
+        halves = (ids[: len(ids) // 2], ids[len(ids) // 2 :])
+        list(pool.map(lambda half: asyncio.run(_evaluated(ledger, folder, half, begun)), halves))
+
+
+async def _evaluated(ledger: Ledger, folder: Path, ids: list[str], begun: Barrier) -> None:
     config = monitor_config(folder, **JUDGES)
-    judges = [open_judge(config) for _ in range(2)]
+    judge = open_judge(config)
+    await judge.check()
+    ledger.put_panel(judge.run())
+    begun.wait(PATIENCE)
     with ThreadPoolExecutor(4) as threads:
-        for judge in judges:
-            await judge.check()
-            ledger.put_panel(judge.run())
-        workers = [Evaluator(ledger, judge, config, threads, ProgressCounter()) for judge in judges]
-        await asyncio.gather(*(workers[at % 2].run(id, 0) for at, id in enumerate(ids)))
-    for judge in judges:
-        await judge.aclose()
+        worker = Evaluator(ledger, judge, config, threads, ProgressCounter())
+        await asyncio.gather(*(worker.run(id, 0) for id in ids))
+    await judge.aclose()
 
 
 def named(ledger: Ledger) -> list[str]:
@@ -52,13 +60,13 @@ def named(ledger: Ledger) -> list[str]:
 def test_a_ledger_with_equal_answers_in_flight_is_intact(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unreadable: float
 ) -> None:
-    with FakeServer() as server:
+    with FakeServer(latency=0.3) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         server.faults.texts, server.faults.kinds = unreadable, ("prose",)
         for day in range(3):
             ids = [f"day-{day}-{number}" for number in range(12)]
             Evaluations(ledger).submit([submitted(id, prompt=f"Why {number % 2}?") for number, id in enumerate(ids)])
-            asyncio.run(evaluated_by_two_workers(ledger, tmp_path, ids))
+            evaluated_by_two_workers(ledger, tmp_path, ids)
             assert named(ledger) == []
         server.faults.texts = 0.0
         Evaluations(ledger).reopen_unscored()
@@ -68,7 +76,7 @@ def test_a_ledger_with_equal_answers_in_flight_is_intact(
                 "SELECT id FROM answers JOIN evaluations ON answer = answers.number WHERE evaluations.state = 'waiting'"
             )
             again = list(connection.execute(waiting).scalars())
-        asyncio.run(evaluated_by_two_workers(ledger, tmp_path, again))
+        evaluated_by_two_workers(ledger, tmp_path, again)
         assert named(ledger) == []
         shared = "SELECT count(*) FROM (SELECT key FROM judgments GROUP BY key HAVING count(*) > 1) AS several"
         with ledger.engine.connect() as connection:
@@ -81,7 +89,7 @@ def test_the_judgment_that_scores_rest_on_is_in_the_chain(
     with FakeServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         Evaluations(ledger).submit([submitted("a"), submitted("b")])
-        asyncio.run(evaluated_by_two_workers(ledger, tmp_path, ["a", "b"]))
+        evaluated_by_two_workers(ledger, tmp_path, ["a", "b"])
     assert named(ledger) == []
     with ledger.engine.begin() as connection:
         connection.execute(text("UPDATE answer_judgments SET judgment = judgment + 1"))

@@ -323,13 +323,16 @@ def other_answers(ledger: Ledger, given: Sequence[Answer]) -> list[Answer]:
     query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
     ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
     known: dict[tuple[str, str], str] = {}
+    by_id: dict[str, str] = {}
     with storage_errors(ledger.place), ledger.engine.connect() as connection:
         for part in chunks([storable(id) for id in ids]):
-            known |= {(row.id, row.source): row.given for row in connection.execute(query.where(answers.c.id.in_(part)))}
+            for row in connection.execute(query.where(answers.c.id.in_(part))):
+                known[row.id, row.source] = by_id[row.id] = row.given
     found = []
     for one in given:
         source = storable(one.source)[:LONGEST_NAME]
         held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
+        held = held or (None if source else by_id.get(storable(one.id)))
         if held is not None and given_digest(one, held[:16]) != held:
             found.append(one)
     return found

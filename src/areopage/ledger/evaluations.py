@@ -75,7 +75,8 @@ class Evaluations:
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
         that the gate has seen, or that was imported, is judged as it stands in the ledger.
 
-        Ids are unique by source: an answer whose id another source has used is stored under `id_within`.
+        Ids are unique by source: an answer whose id another source has used is stored under `id_within`. One that names no source
+        is taken for the answer that has its id.
 
         Returns:
             For each whether it is new to the monitor; one that was submitted before (or earlier in the sequence) changes nothing.
@@ -362,7 +363,7 @@ def _within_sources(connection: Connection, given: Sequence[Answer]) -> dict[tup
     others: dict[str, Answer] = {}
     for one in given:
         id, source = _place_of(one)
-        if sources.get(id, source) != source:
+        if source and sources.get(id, source) != source:
             within = id_within(one.id, one.source)
             others[storable(within)] = msgspec.structs.replace(one, id=within, case=msgspec.structs.replace(one.case, id=within))
     places = {storable(id_within(one.id, one.source)): _place_of(one) for one in given}
