@@ -125,9 +125,9 @@ class NearCopies:
             near: the part of a document that has most of the sentence's words, cut at sentences.
         """
         texts = [text for text, known in self._cut(near) if len(stems & known) >= LEAST_NEAR * len(stems)]
-        own = Piece(sentence) if texts else None
-        if own is None:
+        if not texts or sentence.strip() in texts:
             return ()
+        own = Piece(sentence)
         core = own.without_clauses()
         core = core if len(core) >= _FEWEST else own.stems
         pieces = [self._piece(text) for text in texts] if len(core) >= _FEWEST else []
