@@ -26,6 +26,24 @@ TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
 
 
+class ChosenPart(Struct, frozen=True, kw_only=True):
+    """The part of a dataset that a run is about.
+
+    Args:
+        where: the conditions as the user gives them, such as `age=9-12`.
+        cases: how many meet them, of `total`.
+    """
+
+    where: tuple[str, ...]
+    cases: int
+    total: int
+
+    @property
+    def text(self) -> str:
+        """The conditions as one text."""
+        return ", ".join(self.where)
+
+
 class Target(Struct, frozen=True, kw_only=True):
     """The model under test.
 
@@ -99,6 +117,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         salt: sets the keys of this run's judgments apart from all others; "" to share those that the ledger holds.
         reuse_answers: answers that the target gave to earlier runs take the place of calls.
         conversations_off: the ids of the suite's criteria on conversations that a conversation is not judged on.
+        part: the part of the datasets that the user chose; None: all cases.
         settings: how models are reached; stored without secrets.
         child: the model that plays the children of cases with one; None: their scripts are all that they write.
         max_response_length: of the target's answers, in characters; longer ones are judged and named; 0: no limit.
@@ -144,6 +163,7 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     batch: tuple[str, ...] = ()
     reuse_answers: bool = False
     conversations_off: tuple[str, ...] = ()
+    part: ChosenPart | None = None
 
     @property
     def answered_by(self) -> str:

@@ -92,6 +92,18 @@ MinCoverageOption = Annotated[
         help="Share of planned judgments under which the run is inconclusive (exit code 3); default: the suite's, 0.95.",
     ),
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="COLUMN=VALUE",
+        help="Only cases with this value, e.g. category=safety or tag=benign_twin; may be repeated: "
+        "of one column any value, of several columns all.",
+    ),
+]
+AgeOption = Annotated[
+    list[str] | None, typer.Option("--age", metavar="AGE", help="Only cases for readers of this age, e.g. 9-12; may be repeated.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,

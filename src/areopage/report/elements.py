@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from areopage.bench.spec import ChosenPart
 from areopage.criteria.records import Scale
 from areopage.ledger.answers import ReusedAnswers
 from areopage.ledger.storage import Policy
@@ -22,6 +23,11 @@ LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the fi
 def report_locale(language: str) -> Locale:
     """The messages of all reports in a language; English where it is not known."""
     return locale_for(language, *MESSAGE_FILES)
+
+
+def part_text(part: ChosenPart, locale: Locale) -> str:
+    """Which part of the datasets a run is about."""
+    return locale.count("part_of_dataset", part.cases, where=part.text, total=locale.whole(part.total))
 
 
 def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:

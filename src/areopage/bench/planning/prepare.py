@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
 from areopage.bench.panels import case_clusters
+from areopage.bench.planning.chosen_cases import chosen_cases
 from areopage.bench.planning.joint_calls import joint_remarks
 from areopage.bench.planning.pass_options import asked_passes, choose_passes
 from areopage.bench.planning.reassess import GivenAnswers
@@ -71,6 +72,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
         allowed_variables: environment variables whose values the suite's endpoints and bots may be sent.
         salt: see `RunSpec`.
         reuse_answers: see `RunSpec`.
+        where: conditions on columns that cases must meet, as `COLUMN=VALUE`.
         given: answers that the ledger holds, in place of datasets; no target is asked.
         responses_only: every case must bring its response: no target is asked.
     """
@@ -97,6 +99,7 @@ class RunWishes(Struct, frozen=True, kw_only=True):
     repeat_identical: bool | None = None
     salt: str = ""
     reuse_answers: bool = False
+    where: tuple[str, ...] = ()
     given: GivenAnswers | None = None
     responses_only: bool = False
     batch: bool = False
@@ -125,9 +128,12 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     remarks += [Note("registry_fault", {"told": str(fault)}) for fault in suite.registry.faults]
     limit = _case_limit(config.execution.test_prompts_limit if wishes.limit is None else wishes.limit)
     given = wishes.given
+    most = None if wishes.where else limit  # where cases are chosen, the limit is one of those
     read = (
-        _read_dataset(suite, language, wishes.datasets, limit) if given is None else _given_dataset(suite, language, given, limit)
+        _read_dataset(suite, language, wishes.datasets, most) if given is None else _given_dataset(suite, language, given, most)
     )
+    read, part = chosen_cases(read, wishes.where)
+    read = msgspec.structs.replace(read, cases=read.cases[:limit])
     dataset, strangers = _cases_with_readers(read, suite.personas(language))
     dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
     if wishes.limit is None and limit is not None:
@@ -138,7 +144,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks.append(Note("not_selected", {"selection": selection, "criteria": tuple(outside)}))
     criteria, notes = usable_criteria(suite, chosen, language)
     cases, lost, without_criteria = cases_with_criteria(chosen, criteria, dataset)
-    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not wishes.datasets and given is None)
+    cases, ruled_out = with_rules(cases, suite.registry, whole=limit is None and not (wishes.datasets or part) and given is None)
     if given is not None:
         cases = tuple(msgspec.structs.replace(item, answer_id=given.ids[item.case.id]) for item in cases)
         remarks += _given_remarks(given)
@@ -165,6 +171,7 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
         remarks=tuple(remarks),
         idle=idle,
         lost=lost,
+        part=part,
         conversations_off=conversations_off(suite, cases),
         dataset_digest=digest_of_list(cases),
         reassessed=given.source if given is not None else None,

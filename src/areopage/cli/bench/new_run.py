@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from areopage.cli.options import ProfileOption, one_of
 from areopage.cli.run_options import (
     AUTO,
+    AgeOption,
     AllowVariableOption,
     AnswersOption,
     BatchOption,
@@ -31,6 +32,7 @@ from areopage.cli.run_options import (
     TargetsOption,
     TimeoutOption,
     TurnsOption,
+    WhereOption,
     passes_wanted,
 )
 
@@ -52,6 +54,8 @@ _OPTIONS: Mapping[str, tuple[Any, object]] = MappingProxyType(
         "budget": (BudgetOption, None),
         "joint": (JointOption, None),
         "repeat_identical": (RepeatIdenticalOption, None),
+        "where": (WhereOption, None),
+        "age": (AgeOption, None),
         "limit": (LimitOption, None),
         "min_coverage": (MinCoverageOption, None),
         "lang": (PromptLanguageOption, None),
@@ -97,6 +101,7 @@ def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **op
         adaptive=passes == AUTO,
         most_calls=options.pop("max_calls"),
         language=options.pop("lang"),
+        where=(*(options.pop("where") or ()), *(f"age={age}" for age in options.pop("age") or ())),
         allowed_variables=tuple(options.pop("allow_variable") or ()),
         **options,  # the others are wishes as they are
     )

@@ -52,6 +52,8 @@ def run_facts(run: Run, spec: RunSpec | None) -> dict[str, str]:
         if spec.target is not None:
             facts["mode"] = spec.mode
         facts["dataset"] = ", ".join(Path(name).name for name in spec.datasets)
+        if spec.part is not None:
+            facts["dataset"] += f", only {spec.part.text}"
     return facts
 
 

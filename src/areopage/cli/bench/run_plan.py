@@ -83,6 +83,8 @@ def _heads(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[
     judges = {judge.name for judge in spec.judges}
     for one in dict.fromkeys(model for plan in plans for model in plan.models if model.name not in judges):
         yield f"  {one.name}: {counted(one.calls, 'call')}{_sizes_text([one])}"
+    if spec.part is not None:
+        yield f"part: only {spec.part.text}: {counted(spec.part.cases, 'case')} of {spec.part.total:,}"
     criteria, judging = counted(size.criteria, "criterion", "criteria"), counted(len(spec.judges), "judge")
     yield f"{counted(size.cases, 'case')}, {criteria}, {judging}{' for each target' if len(runs) > 1 else ''}:"
 

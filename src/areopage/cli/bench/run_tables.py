@@ -31,7 +31,7 @@ from areopage.report.bench.refusals import refusals_line
 from areopage.report.bench.release import floor_lines, release_text
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.bench.scores import detectable_text
-from areopage.report.elements import report_locale, reused_text
+from areopage.report.elements import part_text, report_locale, reused_text
 from areopage.report.judges.jury_worth import worth_line
 from areopage.report.results.calibrated import calibration_texts, corrected_text
 from areopage.report.results.people import PeopleResult, people_result
@@ -123,7 +123,9 @@ def print_view(view: RunView, folder: Path, *, whole: bool = True, place: tuple[
 
 
 def _reused(view: RunView) -> Iterator[tuple[str, str]]:
-    """How old the answers are that were given to earlier runs."""
+    """Which part of the dataset the run is about, and how old the answers are that were given to earlier runs."""
+    if view.spec.part:
+        yield f"part: {visible(part_text(view.spec.part, report_locale('en')))}", "bold red"
     if view.reused:
         yield f"answers: {reused_text(view.reused, len(view.items), report_locale('en'))}", "bold red"
 

@@ -13,7 +13,7 @@ from areopage.bench.conversations.turns import ConversationEnds
 from areopage.bench.results.costs import ModelCost
 from areopage.bench.results.missing import MissingVerdict
 from areopage.bench.results.run_view import SourceScore
-from areopage.bench.spec import Reassessed
+from areopage.bench.spec import ChosenPart, Reassessed
 from areopage.cases.records import Turn
 from areopage.criteria.records import Scale
 from areopage.criteria.scopes import Scope
@@ -330,6 +330,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
         lost_criteria: those that were selected and are not judged; they count as planned in `coverage`.
         reassessed: the run whose answers are judged again; null where the target was asked, or responses came with the dataset.
         reused_answers: of how many cases the answers were given to earlier runs, and when the oldest was given; null without one.
+        part: the part of the datasets that the user chose with --where or --age; null: all cases.
         sources: the scores by the source of the answers, if some come with the dataset and some from the target.
         failure_groups: the failures of groups of cases by `maturity` (age), the case's own `category`, `language` and `mode`.
         disputes: the scores of which some judges say that they are failures and others that they are not.
@@ -368,6 +369,7 @@ class RunMetadata(Struct, frozen=True, kw_only=True):
     costs: tuple[ModelCost, ...]
     reassessed: Reassessed | None
     reused_answers: ReusedAnswers | None
+    part: ChosenPart | None
     judges: tuple[JudgeEntry, ...]
     profile: Profile
     scale: Scale

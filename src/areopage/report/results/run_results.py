@@ -253,6 +253,7 @@ def _run_metadata(view: RunView) -> RunMetadata:
         costs=run_costs(view),
         reassessed=spec.reassessed,
         reused_answers=view.reused,
+        part=spec.part,
         judges=_judge_entries(view),
         profile=spec.profile,
         scale=spec.scale,

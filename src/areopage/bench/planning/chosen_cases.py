@@ -1,0 +1,61 @@
+"""The part of a dataset that the user chooses by the values of columns."""
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from areopage.bench.panels import case_column
+from areopage.bench.spec import ChosenPart
+from areopage.cases.columns import field_named
+from areopage.cases.maturity import normalise_maturity
+from areopage.cases.records import Case, Dataset
+from areopage.errors import DatasetError, UserError, name_list
+
+_LISTED = 20
+
+
+def chosen_cases(dataset: Dataset, where: Sequence[str]) -> tuple[Dataset, ChosenPart | None]:
+    """The cases that meet conditions; of several values of one column one is enough.
+
+    Args:
+        where: texts of the form COLUMN=VALUE; a column is `tag`, a field of a case or a column of the dataset.
+
+    Raises:
+        UserError: a condition has another form, or the cases have no such column.
+        DatasetError: no case meets the conditions.
+    """
+    if not where:
+        return dataset, None
+    wanted: dict[str, set[str]] = {}
+    for condition in where:
+        column, sign, value = condition.partition("=")
+        if not sign or not column.strip():
+            raise UserError(f"--where {condition!r}: give COLUMN=VALUE, e.g. age=9-12")
+        wanted.setdefault(column.strip(), set()).add(value.strip())
+    kept = dataset.cases
+    for column, values in wanted.items():
+        found = _values(kept, column)
+        accepted = {_normal(column, value) for value in values}
+        left = tuple(case for case in kept if accepted & {_normal(column, value) for value in found[case.id]})
+        if not left:
+            there = dict.fromkeys(value for case in kept for value in found[case.id] if value)
+            raise DatasetError(f"no case has {column}={' or '.join(sorted(values))}: there are {name_list(list(there), _LISTED)}")
+        kept = left
+    part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(dataset.cases))
+    return structs.replace(dataset, cases=kept), part
+
+
+def _values(cases: Sequence[Case], column: str) -> dict[str, tuple[str, ...]]:
+    if column.casefold() in ("tag", "tags"):
+        return {case.id: case.tags for case in cases}
+    return {id: (value,) for id, value in case_column(cases, column).items()}
+
+
+def _normal(column: str, value: str) -> str:
+    """A value as it is compared: an age as the band that it is in, another one without its case."""
+    if field_named(column) == "maturity":
+        try:
+            return normalise_maturity(value) or ""
+        except ValueError as fault:
+            raise UserError(f"--where {column}={value}: {fault}") from fault
+    return value.casefold()
