@@ -123,6 +123,8 @@ class _Judged(Protocol):
     def method(self) -> str: ...
     @property
     def is_model(self) -> bool: ...
+    @property
+    def kind(self) -> str: ...
 
 
 def standing_key(judge: _Judged, criterion: Criterion, *, joint: bool = False) -> str:
@@ -323,6 +325,7 @@ def _standing(
         drifted_at=min((one.drifted_at for one in own if one.drifted_at), default=None),
         otherwise=sum(one.otherwise for one in own),
         provisional=sum(one.provisional for one in own),
+        is_code=judge.kind == "code",
         criteria=tuple(own),
     )
 
@@ -399,7 +402,8 @@ def standing_text(found: Sequence[Standing]) -> str:
     """The standing of a panel in short: the judges that are not qualified by name, the gravest state alone.
 
     "unfit: tiny (too small)"; "drifted: a"; "not qualified: a, b"; "never examined", or with names where others are qualified;
-    "provisionally qualified", where no person has checked the gold set of some; "qualified".
+    "provisionally qualified", where no person has checked the gold set of some; "qualified". Code that was never examined counts
+    only where all judges are such.
     """
     if unfit := [f"{one.judge} ({one.reason})" for one in found if one.state == "unfit"]:
         return f"{UNFIT}{'; '.join(unfit)}"
@@ -407,8 +411,9 @@ def standing_text(found: Sequence[Standing]) -> str:
         return f"{DRIFTED}{', '.join(moved)}"
     if failed := [one.judge for one in found if one.state == "not_qualified"]:
         return f"{NOT_QUALIFIED}{', '.join(failed)}"
-    unknown = [one.judge for one in found if one.state == "never_examined"]
-    if not found or len(unknown) == len(found):
+    counted = [one for one in found if one.state != "never_examined" or not one.is_code]
+    unknown = [one.judge for one in counted if one.state == "never_examined"]
+    if len(unknown) == len(counted):
         return NEVER_EXAMINED
     if unknown:
         return f"{UNEXAMINED}{', '.join(unknown)}"

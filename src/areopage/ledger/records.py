@@ -266,6 +266,7 @@ class Standing(Struct, frozen=True, kw_only=True):
         drifted_at: when its scores were found to have moved, the first criterion of those that drifted; None without one.
         otherwise: on how many criteria it was examined one by one and is asked jointly, or the reverse.
         provisional: on how many criteria it is qualified by gold rows that no person has checked.
+        is_code: it is code, which needs no exam.
     """
 
     judge: str
@@ -281,6 +282,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     drifted_at: datetime | None = None
     otherwise: int = 0
     provisional: int = 0
+    is_code: bool = False
 
     @property
     def word(self) -> StandingWord:
