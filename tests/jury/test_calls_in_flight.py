@@ -17,7 +17,7 @@ def test_equal_calls_at_once_are_one_call_and_others_are_their_own() -> None:
         return key.upper()
 
     async def ask() -> list[tuple[str, bool]]:
-        calls = CallsInFlight[str](lambda _: False)
+        calls = CallsInFlight[str](lambda _: None)
         found = await asyncio.gather(*(calls.share(key, partial(make, key)) for key in "aaab"))
         return [*found, await calls.share("a", lambda: make("a"))]
 
@@ -25,21 +25,25 @@ def test_equal_calls_at_once_are_one_call_and_others_are_their_own() -> None:
     assert made == ["a", "b", "a"]
 
 
-def test_a_result_that_is_kept_serves_the_next_who_asks() -> None:
+def test_a_result_serves_who_asks_until_it_is_stored() -> None:
     async def make() -> str:
         return "A"
 
-    async def ask() -> list[tuple[str, bool]]:
-        calls = CallsInFlight[str](lambda _: True)
-        return [await calls.share("a", make) for _ in range(2)]
+    async def ask() -> list[bool]:
+        stored = asyncio.get_running_loop().create_future()
+        calls = CallsInFlight[str](lambda _: stored)
+        made = [(await calls.share("a", make))[1] for _ in range(2)]
+        stored.set_result(None)
+        await asyncio.sleep(0)
+        return [*made, (await calls.share("a", make))[1]]
 
-    assert asyncio.run(ask()) == [("A", True), ("A", False)]
+    assert asyncio.run(ask()) == [True, False, True]
 
 
 @pytest.mark.parametrize("way", ["fails", "is cancelled"])
 def test_who_waits_makes_the_call_where_the_first_caller_does_not(way: str) -> None:
     async def ask() -> tuple[str, bool]:
-        calls, begun = CallsInFlight[str](lambda _: True), asyncio.Event()
+        calls, begun = CallsInFlight[str](lambda _: None), asyncio.Event()
 
         async def make_first() -> str:
             begun.set()
@@ -64,7 +68,7 @@ def test_who_waits_makes_the_call_where_the_first_caller_does_not(way: str) -> N
 
 def test_a_waiter_that_is_cancelled_leaves_the_call_to_the_others() -> None:
     async def ask() -> tuple[str, bool]:
-        calls, go = CallsInFlight[str](lambda _: True), asyncio.Event()
+        calls, go = CallsInFlight[str](lambda _: None), asyncio.Event()
 
         async def make() -> str:
             await go.wait()

@@ -2,23 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Made = TypeVar("Made")
-KEPT_SECONDS = 1.0
-"""How long a result is kept for those who looked for it in the ledger just before it was committed."""
 
 
 class CallsInFlight(Generic[Made]):
     """The calls of one event loop, by key. Nothing of them is stored: what a crash interrupts is asked again."""
 
-    def __init__(self, keeps: Callable[[Made], bool]) -> None:
+    def __init__(self, stored: Callable[[Made], "asyncio.Future[Any] | None"]) -> None:
         """Begin without calls.
 
         Args:
-            keeps: whether a result also serves those who ask within the next second; a failure should not.
+            stored: what is done once a result is stored; until then it serves those who ask. None: at once.
         """
-        self._keeps = keeps
+        self._stored = stored
         self._calls: dict[Hashable, asyncio.Future[Made | None]] = {}
 
     async def share(self, key: Hashable, make: Callable[[], Awaitable[Made]]) -> tuple[Made, bool]:
@@ -40,8 +38,9 @@ class CallsInFlight(Generic[Made]):
             made = await make()
         finally:
             call.set_result(made)
-            if made is not None and self._keeps(made):
-                loop.call_later(KEPT_SECONDS, self._calls.pop, key, None)
-            else:
+            stored = None if made is None else self._stored(made)
+            if stored is None:
                 del self._calls[key]
+            else:
+                stored.add_done_callback(lambda _: self._calls.pop(key, None))
         return made, True

@@ -370,7 +370,7 @@ class _JudgePool:
     def enter_loop(self) -> None:
         """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
-        self.calls = CallsInFlight[_Made](lambda made: not is_open(made.judgment))
+        self.calls = CallsInFlight[_Made](lambda made: None if is_open(made.judgment) else made.commit)
         self._limits: dict[ModelReference, AbstractAsyncContextManager[Any]] = {}
 
     def judge(self, reference: ModelReference) -> JudgeBackend:
