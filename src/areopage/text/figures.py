@@ -233,13 +233,15 @@ _DURATION = re.compile(
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
-_SIGN = re.compile(rf"(?<!\w)(?:{_PREFIX})|[{MONEY_SIGNS}]")
+_SIGN = re.compile(rf"[{MONEY_SIGNS}]")
 _MONEY = [(re.compile(rf"(?:{written})"), code) for code, written in MONEY.items()]
 _ISO_DURATION = re.compile(
     r"(?<!\w)p(?=[0-9t])(?:(?P<year>[0-9]{1,4})y)?(?:(?P<month>[0-9]{1,4})m)?(?:(?P<week>[0-9]{1,4})w)?(?:(?P<day>[0-9]{1,5})d)?"
     r"(?:t(?:(?P<hour>[0-9]{1,4})h)?(?:(?P<minute>[0-9]{1,5})m)?)?(?!\w)"
 )
 _LETTER = "[a-zà-öø-ÿ]"
+_SPACES = " \t\u00a0\u202f\u2009."
+_LONGEST_COUNTRY, _LONGEST_CODE = 3, 7  # letters of a country before a sign; characters of a currency's code before a number
 _ISO_CUE = re.compile(r"(?<!\w)pt?[0-9]")
 _PARTED = re.compile("[.,]")
 _PERCENT_CUE = re.compile("%|cent|‰|bp|point|pp")
@@ -265,6 +267,21 @@ class _Read:
         """Where a number or one of some words, or signs, begins."""
         found = [match.start() for match in words.finditer(self.low)]
         return sorted([*self.numbers, *found]) if found else self.numbers
+
+    def money_starts(self) -> list[int]:
+        """Where a number begins, or the currency before one: €5, US$ 5, EUR 5."""
+        low, found = self.low, set(self.numbers)
+        for match in _SIGN.finditer(low):
+            start = match.start()
+            while start > match.start() - _LONGEST_COUNTRY and low[start - 1 : start].isalpha():
+                start -= 1
+            found.add(start)
+        for number in self.numbers:
+            if low[max(0, number - 3) : number].strip(_SPACES)[-1:].isalpha() or low[number - 2 : number - 1] == ".":
+                code = BEFORE_AMOUNT.search(low, max(0, number - _LONGEST_CODE), number)
+                if code:
+                    found.add(code.start())
+        return sorted(found)
 
     def figure(
         self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
@@ -363,7 +380,7 @@ def _percentages(read: _Read) -> Iterator[Figure]:
 
 
 def _amounts(read: _Read) -> Iterator[Figure]:
-    for match in matches_at(_AMOUNT, read.low, read.starts(_SIGN)):
+    for match in matches_at(_AMOUNT, read.low, read.money_starts()):
         value = decimal_of(match["first"] or match["number"])
         if match["cent"] or match["penny"]:
             yield read.figure("amount", match, value / 100, "GBP" if match["penny"] else _CENT)
