@@ -16,10 +16,9 @@ from areopage.monitor.alerts.rules import (
     queue_finding,
 )
 from areopage.monitor.alerts.texts import alert_locale
-from areopage.monitor.alerts.windows import drop_finding, mean_finding, weak_share_finding
-from areopage.monitor.config import DropRule, JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
+from areopage.monitor.alerts.windows import mean_finding, weak_share_finding
+from areopage.monitor.config import JudgeRule, MeanRule, MonitorSection, QueueRule, WeakShareRule, on_scale
 from areopage.scoring.counts import Tally
-from areopage.scoring.scored_answers import scored
 from servers.quality import MOMENT, quality_score
 
 VOICE = alert_locale("en", scale=Scale(min=0.0, max=10.0))
@@ -45,7 +44,6 @@ def test_too_few_answers_say_nothing_good_or_bad() -> None:
     assert state(mean_finding(Tally({}), MEAN, TEN, VOICE)) == "between"
     assert state(weak_share_finding(Tally({1.0: 19}), WEAK, VOICE)) == "between"
     assert state(weak_share_finding(Tally({}), WEAK, VOICE)) == "between"
-    assert state(drop_finding(scored(Tally({1.0: 29})), scored(Tally({9.0: 100})), DropRule(), TEN.drop, VOICE)) == "between"
 
 
 @pytest.mark.parametrize(("weak", "expected"), [(26, "bad"), (25, "between"), (16, "between"), (15, "clear"), (0, "clear")])
@@ -53,31 +51,19 @@ def test_a_share_of_weak_answers_opens_over_the_threshold_and_closes_at_clear(we
     assert state(weak_share_finding(Tally({5.0: weak, 8.0: 100 - weak}), WEAK, VOICE)) == expected
 
 
-def test_a_drop_needs_both_points_and_significance() -> None:
-    earlier = scored(Tally({7.0: 100, 8.0: 100}))
-    assert state(drop_finding(scored(Tally({6.0: 100, 7.0: 100})), earlier, DropRule(), TEN.drop, VOICE)) == "bad"
-    assert state(drop_finding(scored(Tally({6.8: 100, 7.8: 100})), earlier, DropRule(), TEN.drop, VOICE)) == "clear"
-    assert state(drop_finding(scored(Tally({6.7: 100, 7.7: 100})), earlier, DropRule(), TEN.drop, VOICE)) == "between"
-    noisy = scored(Tally({0.0: 12, 10.0: 28}))
-    assert state(drop_finding(scored(Tally({0.0: 14, 10.0: 26})), noisy, DropRule(), TEN.drop, VOICE)) == "between"
-    assert state(drop_finding(scored(Tally({8.0: 100, 9.0: 100})), earlier, DropRule(), TEN.drop, VOICE)) == "clear"
-
-
-def test_where_lower_is_better_a_rise_is_the_drop() -> None:
+def test_where_lower_is_better_a_high_mean_is_the_poor_one() -> None:
     locale = alert_locale("en", scale=Scale(min=0.0, max=5.0, higher_is_better=False))
     limits = on_scale(MonitorSection(), locale.scale)
-    assert drop_finding(scored(Tally({3.0: 50, 3.5: 50})), scored(Tally({1.0: 50, 1.5: 50})), DropRule(), limits.drop, locale).bad
     assert state(mean_finding(Tally({3.0: 50}), MEAN, limits, locale)) == "bad"
     assert state(mean_finding(Tally({1.75: 50}), MEAN, limits, locale)) == "between"
     assert state(mean_finding(Tally({1.5: 50}), MEAN, limits, locale)) == "clear"
 
 
-@given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)), st.dictionaries(st.floats(0, 10), st.integers(1, 100)))
-def test_no_figures_are_bad_and_clear_at_once(one: dict[float, int], other: dict[float, int]) -> None:
+@given(st.dictionaries(st.floats(0, 10), st.integers(1, 100)))
+def test_no_figures_are_bad_and_clear_at_once(one: dict[float, int]) -> None:
     found = [
         mean_finding(Tally(one), MEAN, TEN, VOICE),
         weak_share_finding(Tally(one), WEAK, VOICE),
-        drop_finding(scored(Tally(one)), scored(Tally(other)), DropRule(), TEN.drop, VOICE),
     ]
     assert not any(finding.bad and finding.clear for finding in found)
 
@@ -91,9 +77,6 @@ def test_windows_say_figures_and_counts_in_both_languages() -> None:
     french = weak_share_finding(Tally({5.0: 300, 8.0: 900}), WeakShareRule(threshold=0.2), FRENCH)
     assert french.title == "Beaucoup de réponses faibles\u00a0: 25\u00a0%"
     assert "300 réponses sur 1\u202f200 sont faibles" in french.body
-    drop = drop_finding(scored(Tally({6.0: 100, 7.0: 100})), scored(Tally({7.0: 100, 8.0: 100})), DropRule(), TEN.drop, FRENCH)
-    assert "une variation de −1,00 points" in drop.body
-    assert "; p < 0,001)" in drop.body.replace("\u202f", " ").replace(" ;", ";")
 
 
 def test_missing_verdicts_are_the_judges_failure_and_no_answers_weakness() -> None:

@@ -217,9 +217,10 @@ MODELS = LazyGroup(
 )
 ALERTS = LazyGroup(
     "alerts",
-    "Alerts: list them and test their delivery.",
+    "Alerts: list them, accept a new level, test their delivery.",
     commands={
         "list": ("monitor.commands:list_alerts", "List alerts and their delivery, newest first, those of single answers last."),
+        "accept": ("monitor.commands:accept_alert", "Accept the level since a fall of quality: close its incident."),
         "test": ("monitor.commands:test_alerts", "Send a test message to every address in `alerts.urls`."),
     },
 )

@@ -22,7 +22,7 @@ from areopage.jury.shown import JudgedCase
 from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in
-from areopage.scoring.counts import grade_of
+from areopage.scoring.counts import DECIMALS, Grade, grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
@@ -229,7 +229,7 @@ def evaluation_of(
         prompt=case.prompt_text,
         response=case.response or "",
         score_global=score,
-        grade=grade_of(score, panel.scale),
+        grade=_grade(panel, score, scores),
         criteria=tuple(_criterion_result(panel, by_id[one.criterion], one) for one in scores),
         **told_of(judges_unexamined(panel) if unexamined is None else unexamined),
         scored=sum(one.scored for one in scores),
@@ -311,6 +311,18 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
 
 
 # --- parts of an evaluation
+
+
+def _grade(panel: Panel, score: float | None, scores: Sequence[CriterionScore]) -> Grade:
+    """The grade of an answer: weak at any global score where a criterion is at the limit from which it is critical."""
+    by_id = panel.criteria_by_id()
+    critical = [(one.score, by_id[one.criterion].critical_limit) for one in scores if one.applies]
+    if any(
+        value is not None and limit is not None and panel.scale.reaches(round(value, DECIMALS), limit)
+        for value, limit in critical
+    ):
+        return "weak"
+    return grade_of(score, panel.scale)
 
 
 def _criterion_result(panel: Panel, criterion: Criterion, score: CriterionScore) -> CriterionResult:

@@ -1,16 +1,16 @@
 """Counts by day of evaluations, judges and decisions, and their recomputation."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct, field, structs
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
 
-from areopage.ledger.answer_tables import MISSED, answer_judgments, judgments, runs, verdicts
+from areopage.ledger.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
 from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
-from areopage.ledger.queries import DayScore, DayTotals, JudgeDays, Period, Scope, in_source, not_by_index
+from areopage.ledger.queries import DayScore, DayTotals, JudgeDays, Period, Scope, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
 from areopage.ledger.rows import chunks, insert_or_add, storable
 from areopage.ledger.schema import days, score_days
@@ -35,6 +35,18 @@ _SCORE_SUMS = ("answers", "total")
 _Key = TypeVar("_Key")
 Place = tuple[int, str]
 """The number of an answer, and the panel that judged it."""
+
+
+class DayLevel(NamedTuple):
+    """Sums of a day's scores of a source on a criterion; "" is the global score."""
+
+    day: date
+    source: str
+    criterion: str
+    answers: int
+    total: float
+    squares: float
+    weak: int
 
 
 class DayCounts(Struct):
@@ -126,6 +138,42 @@ class Days:
             DayScore(day, variant, criterion, score, int(answers), total)
             for day, variant, criterion, score, answers, total in self._rows(query)
         ]
+
+    def levels(self, period: Period, weak: Callable[[ColumnElement[float]], ColumnElement[bool]]) -> Sequence[DayLevel]:
+        """Sums of the scores of each day, source and criterion, golden questions left out.
+
+        Args:
+            weak: the condition on a score that counts as weak.
+        """
+        columns = score_days.c
+        group = (columns.day, columns.source, columns.criterion)
+        sums = (
+            func.sum(columns.answers),
+            func.sum(columns.total),
+            func.sum(columns.answers * columns.score * columns.score),
+            func.sum(case((weak(columns.score), columns.answers), else_=0)),
+        )
+        query = select(*group, *sums).where(*_in_scope(score_days, period, Scope())).group_by(*group).order_by(*group)
+        return [
+            DayLevel(day, source, criterion, int(answers), float(total), float(squares), int(count))
+            for day, source, criterion, answers, total, squares, count in self._rows(query)
+        ]
+
+    def panels(self, period: Period) -> dict[date, set[str]]:
+        """The panels that judged the first and the last answer of each day."""
+        found: dict[date, set[str]] = {}
+        columns = evaluations.c
+        for number in range(period.days):
+            day = period.start + timedelta(days=number)
+            inside = [
+                *in_scope(Scope()),
+                columns.state == "evaluated",
+                *in_period(Period(start=day, end=day + timedelta(days=1))),
+            ]
+            for order in (columns.timestamp, columns.timestamp.desc()):
+                rows = self._rows(select(columns.run_id).where(*inside).order_by(order).limit(1))
+                found.setdefault(day, set()).update(row.run_id or "" for row in rows)
+        return found
 
     def totals(self, period: Period, scope: Scope) -> Sequence[DayTotals]:
         """Totals by day, in order, without empty days.

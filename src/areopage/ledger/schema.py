@@ -296,6 +296,13 @@ alerts = Table(
     Column("attempts", Integer, nullable=False),
     Column("next_attempt_at", DateTime, nullable=False),
     Column("delivery_error", Text, nullable=False),
+    # the number of the alert whose incident this one is part of; 0 for an alert of its own
+    Column("incident", Integer, nullable=False, index=True),
+    # the JSON of what a rule must know to close it, and how it stands
+    Column("details", Text, nullable=False),
+    Column("situation", Text, nullable=False),
+    Column("accepted_by", String(128), nullable=False),
+    Column("accepted_note", Text, nullable=False),
     Index("ix_alerts_state", "state", "rule", "subject"),
     Index("ix_alerts_delivery", "delivery", "next_attempt_at"),
     Index("ix_alerts_answer", "answer_id"),

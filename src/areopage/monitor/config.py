@@ -19,7 +19,7 @@ FLOOR = 0.1
 MEAN_UNDER, MEAN_CLEAR = 0.65, 0.7
 """Shares of the scale, from its bad end."""
 
-DROP, SPREAD, GOLDEN_DROP = 0.05, 0.3, 0.05
+DROP, SPREAD, GOLDEN_DROP = 0.02, 0.3, 0.05
 """Shares of the scale's width."""
 
 DECIMALS = 9  # 60 % of a scale of 1 to 5 is 3.4, in spite of binary fractions
@@ -97,13 +97,14 @@ class WeakShareRule(WindowRule):
 
 
 class DropRule(Section):
-    """The mean of the last `hours` against as many hours before: a drop of at least `points`, with p under `p_value`."""
+    """A fall of quality against the 7 to 28 days before, by source and criterion, of at least `points`.
+
+    A day on which a source has fewer than `minimum` answers is not compared.
+    """
 
     enabled: bool = True
-    hours: Seconds = 24.0
     points: Points = "auto"
-    p_value: Annotated[float, Field(gt=0, lt=1)] = 0.01
-    minimum: Annotated[int, Field(ge=20)] = 30
+    minimum: Annotated[int, Field(ge=5)] = 10
 
 
 class JudgeRule(Section):
@@ -242,7 +243,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     Args:
         answer: a worse answer raises its own alert and is weak for the review queue; None: no such alert.
         mean, mean_clear: a mean that is worse opens an alert, one that is not worse than `mean_clear` closes it.
-        drop: by how many points a mean has to get worse.
+        drop: the least fall of a mean that counts, in points.
         golden_drop: the same of a round of golden questions.
         spread: from how many points on judges differ so much that people should look.
     """
@@ -282,6 +283,8 @@ def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
 def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
     """The floors of a suite's criteria by path, without those that are switched off.
 
+    `auto` is the `critical_limit` of a criterion in the suite's registry, else a share of the scale.
+
     Raises:
         ConfigError: a floor is not on the scale, or of no criterion of the suite.
     """
@@ -289,6 +292,9 @@ def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
     paths = {entry.path: entry.path for entry in suite.registry.entries.values()}
     by_name = {path.rpartition(".")[2]: path for path in paths} | paths
     levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
+    if alerts.floor == "auto":
+        entries = suite.registry.entries.values()
+        levels |= {entry.path: entry.critical_limit for entry in entries if entry.critical_limit is not None}
     for name, level in alerts.floors.items():
         if name not in by_name:
             raise config.fault(f"the suite has no criterion {name!r}: use one of {', '.join(by_name)}", "alerts", "floors", name)

@@ -24,6 +24,7 @@ from areopage.ledger.queries import Period, Scope
 from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import one_line
 from areopage.monitor.alerts.deliver import Message, send
+from areopage.monitor.alerts.falls import accept_level
 from areopage.monitor.alerts.rules import RULES, question_line
 from areopage.monitor.alerts.texts import monitor_locale
 from areopage.monitor.config import MonitorConfig
@@ -161,11 +162,15 @@ def list_alerts(
     for alert in alerts:
         times = f" ×{alert.times}" if alert.times > 1 else ""
         typer.echo(
-            f"{alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  {alert.delivery:8}  {alert.title}{times}"
-            + (f"  {alert.answer_id}" if alert.answer_id else "")
+            f"{alert.number:>5}  {alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  "
+            f"{alert.delivery:8}  {alert.title}{times}" + (f"  {alert.answer_id}" if alert.answer_id else "")
         )
         if question_line(alert):
             typer.echo(f"    {visible(one_line(question_line(alert), 160))}")
+        if alert.situation and alert.state == "open":
+            typer.echo(f"    {alert.situation}")
+        if alert.accepted_by:
+            typer.echo(f"    accepted by {visible(one_line(f'{alert.accepted_by}: {alert.accepted_note}', 160))}")
         if alert.delivery_error:
             typer.echo(f"    {alert.delivery_error}")
     total = counts.get(chosen, 0) if chosen else sum(counts.values())
@@ -173,6 +178,18 @@ def list_alerts(
         typer.echo(f"{total - len(alerts):,} more open alerts: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     if not alerts:
         typer.echo("no alert" if all_of_them else "no open alert (--all shows the closed ones)")
+
+
+def accept_alert(
+    number: Annotated[int, typer.Argument(metavar="ID", help="Number of the incident.")],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who accepts it.")],
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Why the new level is accepted.")],
+    config: ConfigOption = None,
+) -> None:
+    """Accept the level since a fall of quality: close its incident. Later falls are measured against this level."""
+    with open_ledger(find_config(config)) as ledger:
+        alert = accept_level(ledger, number, by, note, datetime.now(UTC))
+    typer.echo(f"accepted: {alert.title}")
 
 
 def test_alerts(config: ConfigOption = None) -> None:

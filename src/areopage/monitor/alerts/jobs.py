@@ -17,6 +17,7 @@ from areopage.ledger.queries import Period, Scope
 from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
+from areopage.monitor.alerts.falls import FallWatch
 from areopage.monitor.alerts.rules import (
     ANSWER,
     DELIVERY,
@@ -121,11 +122,15 @@ def alert_jobs(ledger: Ledger, config: MonitorConfig) -> list[ScheduledJob]:
 
 
 def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime, *, addressing: bool = False) -> Alert | None:
-    """The alert to open about an answer, at the pace of `per_hour`; None where it is not weak or its alert is open.
+    """The alert to open about an answer, at the pace of `per_hour`.
+
+    None where the answer is not weak, its alert is open, or it was given longer ago than an alert stays open.
 
     Args:
         addressing: a text of it addresses the judge; then it has an alert where it has no score.
     """
+    if score.timestamp < now - OPEN_FOR:
+        return None
     alert = answer_alert(score, alerting.thresholds.answer, alerting.section, now, alerting.locale, alerting.floors)
     if alert is None and addressing:
         alert = addressed_alert(score, alerting.section, now, alerting.locale)
@@ -159,7 +164,10 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     section, locale, lists = alerting.section, alerting.locale, EvaluationLists(alerting.ledger)
     is_open = Alerts(alerting.ledger).is_open
-    found = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
+    found = []
+    if section.drop.enabled:
+        found += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
+    found += window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open)
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         evaluations = Evaluations(alerting.ledger)

@@ -33,9 +33,6 @@ EVERYTHING = "all"
 GATHERED_SHOWN = 10
 DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
-STILL_DROPPING = 0.5
-"""A drop that was alerted on is over when less than this share of the rule's points is left of it."""
-
 MOSTLY = 0.5
 """A judge is out of service when more than this share of its latest calls failed."""
 
@@ -53,6 +50,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         clear: an open alert closes.
         title, body: what is said when it opens.
         recovered: title and body of the notice when it closes.
+        details: the JSON of what the rule must know to close it.
     """
 
     rule: str
@@ -62,11 +60,13 @@ class Finding(Struct, frozen=True, kw_only=True):
     title: str
     body: str
     recovered: tuple[str, str]
+    details: str = ""
 
 
 def alert_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
     """Build the alert of a bad finding."""
-    return new_alert(finding.rule, finding.subject, finding.title, finding.body, now, delivery)
+    alert = new_alert(finding.rule, finding.subject, finding.title, finding.body, now, delivery)
+    return msgspec.structs.replace(alert, details=finding.details)
 
 
 def notice_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:

@@ -10,17 +10,13 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from areopage.criteria.records import Scale
-from areopage.ledger.equal_answers import read_equals
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.rules import DROP, MEAN, STILL_DROPPING, WEAK_SHARE, Finding, finding_of, is_worse
+from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, finding_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, DropRule, MeanRule, Thresholds, WeakShareRule
-from areopage.monitor.figures import repeats_of
+from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
 from areopage.scoring.counts import Tally
-from areopage.scoring.scored_answers import ScoredAnswers, compare, scored
 
 MOST_PARTS = 3
 WORST = 3
@@ -85,11 +81,6 @@ class Window:
                 counts[score] = counts.get(score, 0) + answers
         return Tally(counts)
 
-    def answers(self, part: Part) -> ScoredAnswers:
-        """A part's answers by their global scores, with those that are equal."""
-        equals = read_equals(self._ledger, self._since, self._until, part.scope)
-        return scored(self.tally(part), repeats_of(equals).get(GLOBAL, ()))
-
     def criteria(self) -> list[str]:
         """The criteria that have scores."""
         return sorted({criterion for found in self._by_place.values() for criterion in found} - {GLOBAL})
@@ -127,38 +118,6 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
     return finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
 
 
-def drop_finding(later: ScoredAnswers, earlier: ScoredAnswers, rule: DropRule, points: float, locale: AlertLocale) -> Finding:
-    """Bad for a significant drop of at least `points`; clear at half of it.
-
-    Significant means p under `p_value`; see `scoring.intervals.differences`.
-    """
-    change = compare(later, earlier, locale.scale) if min(later.groups, earlier.groups) >= rule.minimum else None
-    drop = _drop_of(change.difference, locale.scale) if change is not None else 0.0
-    values = {
-        "mean": locale.score(later.mean),
-        "answers": locale.whole(later.answers),
-        "earlier": locale.score(earlier.mean),
-        "before": locale.whole(earlier.answers),
-        "hours": locale.hours(rule.hours),
-        "difference": locale.signed(change.difference) if change else locale.number(None),
-        "low": locale.signed(change.low) if change else locale.number(None),
-        "high": locale.signed(change.high) if change else locale.number(None),
-        "p": _p_text(change.p_value, locale) if change else locale.number(None),
-    }
-    bad = change is not None and drop >= points and change.p_value < rule.p_value
-    return finding_of(DROP, values, locale, bad=bad, clear=change is not None and drop < points * STILL_DROPPING)
-
-
-def _drop_of(difference: float, scale: Scale) -> float:
-    """By how many points a mean got worse, from the difference later minus earlier; negative where it got better."""
-    return -difference if scale.higher_is_better else difference
-
-
-def _p_text(p_value: float, locale: AlertLocale) -> str:
-    smallest = 0.001
-    return f"p = {locale.number(p_value, 3)}" if p_value >= smallest else f"p < {locale.number(smallest, 3)}"
-
-
 def window_findings(
     ledger: Ledger,
     section: AlertsSection,
@@ -172,13 +131,12 @@ def window_findings(
     Args:
         is_open: whether a rule and subject have an open alert.
     """
-    windows: dict[tuple[float, int], Window] = {}
+    windows: dict[float, Window] = {}
 
-    def window(hours: float, back: int = 0) -> Window:
-        if (hours, back) not in windows:
-            until = now - timedelta(hours=hours) * back
-            windows[hours, back] = Window(ledger, until - timedelta(hours=hours), until)
-        return windows[hours, back]
+    def window(hours: float) -> Window:
+        if hours not in windows:
+            windows[hours] = Window(ledger, now - timedelta(hours=hours), now)
+        return windows[hours]
 
     if section.mean.enabled:
         later = window(section.mean.hours)
@@ -186,26 +144,19 @@ def window_findings(
         def mean(part: Part) -> Finding:
             return mean_finding(later.tally(part), section.mean, limits, locale)
 
-        yield from _by_part(mean, later, None, locale, is_open)
+        yield from _by_part(mean, later, locale, is_open)
     if section.weak_share.enabled:
         of_shares = window(section.weak_share.hours)
 
         def weak_share(part: Part) -> Finding:
             return weak_share_finding(of_shares.tally(part), section.weak_share, locale)
 
-        yield from _by_part(weak_share, of_shares, None, locale, is_open)
-    if section.drop.enabled:
-        new, old = window(section.drop.hours), window(section.drop.hours, 1)
-
-        def drop(part: Part) -> Finding:
-            return drop_finding(new.answers(part), old.answers(part), section.drop, limits.drop, locale)
-
-        yield from _by_part(drop, new, old, locale, is_open)
+        yield from _by_part(weak_share, of_shares, locale, is_open)
 
 
-def _by_part(rule: Rule, later: Window, earlier: Window | None, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
+def _by_part(rule: Rule, later: Window, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
     whole = rule(ALL)
-    yield structs.replace(whole, body=lines(whole.body, _worst(later, earlier, locale))) if whole.bad else whole
+    yield structs.replace(whole, body=lines(whole.body, _worst(later, locale))) if whole.bad else whole
     if whole.bad:
         return
     opened = 0
@@ -213,47 +164,39 @@ def _by_part(rule: Rule, later: Window, earlier: Window | None, locale: AlertLoc
         known = is_open(whole.rule, part.subject)
         if part.alone and not known:
             continue
-        found = _of_part(rule(part), part, locale)
+        found = _of_part(rule(part), part, later, locale)
         opened += found.bad
         if known or not found.bad or opened <= MOST_PARTS:
             yield found
 
 
-def _of_part(found: Finding, part: Part, locale: AlertLocale) -> Finding:
+def _of_part(found: Finding, part: Part, later: Window, locale: AlertLocale) -> Finding:
     title, body = found.recovered
     name = part.title(locale)
+    criteria = {locale.line("criterion", locale.label(path)): later.tally(part, path) for path in later.criteria()}
+    worst = listed(locale.messages["where_worst"], _worst_of(criteria, locale)) if found.bad else ""
     return structs.replace(
         found,
         subject=part.subject,
         title=f"{found.title} ({name})",
-        body=lines(name, found.body),
+        body=lines(name, found.body, worst),
         recovered=(f"{title} ({name})", lines(name, body)),
     )
 
 
-def _worst(later: Window, earlier: Window | None, locale: AlertLocale) -> str:
-    """Where means are worst, or fell most: sources and variants, and criteria."""
-    parts = [part for part in later.parts() if not part.alone]
-    places = {part.title(locale): (later.tally(part), earlier.tally(part) if earlier else None) for part in parts}
-    criteria = {
-        locale.line("criterion", locale.label(one)): (later.tally(ALL, one), earlier.tally(ALL, one) if earlier else None)
-        for one in later.criteria()
-    }
+def _worst(later: Window, locale: AlertLocale) -> str:
+    """Where means are worst: sources and variants, and criteria."""
+    places = {part.title(locale): later.tally(part) for part in later.parts() if not part.alone}
+    criteria = {locale.line("criterion", locale.label(path)): later.tally(ALL, path) for path in later.criteria()}
     return listed(locale.messages["where_worst"], [*_worst_of(places, locale), *_worst_of(criteria, locale)])
 
 
-def _worst_of(tallies: Mapping[str, tuple[Tally, Tally | None]], locale: AlertLocale) -> list[str]:
+def _worst_of(tallies: Mapping[str, Tally], locale: AlertLocale) -> list[str]:
     side = 1.0 if locale.scale.higher_is_better else -1.0
     ranked: list[tuple[float, str]] = []
-    for title, (later, earlier) in tallies.items():
-        known = earlier.mean if earlier is not None and earlier.answers >= FEW else None
-        if later.mean is None or later.answers < FEW or (earlier is not None and known is None):
+    for title, tally in tallies.items():
+        if tally.mean is None or tally.answers < FEW:
             continue
-        values = {"name": title, "mean": locale.score(later.mean), "answers": locale.whole(later.answers)}
-        change = later.mean - known if known is not None else None
-        if change is not None and side * change >= 0.0:
-            continue
-        text = locale.say("where_mean", **values)
-        text += locale.say("where_change", difference=locale.signed(change)) if change is not None else ""
-        ranked.append((side * (later.mean if change is None else change), text))
+        values = {"name": title, "mean": locale.score(tally.mean), "answers": locale.whole(tally.answers)}
+        ranked.append((side * tally.mean, locale.say("where_mean", **values)))
     return [text for _, text in sorted(ranked)[:WORST]]

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
+from areopage.errors import UserError
 from areopage.ledger.alerts import Alerts
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.hook_counts import HookCounts
@@ -19,7 +20,8 @@ from areopage.ledger.queries import Filters, Period, Scope
 from areopage.ledger.records import GOLDEN_SOURCE
 from areopage.ledger.storage import JUDGEABLE
 from areopage.locales import Locale
-from areopage.monitor.alerts.rules import RULES
+from areopage.monitor.alerts.falls import accept_level
+from areopage.monitor.alerts.rules import DROP, RULES
 from areopage.monitor.config import on_scale
 from areopage.monitor.figures import criterion_labels
 from areopage.monitor.hook_counts import Losses, read_losses
@@ -129,7 +131,24 @@ def show_alerts(request: Request, reader: Reader) -> Response:
         ignored=ignored,
         lost=alerts.count_undelivered(sources),
         told=bool(context.config.monitor.section.alerts.urls),
+        may_accept=reader.role != "read" and not reader.collections,
+        drop=DROP,
     )
+
+
+@router.post("/monitor/alerts/accept")
+def accept(request: Request, writer: Writer, form: Form) -> Response:
+    """Accept the level since a fall of quality: its incident closes."""
+    writer.check_unscoped()
+    number, reason = str(form.get("number", "")), str(form.get("note", ""))
+    if not number.isdecimal() or not reason.strip():
+        raise Refusal(422, "note_missing", "give the incident and a note")
+    context = context_of(request)
+    try:
+        accept_level(context.ledger, int(number), writer.name, reason, context.now(), key_id=writer.key_id)
+    except UserError as error:
+        raise Refusal(409, "not_open", str(error)) from None
+    return RedirectResponse("/monitor/alerts", 303)
 
 
 @router.get("/monitor/queue")

@@ -1,0 +1,372 @@
+"""The rule about falls of quality: an incident opens against the weeks before, and closes when the level before is back.
+
+Each source, and all of them together, is tested on each criterion, on the global score and on the share of weak answers, over
+complete days (UTC) of one panel. What is found is a pure function of the counts by day and of the incidents so far, so that a
+worker that dies loses nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from areopage.criteria.records import Scale
+from areopage.errors import UserError
+from areopage.ledger.access import Audit
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.days import DayLevel, Days
+from areopage.ledger.operations import Alert
+from areopage.ledger.queries import Period
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.rules import DROP, Finding, finding_of
+from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
+from areopage.monitor.config import DropRule, Thresholds
+from areopage.scoring.counts import grade_limits
+from areopage.scoring.falls import (
+    MOST_AFTER,
+    MOST_REFERENCE,
+    RECOVERY,
+    DayScores,
+    Falls,
+    find_falls,
+    limit_of,
+    recovery_evidence,
+    with_all,
+)
+
+GLOBAL, WEAK = "", "weak"
+ALL = ":"
+"""The subject of an incident of all answers."""
+PAST_INCIDENTS = 1000
+NAMED = 8
+SOURCE = "source:"
+
+
+class Condition(Struct, frozen=True):
+    """One measure of one part that fell.
+
+    Args:
+        source: None for all answers.
+        measure: "" for the global score, "weak", or the path of a criterion.
+        before, after: the level in the reference and since, in units of the scale; shares for "weak".
+        margin: how far under the reference the level still counts as fallen, as a share of the scale.
+    """
+
+    source: str | None
+    measure: str
+    before: float
+    after: float
+    margin: float
+
+
+class Incident(Struct, frozen=True, kw_only=True):
+    """What must be known to close an incident.
+
+    Args:
+        start, began: the days of its reference, `began` excluded: the first day of the fall, as most likely.
+        reported: the day it was reported.
+        panel: that judged the answers.
+    """
+
+    start: date
+    began: date
+    reported: date
+    panel: str
+    conditions: tuple[Condition, ...]
+
+
+class Levels(Struct, frozen=True):
+    """The levels of a period, one row for each day; the means are shares of the scale, where more is better."""
+
+    days: Sequence[date]
+    sources: Sequence[str]
+    measures: Sequence[str]
+    scores: DayScores
+
+    def out(self, days: Sequence[date], source: str | None = None) -> "Levels":
+        """The same without some days, of a source or of all."""
+        mask = np.zeros(self.scores.answers.shape, bool)
+        at = np.isin(np.array(self.days, dtype="datetime64[D]"), np.array(days, dtype="datetime64[D]"))
+        chosen = [place for place, name in enumerate(self.sources) if source is None or name == source]
+        mask[chosen] = at
+        return Levels(self.days, self.sources, self.measures, self.scores.masked(mask))
+
+
+def levels_of(rows: Sequence[DayLevel], period: Period, scale: Scale, minimum: int) -> Levels:
+    """The levels of a period.
+
+    Args:
+        minimum: days on which a source has fewer answers are left out.
+    """
+    days = [period.start + timedelta(days=number) for number in range(period.days)]
+    sources = sorted({row.source for row in rows})
+    measures = [GLOBAL, WEAK, *sorted({row.criterion for row in rows} - {GLOBAL})]
+    shape = (max(len(sources), 1), len(measures), len(days))
+    answers, means, variances = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    width, side = scale.max - scale.min, 1.0 if scale.higher_is_better else -1.0
+    for row in rows:
+        if row.answers < minimum:
+            continue
+        place = (sources.index(row.source), measures.index(row.criterion), (row.day - period.start).days)
+        mean = row.total / row.answers
+        answers[place] = row.answers
+        means[place] = side * mean / width
+        variances[place] = max(row.squares / row.answers - mean**2, 0.0) / width**2
+        if row.criterion == GLOBAL:
+            place, share = (place[0], 1, place[2]), row.weak / row.answers
+            answers[place], means[place], variances[place] = row.answers, -share, share * (1.0 - share)
+    return Levels(days, sources or [""], measures, DayScores(answers, means, variances))
+
+
+def new_incidents(levels: Levels, least: float) -> list[tuple[str, Incident]]:
+    """The incidents that the last day of some levels shows, with their subjects.
+
+    Args:
+        levels: without the days of earlier incidents.
+        least: the least fall that counts, as a share of the scale.
+    """
+    falls, bad = _fallen(levels, least)
+    parts = [place for place in range(len(bad)) if bad[place].any()]
+    if not parts:
+        return []
+    single = len(levels.sources) == 1
+    if len(parts) == 1 and parts[0] < len(levels.sources) and not single:
+        return [(f"{SOURCE}{levels.sources[parts[0]]}", _incident(levels, falls, bad, parts))]
+    own = [place for place in parts if place < len(levels.sources)]
+    if len(own) == 1 and not single:
+        name = levels.sources[own[0]]
+        rest = levels.out(levels.days[-MOST_AFTER:], name)
+        if not _fallen(rest, least)[1][-1].any():
+            return [(f"{SOURCE}{name}", _incident(levels, falls, bad, own))]
+    return [(ALL, _incident(levels, falls, bad, parts))]
+
+
+def _fallen(levels: Levels, least: float) -> tuple[Falls, np.ndarray]:
+    falls = find_falls(with_all(levels.scores))
+    limit = limit_of(falls.evidence.size)
+    return falls, (falls.evidence >= limit) & (falls.points >= least)
+
+
+def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int]) -> Incident:
+    places = [(part, measure) for part in parts for measure in map(int, np.flatnonzero(bad[part]))]
+    first = max(places, key=lambda place: falls.evidence[place])
+    began = len(levels.days) - int(falls.after[first])
+    conditions = tuple(
+        Condition(
+            source=levels.sources[part] if part < len(levels.sources) and len(levels.sources) > 1 else None,
+            measure=levels.measures[measure],
+            before=float(falls.level[part, measure]),
+            after=float(falls.level[part, measure] - falls.points[part, measure]),
+            margin=float(max(falls.points[part, measure] - falls.uncertainty[part, measure], falls.points[part, measure] / 4))
+            / 2,
+        )
+        for part, measure in sorted(places, key=lambda place: -falls.evidence[place])
+    )
+    return Incident(
+        start=levels.days[max(0, began - MOST_REFERENCE)],
+        began=levels.days[began],
+        reported=levels.days[-1] + timedelta(days=1),
+        panel="",
+        conditions=conditions,
+    )
+
+
+def has_recovered(reference: Levels, since: Levels, incident: Incident, least: float) -> bool:
+    """Whether the level before a fall is back: on every measure that fell, and none else has fallen.
+
+    Args:
+        reference: the levels of its reference.
+        since: those since it was reported, with the same sources and measures.
+    """
+    joined = with_all(
+        DayScores(*(np.concatenate(pair, axis=-1) for pair in zip(_arrays(reference), _arrays(since), strict=True)))
+    )
+    whole = len(reference.days)
+    for one in incident.conditions:
+        if one.measure not in reference.measures or (one.source is not None and one.source not in reference.sources):
+            return False
+        place = (_part(reference, one), reference.measures.index(one.measure))
+        scores = DayScores(*(array[place] for array in _arrays_of(joined)))
+        if recovery_evidence(scores, whole, np.asarray(one.margin)) < RECOVERY:
+            return False
+    recent = DayScores(
+        *(np.concatenate([array[..., :whole], array[..., whole:][..., -MOST_AFTER:]], axis=-1) for array in _arrays_of(joined))
+    )
+    falls = find_falls(recent)
+    still = (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
+    concerned = sorted({_part(reference, one) for one in incident.conditions})
+    return not still[concerned].any()
+
+
+def _part(levels: Levels, one: Condition) -> int:
+    return -1 if one.source is None else levels.sources.index(one.source)
+
+
+def _arrays_of(scores: DayScores) -> tuple[np.ndarray, ...]:
+    return scores.answers, scores.means, scores.variances
+
+
+def _arrays(levels: Levels) -> tuple[np.ndarray, ...]:
+    return _arrays_of(levels.scores)
+
+
+# --- over a ledger
+
+
+def accept_level(ledger: Ledger, number: int, by: str, reason: str, now: datetime, *, key_id: str = "") -> Alert:
+    """Close an incident because a person accepts the new level, which is the reference from then on; noted in the audit log.
+
+    Raises:
+        UserError: there is no such open incident, or no name or note.
+    """
+    alerts = Alerts(ledger)
+    alert = alerts.get(number)
+    if not by.strip() or not reason.strip():
+        raise UserError("to accept a level, give your name and a note")
+    if alert is None or alert.rule != DROP or not alerts.accept(number, by.strip(), reason.strip(), now):
+        raise UserError(f"there is no open incident {number}: areopage monitor alerts list --rule {DROP} shows them")
+    Audit(ledger).note(by.strip()[:128], "settings", f"alert {number}", f"new level accepted: {reason.strip()}", key_id=key_id)
+    return alert
+
+
+class FallWatch:
+    """The rule over a ledger at a moment: what opens, what closes, and how open incidents stand."""
+
+    def __init__(self, ledger: Ledger, rule: DropRule, limits: Thresholds, locale: AlertLocale, now: datetime) -> None:
+        self._ledger, self._rule, self._locale, self._today = ledger, rule, locale, now.date()
+        self._scale = locale.scale
+        self._least = limits.drop / (self._scale.max - self._scale.min)
+        self._alerts = Alerts(ledger)
+        past = self._alerts.list(rule=DROP, limit=PAST_INCIDENTS)
+        self._incidents = [(one, msgspec.json.decode(one.details, type=Incident)) for one in past if one.details]
+
+    def findings(self) -> list[Finding]:
+        """The findings of new incidents and of those that are over; the situation of the others is stored."""
+        opened = [(alert, incident) for alert, incident in self._incidents if alert.state == "open"]
+        found = [finding for alert, incident in opened if (finding := self._checked(alert, incident)) is not None]
+        if any(alert.subject == ALL for alert, _ in opened):
+            return found
+        period = self._before(MOST_REFERENCE + MOST_AFTER)
+        panels = self._panels(period)
+        panel = self._panel_now(panels)
+        levels = self._masked(self._levels(period), panels, panel)
+        for subject, incident in new_incidents(levels, self._least):
+            if all(alert.subject != subject for alert, _ in opened):
+                found.append(self._opened(subject, msgspec.structs.replace(incident, panel=panel)))
+        return found
+
+    def _before(self, days: int) -> Period:
+        return Period(start=self._today - timedelta(days=days), end=self._today)
+
+    def _levels(self, period: Period) -> Levels:
+        weak_limit, _ = grade_limits(self._scale)
+        higher = self._scale.higher_is_better
+        rows = Days(self._ledger).levels(period, lambda score: score < weak_limit if higher else score > weak_limit)
+        return levels_of(rows, period, self._scale, self._rule.minimum)
+
+    def _panels(self, period: Period) -> Mapping[date, set[str]]:
+        return Days(self._ledger).panels(period)
+
+    def _panel_now(self, panels: Mapping[date, set[str]]) -> str:
+        alone = [next(iter(names)) for _, names in sorted(panels.items()) if len(names) == 1]
+        return alone[-1] if alone else ""
+
+    def _masked(self, levels: Levels, panels: Mapping[date, set[str]], panel: str) -> Levels:
+        """The levels without days of other panels, of incidents, and before an accepted level."""
+        levels = levels.out([day for day in levels.days if panels.get(day, {panel}) - {panel}])
+        for alert, incident in self._incidents:
+            source = None if alert.subject == ALL else alert.subject.removeprefix(SOURCE)
+            end = alert.closed_at.date() if alert.closed_at else self._today
+            if alert.accepted_by:
+                out = [day for day in levels.days if day < incident.began]
+            else:
+                out = [day for day in levels.days if incident.began <= day < end]
+            levels = levels.out(out, source)
+        return levels
+
+    def _checked(self, alert: Alert, incident: Incident) -> Finding | None:
+        """The finding of an incident that is over; else None, and its situation is stored."""
+        newest = self._before(MOST_REFERENCE)
+        since = Period(start=max(newest.start, incident.reported), end=self._today)
+        situation, back = self._locale.messages["fall_too_early"], False
+        if since.days > 0:
+            panels = self._panels(since)
+            current = self._panel_now(panels)
+            reference, later = self._levels(Period(start=incident.start, end=incident.began)), self._levels(since)
+            reference, later = _same_shape(reference, later)
+            later = later.out([day for day in later.days if panels.get(day, {current}) - {incident.panel}])
+            if current and current != incident.panel:
+                situation = self._locale.messages["fall_other_judges"]
+            elif not self._answered(later, incident):
+                situation = self._locale.messages["fall_silent"]
+            else:
+                back = has_recovered(reference, later, incident, self._least)
+                situation = self._locale.messages["fall_not_back"]
+        if back:
+            return self._finding(alert.subject, incident, bad=False)
+        if alert.situation != situation:
+            self._alerts.describe(alert.number, situation)
+        return None
+
+    def _answered(self, later: Levels, incident: Incident) -> bool:
+        """Whether all parts of an incident have answers on the last day."""
+        answers = later.scores.answers[:, 0, -1]
+        return all(
+            answers.any() if one.source is None else one.source in later.sources and answers[later.sources.index(one.source)] > 0
+            for one in incident.conditions
+        )
+
+    def _opened(self, subject: str, incident: Incident) -> Finding:
+        found = self._finding(subject, incident, bad=True)
+        return msgspec.structs.replace(found, details=msgspec.json.encode(incident).decode())
+
+    def _finding(self, subject: str, incident: Incident, *, bad: bool) -> Finding:
+        locale = self._locale
+        texts = [self._text(one) for one in incident.conditions]
+        source = plain(subject.removeprefix(SOURCE), 80) if subject != ALL else locale.messages["fall_all"]
+        values = {
+            "source": source or locale.messages["no_name"],
+            "began": f"{incident.began:%Y-%m-%d}",
+            "start": f"{incident.start:%Y-%m-%d}",
+            "end": f"{incident.began - timedelta(days=1):%Y-%m-%d}",
+            "first": texts[0],
+        }
+        more = f"… {len(texts) - NAMED}" if len(texts) > NAMED else ""
+        found = finding_of(DROP, values, locale, bad=bad, clear=not bad)
+        body = lines(found.body, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
+        title, text = found.recovered
+        back = lines(text, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
+        return msgspec.structs.replace(found, subject=subject, body=body, recovered=(title, back))
+
+    def _text(self, one: Condition) -> str:
+        locale, side = self._locale, 1.0 if self._scale.higher_is_better else -1.0
+        width = self._scale.max - self._scale.min
+        if one.measure == WEAK:
+            name = locale.messages["fall_weak"]
+            before, after = locale.percent(-one.before, trim=True), locale.percent(-one.after, trim=True)
+        else:
+            name = locale.messages["fall_global"] if one.measure == GLOBAL else locale.label(one.measure)
+            before, after = locale.score(side * one.before * width), locale.score(side * one.after * width)
+        where = "" if one.source is None else locale.line("source", plain(one.source, 80) or locale.messages["no_name"])
+        text = locale.say("fall_change", name=name, before=before, after=after)
+        return f"{where}, {text}" if where else text
+
+
+def _same_shape(one: Levels, other: Levels) -> tuple[Levels, Levels]:
+    """Both with the sources and measures of both."""
+    sources = sorted({*one.sources, *other.sources})
+    measures = [GLOBAL, WEAK, *sorted({*one.measures, *other.measures} - {GLOBAL, WEAK})]
+    return _spread(one, sources, measures), _spread(other, sources, measures)
+
+
+def _spread(levels: Levels, sources: Sequence[str], measures: Sequence[str]) -> Levels:
+    shape = (len(sources), len(measures), len(levels.days))
+    rows, columns = [sources.index(name) for name in levels.sources], [measures.index(name) for name in levels.measures]
+    spread = []
+    for array in _arrays(levels):
+        target = np.zeros(shape)
+        target[np.ix_(rows, columns)] = array
+        spread.append(target)
+    return Levels(levels.days, sources, measures, DayScores(*spread))

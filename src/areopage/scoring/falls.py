@@ -1,0 +1,212 @@
+"""Falls of a level from one day to another, found day by day against the weeks before.
+
+The answers of one day have something in common, so that a day, not an answer, is what counts. The mean of a day varies with
+variance τ² + σ²/n: between days, and within a day of n answers. Both are estimated from the days themselves (τ² by the method of
+moments of R. DerSimonian and N. Laird, "Meta-analysis in clinical trials", 1986), and days are weighted by the inverse.
+
+For each day on which a fall may have begun, the days since then are compared with up to 28 days before by the ratio of
+likelihoods of Student's statistic: with a fall of some size, and with none. It depends on neither level nor variance. The sum
+over these days is the statistic of A. N. Shiryaev (1963) and S. W. Roberts (1966): without a fall its mean grows by 1 a day, so
+that the mean time to a false alarm at a limit A is at least A days (M. Pollak, "Average run lengths of an optimal method of
+detecting a change in distribution", 1987). With A = 365 times the number of tests there is at most one false alarm a year over
+all of them.
+
+The comparison by betting (`comparison.sequential`) needs scores that are independent; here it would take each answer of a bad
+Monday as evidence of its own, and a bettor on bounded means of days wins too slowly.
+"""
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+
+LEAST_REFERENCE, MOST_REFERENCE = 7, 28
+"""Days that a reference has."""
+MOST_AFTER = 14
+"""A fall that began earlier is no longer looked for: it has become part of the reference."""
+DAYS_A_YEAR = 365.0
+RECOVERY = 100.0
+"""How many times likelier the days since must be at the level before than half a fall under it."""
+
+_SIZES = np.array([1.2, 2.0, 3.5, 7.0])
+"""Falls that are bet on, in standard deviations of a day."""
+_LEAST_VARIANCE = 1e-12
+
+
+class DayScores(Struct, frozen=True):
+    """What is known of each day: arrays whose last axis is the days; the others are tests, such as sources and measures.
+
+    Args:
+        answers: how many; 0 leaves the day out.
+        means, variances: of their scores, where higher is better; any value where there are no answers.
+    """
+
+    answers: Column
+    means: Column
+    variances: Column
+
+    def masked(self, out: NDArray[np.bool_]) -> "DayScores":
+        """The same without some days."""
+        return DayScores(np.where(out, 0.0, self.answers), self.means, self.variances)
+
+
+class Falls(Struct, frozen=True):
+    """What each test found on the last day.
+
+    Args:
+        evidence: the statistic, to be compared with `limit_of`; 0 where there is no reference.
+        points: by how much the mean fell since `after` days; an estimate, 0 where nothing was compared.
+        uncertainty: its standard error.
+        after: on how many of the last days, as most likely.
+        reference: how many days the reference has.
+        level: its mean.
+    """
+
+    evidence: Column
+    points: Column
+    uncertainty: Column
+    after: NDArray[np.int64]
+    reference: NDArray[np.int64]
+    level: Column
+
+
+class _Compared(Struct, frozen=True):
+    statistic_scale: Column
+    points: Column
+    freedom: Column
+    weight: Column
+    days: NDArray[np.int64]
+    before: Column
+    enough: NDArray[np.bool_]
+
+
+def with_all(scores: DayScores) -> DayScores:
+    """The sources and, as a last one, all of them together; a single source stays as it is.
+
+    A source counts by how far it is from its own mean over all days, so that another mix of sources is no fall.
+
+    Args:
+        scores: arrays of shape (…, sources, measures, days).
+    """
+    if scores.answers.shape[-3] == 1:
+        return scores
+    answers, totals = scores.answers, np.maximum(scores.answers.sum(-1, keepdims=True), 1.0)
+    own = (answers * scores.means).sum(-1, keepdims=True) / totals
+    count = answers.sum(-3, keepdims=True)
+    whole = np.maximum(count, 1.0)
+    grand = (answers * scores.means).sum((-3, -1), keepdims=True) / np.maximum(answers.sum((-3, -1), keepdims=True), 1.0)
+    means = (answers * (scores.means - own)).sum(-3, keepdims=True) / whole + grand
+    variances = (answers * scores.variances).sum(-3, keepdims=True) / whole
+    joined = [(answers, count), (scores.means, means), (scores.variances, variances)]
+    return DayScores(*(np.concatenate(pair, axis=-3) for pair in joined))
+
+
+def limit_of(tests: int) -> float:
+    """From which evidence on a fall is reported: at most one false alarm a year over all tests."""
+    return DAYS_A_YEAR * max(tests, 1)
+
+
+def find_falls(scores: DayScores) -> Falls:
+    """Look for a fall that lasts to the last day.
+
+    Args:
+        scores: of complete days, the newest last; days that must not be in a reference have 0 answers.
+    """
+    shape = scores.answers.shape[:-1]
+    total, best = np.zeros(shape), np.zeros(shape)
+    points, errors, level = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    after, reference = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    days = scores.answers.shape[-1]
+    there = scores.answers[..., -1] > 0
+    for length in range(1, min(MOST_AFTER, days - LEAST_REFERENCE) + 1):
+        begins = scores.answers[..., days - length] > 0
+        one = _compare(scores, max(0, days - length - MOST_REFERENCE), days - length, days - length)
+        counts = there & begins & one.enough
+        ratio = np.where(counts, _ratio(one.points, one), 0.0)
+        total += ratio
+        better = ratio > best
+        best = np.where(better, ratio, best)
+        points, level = np.where(better, one.points, points), np.where(better, one.before, level)
+        errors = np.where(better, one.statistic_scale, errors)
+        after, reference = np.where(better, length, after), np.where(better, one.days, reference)
+    return Falls(total, points, errors, after, reference, level)
+
+
+def recovery_evidence(scores: DayScores, reference: int, margin: Column) -> Column:
+    """Evidence that the level before a fall is back, to be compared with `RECOVERY`.
+
+    Args:
+        scores: the reference of the fall in the first days, then those since it was reported.
+        reference: how many days the reference takes.
+        margin: how far under the reference a level counts as still fallen, at most half the fall.
+    """
+    days = scores.answers.shape[-1]
+    most = min(days - reference, MOST_REFERENCE)
+    total: Column = np.zeros(scores.answers.shape[:-1])
+    for length in range(1, most + 1):
+        one = _compare(scores, 0, reference, days - length)
+        enough = one.enough & (scores.answers[..., -1] > 0) & (length > 1)
+        total = total + np.where(enough, _ratio(margin - one.points, one), 0.0)
+    return np.asarray(total / max(most, 1))
+
+
+def _compare(scores: DayScores, start: int, stop: int, since: int) -> _Compared:
+    """Compare the days [start, stop) with those from `since` on."""
+    sides = [
+        (scores.answers[..., side], scores.means[..., side], scores.variances[..., side])
+        for side in (slice(start, stop), slice(since, None))
+    ]
+    numbers = [(answers > 0).sum(-1) for answers, _, _ in sides]
+    within = sum((answers * variances).sum(-1) for answers, _, variances in sides) / np.maximum(
+        sum(answers.sum(-1) for answers, _, _ in sides), 1.0
+    )
+    within = np.maximum(within, _LEAST_VARIANCE)[..., None]
+    freedom = np.maximum(numbers[0] + numbers[1] - 2, 1).astype(float)
+    between = _between([(answers, means) for answers, means, _ in sides], within, freedom)
+    spread, centres, totals = np.zeros(freedom.shape), [], []
+    for answers, means, _ in sides:
+        weights = np.where(answers > 0, 1.0 / (between[..., None] + within / np.maximum(answers, 1.0)), 0.0)
+        total = np.maximum(weights.sum(-1), _LEAST_VARIANCE)
+        centre = (weights * means).sum(-1) / total
+        spread += (weights * (means - centre[..., None]) ** 2).sum(-1)
+        centres.append(centre)
+        totals.append(total)
+    variance: Column = np.maximum(spread / freedom, 1.0)
+    return _Compared(
+        statistic_scale=np.sqrt(variance * (1.0 / totals[0] + 1.0 / totals[1])),
+        points=centres[0] - centres[1],
+        freedom=freedom,
+        weight=np.sqrt(numbers[0] * numbers[1] / np.maximum(numbers[0] + numbers[1], 1)),
+        days=numbers[0],
+        before=centres[0],
+        enough=(numbers[0] >= LEAST_REFERENCE) & (numbers[1] > 0),
+    )
+
+
+def _between(sides: list[tuple[Column, Column]], within: Column, freedom: Column) -> Column:
+    """The variance between days, by the method of moments around the mean of each side; not under 0."""
+    excess, scale = -freedom, np.zeros(freedom.shape)
+    for answers, means in sides:
+        weights = answers / within
+        total = np.maximum(weights.sum(-1), _LEAST_VARIANCE)
+        centre = (weights * means).sum(-1) / total
+        excess = excess + (weights * (means - centre[..., None]) ** 2).sum(-1)
+        scale = scale + total - (weights**2).sum(-1) / total
+    return np.asarray(np.maximum(excess, 0.0) / np.maximum(scale, _LEAST_VARIANCE))
+
+
+def _ratio(points: Column, one: _Compared) -> Column:
+    """The likelihood of Student's statistic with a fall over that without one, a mean over sizes of a fall.
+
+    With λ the expected statistic the ratio is exp(−λ²/2) · E exp(λ·t·w/√(ν + t²)), w of a χ distribution of ν + 1 degrees
+    of freedom; the mean is taken by Laplace's method.
+    """
+    statistic = points / one.statistic_scale
+    freedom = one.freedom[..., None]
+    expected = _SIZES * one.weight[..., None]
+    pull = expected * (statistic / np.sqrt(one.freedom + statistic**2))[..., None]
+    top, base = (pull + np.sqrt(pull**2 + 4.0 * freedom)) / 2.0, np.sqrt(freedom)
+    logs = pull * top - (top**2 - base**2) / 2.0 + freedom * np.log(top / base)
+    logs += 0.5 * np.log(2.0 / (1.0 + freedom / top**2)) - expected**2 / 2.0
+    return np.asarray(np.exp(np.minimum(logs, 600.0)).mean(-1))
