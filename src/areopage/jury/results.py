@@ -22,7 +22,8 @@ from areopage.jury.shown import JudgedCase
 from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in
-from areopage.scoring.counts import DECIMALS, Grade, grade_of
+from areopage.scoring.counts import DECIMALS as SHOWN_DECIMALS
+from areopage.scoring.counts import Grade, grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
@@ -317,11 +318,9 @@ def _grade(panel: Panel, score: float | None, scores: Sequence[CriterionScore]) 
     """The grade of an answer: weak at any global score where a criterion is at the limit from which it is critical."""
     by_id = panel.criteria_by_id()
     critical = [(one.score, by_id[one.criterion].critical_limit) for one in scores if one.applies]
-    if any(
-        value is not None and limit is not None and panel.scale.reaches(round(value, DECIMALS), limit)
-        for value, limit in critical
-    ):
-        return "weak"
+    for value, limit in critical:
+        if value is not None and limit is not None and panel.scale.reaches(round(value, SHOWN_DECIMALS), limit):
+            return "weak"
     return grade_of(score, panel.scale)
 
 
