@@ -46,9 +46,9 @@ def config_on(folder: Path, scale: dict[str, Any], text: str = "") -> MonitorCon
 @pytest.mark.parametrize(
     ("scale", "expected"),
     [
-        (TEN, Thresholds(answer=6.0, mean=6.5, mean_clear=7.0, drop=0.5, golden_drop=0.5, spread=3.0)),
-        (FIVE, Thresholds(answer=3.4, mean=3.6, mean_clear=3.8, drop=0.2, golden_drop=0.2, spread=1.2)),
-        (TEN_DOWN, Thresholds(answer=4.0, mean=3.5, mean_clear=3.0, drop=0.5, golden_drop=0.5, spread=3.0)),
+        (TEN, Thresholds(answer=6.0, mean=6.5, mean_clear=7.0, drop=0.2, golden_drop=0.5, spread=3.0)),
+        (FIVE, Thresholds(answer=3.4, mean=3.6, mean_clear=3.8, drop=0.08, golden_drop=0.2, spread=1.2)),
+        (TEN_DOWN, Thresholds(answer=4.0, mean=3.5, mean_clear=3.0, drop=0.2, golden_drop=0.5, spread=3.0)),
     ],
 )
 def test_automatic_thresholds_are_shares_of_the_scale_from_its_bad_end(scale: Scale, expected: Thresholds) -> None:

@@ -20,7 +20,7 @@ from areopage.ledger.days import DayLevel, Days
 from areopage.ledger.operations import Alert
 from areopage.ledger.queries import Period
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.rules import DROP, Finding, finding_of
+from areopage.monitor.alerts.rules import DROP, EVERYTHING, Finding, finding_of
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import DropRule, Thresholds
 from areopage.scoring.counts import grade_limits
@@ -37,7 +37,7 @@ from areopage.scoring.falls import (
 )
 
 GLOBAL, WEAK = "", "weak"
-ALL = ":"
+ALL = EVERYTHING
 """The subject of an incident of all answers."""
 PAST_INCIDENTS = 1000
 NAMED = 8
