@@ -23,7 +23,7 @@ from areopage.ledger.qualifications import compact, standings, told_of
 from areopage.ledger.records import IN_BATCH, CriterionResult, Evaluation, JudgeUse, Judgment, Standing, Verdict
 from areopage.models.call_notes import call_notes_in
 from areopage.scoring.counts import DECIMALS as SHOWN_DECIMALS
-from areopage.scoring.counts import Grade, grade_of
+from areopage.scoring.counts import Grade, critical_floor, grade_of
 from areopage.scoring.fold import leaf
 from areopage.scoring.outcome import (
     GIVEN_NAMES,
@@ -317,7 +317,11 @@ def reparsed(judgment: Judgment, panel: Panel, case: Case) -> Judgment:
 def _grade(panel: Panel, score: float | None, scores: Sequence[CriterionScore]) -> Grade:
     """The grade of an answer: weak at any global score where a criterion is at the limit from which it is critical."""
     by_id = panel.criteria_by_id()
-    critical = [(one.score, by_id[one.criterion].critical_limit) for one in scores if one.applies]
+    critical = [
+        (one.score, critical_floor(by_id[one.criterion].severity, by_id[one.criterion].critical_limit, panel.scale))
+        for one in scores
+        if one.applies
+    ]
     for value, limit in critical:
         if value is not None and limit is not None and panel.scale.reaches(round(value, SHOWN_DECIMALS), limit):
             return "weak"

@@ -7,7 +7,7 @@ from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
 from areopage.criteria.records import Scale
-from areopage.scoring.counts import WEAK_UNDER
+from areopage.scoring.counts import WEAK_UNDER, critical_floor
 from areopage.suites.config_file import ConfigPart, Count, Seconds, Section, Share
 from areopage.suites.loader import Suite, load_suite
 
@@ -283,7 +283,7 @@ def on_scale(section: MonitorSection, scale: Scale) -> Thresholds:
 def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
     """The floors of a suite's criteria by path, without those that are switched off.
 
-    `auto` is the `critical_limit` of a criterion in the suite's registry, else a share of the scale.
+    `auto` follows the severity of a criterion in the suite's registry, else it is a share of the scale.
 
     Raises:
         ConfigError: a floor is not on the scale, or of no criterion of the suite.
@@ -294,7 +294,8 @@ def floors_of(config: MonitorConfig, suite: Suite) -> dict[str, float]:
     levels: dict[str, Level | None] = dict.fromkeys(paths, alerts.floor)
     if alerts.floor == "auto":
         entries = suite.registry.entries.values()
-        levels |= {entry.path: entry.critical_limit for entry in entries if entry.critical_limit is not None}
+        floors = {entry.path: critical_floor(entry.severity, entry.critical_limit, scale) for entry in entries}
+        levels |= {path: floor for path, floor in floors.items() if floor is not None}
     for name, level in alerts.floors.items():
         if name not in by_name:
             raise config.fault(f"the suite has no criterion {name!r}: use one of {', '.join(by_name)}", "alerts", "floors", name)

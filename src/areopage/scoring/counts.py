@@ -21,6 +21,9 @@ LEVEL = 0.95
 EXCELLENT_ABOVE, WEAK_UNDER = 0.8, 0.6
 """Shares of the scale at which the grades part."""
 
+CRITICAL_SHARE = 0.3
+"""Share of the scale, from its bad end, at which a critical criterion makes an answer weak."""
+
 _NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 _SHARE_DECIMALS = 9  # 8.0 is 80 % of the scale, in spite of binary fractions
 
@@ -69,6 +72,17 @@ def grade_of(score: float | None, scale: Scale) -> Grade:
     if better > EXCELLENT_ABOVE:
         return "excellent"
     return "weak" if better < WEAK_UNDER else "acceptable"
+
+
+def critical_floor(severity: str | None, critical_limit: float | None, scale: Scale) -> float | None:
+    """The score of a criterion from which on an answer is weak, whatever its global score; None for none.
+
+    It is the limit that the suite states, else for a critical criterion 30 % of the scale from its bad end.
+    """
+    if critical_limit is not None or severity != "critical":
+        return critical_limit
+    way = CRITICAL_SHARE * (scale.max - scale.min)
+    return round(scale.min + way if scale.higher_is_better else scale.max - way, _SHARE_DECIMALS)
 
 
 def grade_limits(scale: Scale) -> tuple[float, float]:
