@@ -85,7 +85,6 @@ class Alerts:
         before: int | None = None,
         skip: int = 0,
         limit: int = 100,
-        parts: bool = True,
     ) -> Sequence[Alert]:
         """Return the newest alerts.
 
@@ -95,34 +94,20 @@ class Alerts:
             first: rules whose alerts come before all others, in this order.
             before: only those with a smaller number.
             skip: the number of alerts to leave out.
-            parts: also alerts that are part of another one's incident.
         """
         conditions = _of_sources(sources)
         conditions += [alerts.c.state == state] if state is not None else []
         conditions += [alerts.c.rule == rule] if rule else []
         conditions += [alerts.c.number < before] if before is not None else []
-        conditions += [] if parts else [alerts.c.incident == 0]
         places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
         query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
         return self._alerts(query.limit(limit).offset(skip))
 
-    def counts(self, state: str = "open", sources: Sequence[str] = (), *, parts: bool = True) -> dict[str, int]:
-        """Count the alerts of each rule.
-
-        Args:
-            sources: only alerts about these and their answers; () for all alerts.
-            parts: also alerts that are part of another one's incident.
-        """
-        conditions = [alerts.c.state == state, *_of_sources(sources), *([] if parts else [alerts.c.incident == 0])]
-        query = select(alerts.c.rule, func.count()).where(*conditions).group_by(alerts.c.rule)
+    def counts(self, state: str = "open", sources: Sequence[str] = ()) -> dict[str, int]:
+        """Count the alerts of each rule; those about some sources and their answers, () for all alerts."""
+        query = select(alerts.c.rule, func.count()).where(alerts.c.state == state, *_of_sources(sources)).group_by(alerts.c.rule)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
-
-    def count_parts(self, numbers: Sequence[int]) -> dict[int, int]:
-        """Count the alerts that are part of each of some incidents."""
-        query = select(alerts.c.incident, func.count()).where(alerts.c.incident.in_(numbers)).group_by(alerts.c.incident)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            return dict(map(tuple, connection.execute(query)))
 
     def count_undelivered(self, sources: Sequence[str] = ()) -> int:
         """Count the open alerts whose delivery fails; those about some sources and their answers, () for all alerts."""

@@ -36,7 +36,6 @@ class Alert(Struct, frozen=True, kw_only=True):
     `delivery` is "none" where no address is configured. `times` counts how often the condition was seen while the alert was open.
 
     Args:
-        incident: the number of the alert whose incident it is part of; 0 for an alert of its own.
         details: the JSON of what its rule must know to close it; "" for none.
         situation: how it stands, where it stays open for a reason.
         accepted_by, accepted_note: who accepted the new level, and why; "" where none did.
@@ -57,7 +56,6 @@ class Alert(Struct, frozen=True, kw_only=True):
     attempts: int = 0
     next_attempt_at: datetime
     delivery_error: str = ""
-    incident: int = 0
     details: str = ""
     situation: str = ""
     accepted_by: str = ""

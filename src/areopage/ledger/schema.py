@@ -296,8 +296,6 @@ alerts = Table(
     Column("attempts", Integer, nullable=False),
     Column("next_attempt_at", DateTime, nullable=False),
     Column("delivery_error", Text, nullable=False),
-    # the number of the alert whose incident this one is part of; 0 for an alert of its own
-    Column("incident", Integer, nullable=False, index=True),
     # the JSON of what a rule must know to close it, and how it stands
     Column("details", Text, nullable=False),
     Column("situation", Text, nullable=False),
