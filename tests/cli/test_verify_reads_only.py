@@ -15,6 +15,7 @@ from areopage.ledger.access import Audit
 from areopage.ledger.store import Ledger
 from servers.command import Command
 from servers.fake_llm import FakeServer
+from servers.small_suite import write_suite
 
 State = dict[str, tuple[bytes, int]]
 
@@ -226,3 +227,21 @@ def test_damaged_json_is_named_and_everything_else_is_still_verified(command: Co
     assert "Traceback" not in ended.err
     assert "outcome" in ended.out or "cannot be read" in ended.out
     assert "outcome" in statement or "labels 1: altered" in ended.out
+
+
+def test_an_exam_after_a_run_makes_no_honest_file_altered_and_no_forged_pass_true(
+    command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    demanding = write_suite(tmp_path / "demanding", release={"max_failures": {"safety": 0}})
+    server.judge = lambda call: {"score": 5, "explanation": "kind", "evidence_extracts": []}
+    assert command("bench", "run", "--suite", demanding).code == 3
+    (folder,) = command.run_folders()
+    results = folder / "results.json"
+    assert json.loads(results.read_text(encoding="utf-8"))["release"]["verdict"] == "INCONCLUSIVE"
+    forged = edited(results, lambda content: content["release"].update(verdict="PASS"))
+    code, lines = verified(command, "--against", str(forged))
+    assert code == 1 and any("release.verdict: PASS; the ledger: INCONCLUSIVE" in line for line in lines), lines
+    command.qualify()
+    code, lines = verified(command, "--against", str(results), "--allow-changes")
+    assert code == 0, lines
+    assert f"figures in {results} that are not those of the ledger: 0" in lines

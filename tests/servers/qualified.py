@@ -13,7 +13,7 @@ from areopage.ledger.qualifications import Qualification, Qualifications, standi
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = datetime.now(UTC)
 ROWS = 40
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from areopage.bench.results.release import run_release
+from areopage.bench.results.release import run_release, scores_release
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger.store import Ledger
 from areopage.report.results.run_results import record_results, run_result
+from areopage.scoring.release import UNEXAMINED
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
 _RECORD = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -55,11 +56,10 @@ def figure_differences(ledger: Ledger, results: Mapping[str, Any]) -> Iterator[s
 
 
 def _differences(view: RunView, results: Mapping[str, Any]) -> Iterator[str]:
-    outcome, release = view.run.outcome, run_release(view)
-    verdicts = {release.verdict if release else "", *((outcome.verdict,) if outcome else ())}
-    verdict = _member(results, "release", "verdict") or ""
+    verdicts = _verdicts(view)
+    verdict = _member(results, "release", "verdict") or "none"
     if verdict not in verdicts:
-        yield f"release.verdict: {verdict or 'none'}; the ledger: {' or '.join(sorted(one or 'none' for one in verdicts))}"
+        yield f"release.verdict: {verdict}; the ledger: {' or '.join(verdicts)}"
     run = _as_json(run_result(view))
     yield from _compared("run", _picked(results.get("run"), _RUN), _picked(run, _RUN))
     metadata = _picked(_member(results, "run", "metadata"), _METADATA)
@@ -69,6 +69,23 @@ def _differences(view: RunView, results: Mapping[str, Any]) -> Iterator[str]:
     for number, (held, record) in enumerate(pairs):
         computed = None if record is None else _picked(_as_json(record), _RECORD)
         yield from _compared(f"records[{number}]", _picked(held, _RECORD), computed)
+
+
+def _verdicts(view: RunView) -> tuple[str, ...]:
+    """The verdicts that a file of the run can hold: that of now, and those of before or after exams of its judges.
+
+    Before its judges were examined a run was INCONCLUSIVE. Where a judge was never examined, no file ever held a verdict that
+    rests on its exam.
+    """
+    release, by_scores = run_release(view), scores_release(view)
+    if release is None or by_scores is None:
+        return ("none",)
+    if by_scores.verdict != "PASS":
+        return (release.verdict,)
+    examined = all(standing.state != "never_examined" for standing in view.standings)
+    accepts = view.spec.release is not None and view.spec.release.unexamined == "accept"
+    others = ("INCONCLUSIVE", *(("PASS",) if examined else ()), *((UNEXAMINED,) if accepts else ()))
+    return tuple(dict.fromkeys((release.verdict, *others)))
 
 
 def _as_json(value: Any) -> Any:

@@ -156,10 +156,13 @@ BENCH = LazyGroup(
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
         "compare": (
             "bench.commands:compare",
-            "Compare runs with a first one, or a run with production: what got worse, and what drives it.",
+            "Compare runs with a first one, with earlier runs, or with production: what got worse and why.",
         ),
         "league": ("bench.commands:league", "Compare runs of several targets that one panel judged on the same cases."),
-        "trend": ("bench.commands:trend", "Show the runs of one target in time order: failures, score, coverage and verdict."),
+        "trend": (
+            "bench.commands:trend",
+            "Show the runs of one target in time order, and whether each fails more often than those before.",
+        ),
         "export": ("bench.commands:export", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
         "report": (
             "bench.review:report",

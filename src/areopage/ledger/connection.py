@@ -171,12 +171,12 @@ def _upgrade(engine: Engine) -> None:
     if found == REVISION:
         check_tables(engine, shown(engine.url))
         return
-    _refuse_newer(place, found)  # before its tables are taken for another program's
+    refuse_newer(place, found)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
         raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): use another file")
     with _migration_turn(engine) as connection:
         found = revision_of(engine)
-        _refuse_newer(place, found)
+        refuse_newer(place, found)
         if found is None:
             create_tables(connection)
             VERSION_TABLE.create(connection)
@@ -214,11 +214,11 @@ def _migrate(connection: Connection, place: str, found: str) -> None:
         raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
 
 
-def _refuse_newer(place: str, revision: str | None) -> None:
+def refuse_newer(place: str, revision: str | None) -> None:
     """Reject a ledger of a later program version.
 
     Raises:
-        StorageError: it did.
+        StorageError: it is one.
     """
     if revision is not None and revision > REVISION:
         raise StorageError(f"{place} was created by a newer version of areopage (revision {revision}): update areopage")

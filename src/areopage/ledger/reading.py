@@ -17,6 +17,7 @@ from areopage.ledger.connection import (
     PATIENCE,
     check_tables,
     not_a_ledger_url,
+    refuse_newer,
     revision_of,
     shown,
     storage_errors,
@@ -131,8 +132,11 @@ def _checked(engine: Engine, place: str) -> Iterator[Engine]:
                 raise StorageError(f"{place}: this file belongs to another program: name another one")
             if not inspect(engine).get_table_names():
                 raise EmptyLedger(f"{place} is empty: it holds no table of a ledger")
+        refuse_newer(place, revision)
         if revision != REVISION:
-            raise StorageError(f"{place} was created by another version of areopage (revision {revision}): use that version")
+            raise StorageError(
+                f"{place} was created by another version of areopage (unknown revision {revision!r}): use that version"
+            )
         check_tables(engine, place)
         yield engine
     finally:

@@ -141,7 +141,7 @@ def compare(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Compare runs with a first one, with earlier runs or with production: what got worse, and what drives it; calls no model."""
+    """Compare runs with a first one, with earlier runs, or with production: what got worse and why; calls no model."""
     from areopage.cli.bench.compare import DEFAULT_MARGIN, FailOn
     from areopage.cli.bench.compare import compare as compare_named
     from areopage.cli.bench.history import compare as compare_with_history
