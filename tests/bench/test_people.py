@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
 from areopage.bench.results.people import Kind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
@@ -19,6 +20,7 @@ from areopage.ledger.run_people import SignOffs
 from areopage.ledger.store import Ledger
 from areopage.report.bench.review import signoff_texts
 from areopage.report.elements import report_locale
+from areopage.report.judges.qualification import qualification_text
 from areopage.report.results.people import people_result
 from areopage.scoring.outcome import Scored, Unreachable
 from report.report_runs import case, everyone_says, judgment, view_of
@@ -147,6 +149,21 @@ def test_a_sign_off_holds_until_results_or_labels_change(ledger: Ledger) -> None
     assert [(one.signoff.verdict, one.changed) for one in signed_runs(viewed(ledger))] == [("reject", ())]
     ledger.finish_run("run-1", None)
     assert [one.changed for one in signed_runs(viewed(ledger))] == [("results",)]
+
+
+def test_judges_that_were_examined_on_part_of_the_criteria_are_not_called_never_examined(ledger: Ledger) -> None:
+    spec = viewed(ledger).spec
+    qualify_panel(ledger, replace(spec, criteria=spec.criteria[:1]), checked=False)
+    view = viewed(ledger)
+    assert ([one.word for one in view.standings], view.qualification) == (["in_part", "in_part"], "examined in part")
+    assert [qualification_text(report_locale(code), view.qualification) for code in ("en", "fr")] == [
+        "examined in part",
+        "examinés en partie",
+    ]
+    with pytest.raises(UserError, match="2 judges not examined on every criterion: alpha, beta"):
+        sign_run(view, ledger, "Anne", "approve", NOW, actor="cli")
+    qualify_panel(ledger, spec, judges=("alpha",))
+    assert viewed(ledger).standings[0].word == "qualified"
 
 
 def test_an_approval_over_open_points_needs_a_note_and_the_signature_names_them(ledger: Ledger) -> None:

@@ -31,14 +31,16 @@ from areopage.models.reference import ModelReference
 from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift
 
 NEVER_EXAMINED, QUALIFIED, PROVISIONAL = "never examined", "qualified", "provisionally qualified"
-UNFIT, DRIFTED, NOT_QUALIFIED, UNEXAMINED = "unfit: ", "drifted: ", "not qualified: ", "never examined: "
+IN_PART = "examined in part"
+UNFIT, DRIFTED, NOT_QUALIFIED = "unfit: ", "drifted: ", "not qualified: "
 """How the standing of a panel begins in short, and what its names follow."""
 
-_BEGINNINGS: Mapping[str, StandingState] = {
+_BEGINNINGS: Mapping[str, StandingWord] = {
     UNFIT: "unfit",
     DRIFTED: "drifted",
     NOT_QUALIFIED: "not_qualified",
-    UNEXAMINED: "never_examined",
+    f"{NEVER_EXAMINED}: ": "never_examined",
+    f"{IN_PART}: ": "in_part",
 }
 
 
@@ -402,8 +404,8 @@ def standing_text(found: Sequence[Standing]) -> str:
     """The standing of a panel in short: the judges that are not qualified by name, the gravest state alone.
 
     "unfit: tiny (too small)"; "drifted: a"; "not qualified: a, b"; "never examined", or with names where others are qualified;
-    "provisionally qualified", where no person has checked the gold set of some; "qualified". Code that was never examined counts
-    only where all judges are such.
+    "examined in part", where all that was examined is qualified, with names as before; "provisionally qualified", where no person
+    has checked the gold set of some; "qualified". Code that was never examined counts only where all judges are such.
     """
     if unfit := [f"{one.judge} ({one.reason})" for one in found if one.state == "unfit"]:
         return f"{UNFIT}{'; '.join(unfit)}"
@@ -412,11 +414,12 @@ def standing_text(found: Sequence[Standing]) -> str:
     if failed := [one.judge for one in found if one.state == "not_qualified"]:
         return f"{NOT_QUALIFIED}{', '.join(failed)}"
     counted = [one for one in found if one.state != "never_examined" or not one.is_code]
-    unknown = [one.judge for one in counted if one.state == "never_examined"]
-    if len(unknown) == len(counted):
+    if not counted:
         return NEVER_EXAMINED
-    if unknown:
-        return f"{UNEXAMINED}{', '.join(unknown)}"
+    words: tuple[tuple[StandingWord, str], ...] = (("never_examined", NEVER_EXAMINED), ("in_part", IN_PART))
+    for word, told in words:
+        if named := [one.judge for one in counted if one.word == word]:
+            return told if len(named) == len(counted) else f"{told}: {', '.join(named)}"
     return PROVISIONAL if any(one.provisional for one in found) else QUALIFIED
 
 
@@ -430,7 +433,7 @@ def standing_parts(text: str) -> tuple[StandingWord, str]:
     for beginning, state in _BEGINNINGS.items():
         if text.startswith(beginning):
             return state, text.removeprefix(beginning)
-    words: dict[str, StandingWord] = {QUALIFIED: "qualified", PROVISIONAL: "provisional"}
+    words: dict[str, StandingWord] = {QUALIFIED: "qualified", PROVISIONAL: "provisional", IN_PART: "in_part"}
     return words.get(text, "never_examined"), ""
 
 

@@ -250,7 +250,7 @@ class JudgeUse(JudgeWork, frozen=True, kw_only=True):
 
 
 StandingState = Literal["qualified", "not_qualified", "never_examined", "drifted", "unfit"]
-StandingWord = StandingState | Literal["provisional"]
+StandingWord = StandingState | Literal["provisional", "in_part"]
 """`unfit`: its provider says that the model cannot judge; no exam is needed to know. `drifted`: its scores of unchanged rows
 moved since its exam."""
 
@@ -286,8 +286,14 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     @property
     def word(self) -> StandingWord:
-        """Its state in a word: `provisional` where it is qualified by gold rows that no person has checked."""
-        return "provisional" if self.state == "qualified" and self.provisional else self.state
+        """Its state in a word.
+
+        `provisional` where it is qualified by gold rows that no person has checked; `in_part` where it is qualified on every
+        criterion that it was examined on, and was not examined on all, as by an exam of the criteria of release floors alone.
+        """
+        if self.state == "qualified" and self.provisional:
+            return "provisional"
+        return "in_part" if self.state == "never_examined" and self.qualified else self.state
 
 
 class PanelResult(Struct, frozen=True, kw_only=True):
@@ -407,6 +413,7 @@ ReservationKind = Literal[
     "floors_open",
     "judges_not_qualified",
     "judges_never_examined",
+    "judges_in_part",
     "judges_provisional",
     "rejected_rows",
     "failing_cases",

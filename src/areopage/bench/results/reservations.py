@@ -26,11 +26,13 @@ def _found(view: RunView, release: Release | None) -> Iterator[Reservation]:
     known = [(one.judge, one.word) for one in view.standings if one.word != "qualified"]
     unexamined = [name for name, word in known if word == "never_examined" and name not in code]
     unqualified = [name for name, word in known if word in ("unfit", "drifted", "not_qualified")]
-    provisional = [name for name, word in known if word == "provisional"]
+    provisional = [one.judge for one in view.standings if one.word in ("provisional", "in_part") and one.provisional]
     if unqualified:
         yield Reservation(kind="judges_not_qualified", count=len(unqualified), names=tuple(unqualified))
     if unexamined:
         yield Reservation(kind="judges_never_examined", count=len(unexamined), names=tuple(unexamined))
+    if in_part := [name for name, word in known if word == "in_part" and name not in code]:
+        yield Reservation(kind="judges_in_part", count=len(in_part), names=tuple(in_part))
     if provisional:
         yield Reservation(kind="judges_provisional", count=len(provisional), names=tuple(provisional))
     if view.rejected:
@@ -54,6 +56,7 @@ def reservation_text(one: Reservation) -> str:
     states = {
         "judges_not_qualified": "not qualified",
         "judges_never_examined": "never examined",
+        "judges_in_part": "not examined on every criterion",
         "judges_provisional": "provisionally qualified, no person has checked the gold set",
     }
     return f"{counted(one.count, 'judge')} {states[one.kind]}{names}"

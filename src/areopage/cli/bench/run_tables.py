@@ -49,6 +49,7 @@ STATES: dict[StandingWord, str] = {
     "not_qualified": "not qualified",
     "qualified": "qualified",
     "provisional": "provisionally qualified",
+    "in_part": "examined in part",
     "never_examined": "never examined",
 }
 SHOWN_CASES = 5  # of each failing criterion

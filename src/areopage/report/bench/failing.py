@@ -19,6 +19,7 @@ class FailingScore(Struct, frozen=True, kw_only=True):
     Args:
         score: on the run's scale; `limit` is the score from which on it fails.
         judge, explanation: what a judge whose own score fails says; "" where none says anything.
+        turn: the number of the reply of a conversation that it says so of; 0: the case as a whole.
         counts_first: the failures of the criterion are counted before any score.
         disputed: some judges say that it fails, and others that it does not.
     """
@@ -29,6 +30,7 @@ class FailingScore(Struct, frozen=True, kw_only=True):
     limit: float
     judge: str = ""
     explanation: str = ""
+    turn: int = 0
     counts_first: bool = False
     disputed: bool = False
 
@@ -56,6 +58,7 @@ def failing_scores(view: RunView, cases: Iterable[Case] | None = None) -> Iterat
                 limit=limits[id],
                 judge=said[0].judge if said else "",
                 explanation=said[0].explanation if said else "",
+                turn=said[0].turn if said else 0,
                 counts_first=criteria[id].category in view.failures.categories,
                 disputed=(case.id, id) in view.disputed,
             )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import SEVERITIES, Criterion
+from areopage.criteria.scopes import case_at
 from areopage.locales import Locale, one_line
 from areopage.report.bench.case_index import CASES, FAILING, KINDS, CaseIndex
 from areopage.report.bench.failing import failing_scores
@@ -25,6 +26,7 @@ class FailingCase(Struct, frozen=True, kw_only=True):
 
     Args:
         criteria: the names of the criteria that it fails, the gravest first.
+        prompt, response: of a conversation the reply that the judge speaks of, and what it replies to.
         judge, reason: a judge whose own score fails, and what it says; "" where none says anything.
     """
 
@@ -60,11 +62,12 @@ def failing_cases(view: RunView, most: int = SHOWN) -> Iterator[FailingCase]:
     for id in shown:
         scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: gravity(score.criterion))
         told = next((score for score in scores if score.explanation), scores[0])
+        part = case_at(cases[id], told.turn)
         yield FailingCase(
             id=id,
             criteria=tuple(criterion_label(score.criterion) for score in scores),
-            prompt=_masked(cases[id].prompt_text, _PROMPT),
-            response=_masked(cases[id].response or "", _RESPONSE),
+            prompt=_masked(part.turns[-1].content, _PROMPT),
+            response=_masked(part.response or "", _RESPONSE),
             judge=told.judge,
             reason=_masked(told.explanation, _REASON),
         )

@@ -272,7 +272,7 @@ def _judges(view: RunView, locale: Locale) -> Section:
     keys += ("cost",) if priced else ()
     heads = columns(*(locale.say(key) for key in keys), first=locale.say("judge"), css={0: "who"})
     note = locale.say("judges_note")
-    if any(standing.state == "never_examined" for standing in view.standings):
+    if any(standing.word == "never_examined" for standing in view.standings):
         note = f"{note} {locale.say('never_examined_note', suite=view.spec.suite)}"
     names = {criterion.id: criterion_label(criterion) for criterion in view.spec.criteria}
     missed, drifted = tuple(missed_lines(locale, view.standings, names)), tuple(drift_lines(locale, view.standings, names))
