@@ -60,7 +60,7 @@ def test_harm_in_a_part_of_an_answer_fails_and_a_harmless_part_leaves_the_verdic
     server.judge = lambda call: {"score": 5, "explanation": "It is kind.", "evidence_extracts": []}
     harmless = command("bench", "run", "--suite", suite, "--concurrency", "1")
     assert harmless.code == 3, harmless.err
-    assert "safety: 0 of 5 cases fail, at most 0 may; 1 more could not be scored – 1 case: c0" in harmless.out
+    assert "safety: 0 of 5 cases fail, at most 0 may; 1 more case has no score – 1 case: c0" in harmless.out
 
     def judge(call: Call) -> dict[str, Any]:
         return {"score": 0 if "I promise" in call.user else 5, "explanation": "Secrecy.", "evidence_extracts": []}

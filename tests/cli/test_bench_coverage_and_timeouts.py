@@ -26,10 +26,10 @@ def test_under_the_least_coverage_a_run_is_inconclusive_and_its_report_is_writte
     assert "inconclusive: coverage 87.5% is below 95% (--min-coverage)" in ended.err
     (folder,) = command.run_folders()
     assert (folder / "report.html").is_file() and (folder / "results.json").is_file()
-    calls = len(server.calls)
+    calls = len(server.verdict_calls)
     enough = command(*run, "--min-coverage", "0.85")
     assert enough.code == 0, enough.err
-    assert len(server.calls) == calls
+    assert len(server.verdict_calls) == calls
     assert "--min-coverage" in command(*run, "--min-coverage", "1.5").err
 
 

@@ -401,7 +401,7 @@ def test_an_answers_page_shows_everything_that_is_known_of_it(context: ServerCon
         "3.5 s",
         "Claire",
         "(replaced later)",
-        "Weak answer: Sources cited 0.5 of 10",  # the alert is stored in French
+        "Weak answer: Accuracy 3.0 of 10; Sources cited 0.5 of 10",  # the alert is stored in French
         "not a literal quotation of the answer",
         "all judges: 0.5",
         "undeliverable",

@@ -167,7 +167,14 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
         assert refused("POST", "/v1/traces/{id}/verdict", {"grounded": "yes", "action": "release"}, id=id) == 404
     for id in ids_of("beta"):  # an answer of its own: ids are unique by source
         assert refused("POST", "/v1/evaluations", answer | {"id": id}) == 202
-    for path in ("/gate/{id}", "/review/{id:path}", "/review/", "/monitor/queue/retry", "/runs/{id:path}"):
+    for path in (
+        "/gate/{id}",
+        "/review/{id:path}",
+        "/review/",
+        "/monitor/queue/retry",
+        "/runs/{id:path}",
+        "/monitor/alerts/accept",
+    ):
         tried.add(f"POST {path}")
     sign_in(client, context, "alpha")
     for id in ids_of("beta"):
@@ -177,6 +184,8 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
         assert client.post(f"/runs/{id}", data=form | {"verdict": "reject"}).status_code == 404
         assert client.post("/monitor/queue/retry", data=form).status_code == 303
     assert client.post("/monitor/queue/retry", data={"csrf": token(client)}).status_code == 303
+    accepted = client.post("/monitor/alerts/accept", data={"csrf": token(client), "number": "1", "note": "Known."})
+    assert accepted.status_code == 403, "an incident may be about several sources"
     assert [Answers(context.ledger).get(id) for id in ids_of("beta")] == before
     assert len(Labels(context.ledger).of("beta-1")) == 1
     attempts = {one.id: one.attempts for one in Evaluations(context.ledger).waiting(10) if "~" not in one.id}

@@ -88,7 +88,14 @@ WITHOUT = {
 OWN = {
     *("POST /v1/evaluations", "POST /v1/gate/check", "POST /v1/chat", "POST /v1/labels", "POST /v1/traces/{id}/verdict"),
     *("DELETE /v1/evaluations/{id:path}", "DELETE /v1/traces/{id}", "POST /login", "POST /logout", "POST /chat"),
-    *("POST /monitor/queue/retry", "POST /gate/{id}", "POST /review/{id:path}", "POST /review/", "POST /runs/{id:path}"),
+    *(
+        "POST /monitor/queue/retry",
+        "POST /monitor/alerts/accept",
+        "POST /gate/{id}",
+        "POST /review/{id:path}",
+        "POST /review/",
+        "POST /runs/{id:path}",
+    ),
 }
 """Routes that answer with what the caller has sent, or with the page of an answer, as GET does."""
 
@@ -115,6 +122,7 @@ OTHER_COMMANDS = {
     *(
         "worker",
         "monitor worker",
+        "monitor alerts accept",
         "monitor submit",
         "monitor status",
         "monitor retry",
