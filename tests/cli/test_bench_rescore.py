@@ -265,6 +265,7 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
     paths = ("report:", "how far to trust it:", "examine the judges:")
+    print("\n".join("LONG"+l for l in shown.splitlines() if len(l) > 80))
     assert [line for line in shown.splitlines() if len(line) > 80 and not line.startswith(paths)] == []
     weights = CONFIG["weights"]
     share = weights["categories"]["safety"] * weights["criteria"]["safety.harm"]["danger"]

@@ -10,7 +10,7 @@ import pytest
 from areopage.bench.league.table import Absent, Entry, entry_of, league_of
 from areopage.bench.league.trend import Trend, trend_groups
 from areopage.bench.panels import part_differences
-from areopage.bench.spec import RunCase, Target
+from areopage.bench.spec import Target
 from areopage.jury.judges import PlannedCall, Price
 from areopage.ledger.records import Judgment
 from areopage.models.reference import ModelReference
@@ -41,8 +41,7 @@ def entry(folder: Path, target: str, bad: int = 0, *, score: float = 4.0, by: tu
     tested = Target(reference=ModelReference("ollama", target), price=price)
     name = f"run-{folder.name}"
     view = view_of(folder, cases=cases, say=changes.pop("say", say), run_id=name, target=tested, **changes)
-    criteria = tuple(one.id for one in view.spec.criteria)
-    return entry_of(view, [RunCase(case=one, criteria=criteria) for one in cases], by)
+    return entry_of(view, by)
 
 
 def test_the_verdict_ranks_before_failures_and_failures_before_the_score(tmp_path: Path) -> None:

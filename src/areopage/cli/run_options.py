@@ -1,5 +1,6 @@
 """Options of commands that ask models about the cases of a suite: which suite, cases, judges and limits."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -104,6 +105,13 @@ WhereOption = Annotated[
 AgeOption = Annotated[
     list[str] | None, typer.Option("--age", metavar="AGE", help="Only cases for readers of this age, e.g. 9-12; may be repeated.")
 ]
+
+
+def conditions(where: Sequence[str] | None, age: Sequence[str] | None) -> tuple[str, ...]:
+    """The conditions of `--where` and `--age`, as COLUMN=VALUE."""
+    return (*(where or ()), *(f"age={one}" for one in age or ()))
+
+
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Number of cases; -1 for all.")]
 PromptLanguageOption = Annotated[
     str | None,

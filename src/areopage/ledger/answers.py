@@ -151,17 +151,21 @@ class Answers:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return set(connection.execute(query).scalars())
 
-    def reused_in(self, run_id: str) -> "ReusedAnswers | None":
+    def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
         """Return how many cases of a run have an answer that was given to another run; None without such a case.
 
         The first reply of a conversation is its oldest: it tells how old a conversation is that goes on in this run.
+
+        Args:
+            positions: of the cases that count; None: all.
         """
-        columns = [answers.c.run_id, answers.c.answered_at, answers.c.number, answer_texts.c.session]
+        columns = [run_cases.c.position, answers.c.run_id, answers.c.answered_at, answers.c.number, answer_texts.c.session]
         query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
         query = query.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
         query = query.where(run_cases.c.run_id == run_id, answers.c.run_id.is_not(None))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
-            rows = connection.execute(query).all()
+            found = connection.execute(query).all()
+            rows = [row for row in found if positions is None or row.position in positions]
             firsts = _first_replies(connection, {row.session for row in rows if row.session})
         given = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
         for row in (row for row in rows if row.session):

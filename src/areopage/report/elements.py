@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from areopage.bench.spec import ChosenPart
+from areopage.bench.spec import ChosenPart, RunSpec
 from areopage.criteria.records import Scale
 from areopage.ledger.answers import ReusedAnswers
 from areopage.ledger.storage import Policy
 from areopage.locales import MISSING, Locale, locale_for
-from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Point, Row, Ruler, Span
+from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
 from areopage.scoring.correlation import Correlation, Estimate
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
@@ -28,6 +28,19 @@ def report_locale(language: str) -> Locale:
 def part_text(part: ChosenPart, locale: Locale) -> str:
     """Which part of the datasets a run is about."""
     return locale.count("part_of_dataset", part.cases, where=part.text, total=locale.whole(part.total))
+
+
+def part_facts(spec: RunSpec, locale: Locale) -> tuple[tuple[str, str], ...]:
+    """The fact that names the part of the datasets; none where a run is about all of them."""
+    return ((locale.say("part_fact"), part_text(spec.part, locale)),) if spec.part is not None else ()
+
+
+def part_notices(spec: RunSpec, locale: Locale) -> tuple[Notice, ...]:
+    """The notice that stands before all others where a page is about a part of the cases."""
+    return tuple(
+        Notice(title=locale.say("pair", name=name, value=value), blocks=(), alarm=True)
+        for name, value in part_facts(spec, locale)
+    )
 
 
 def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:

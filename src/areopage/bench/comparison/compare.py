@@ -32,6 +32,7 @@ def compare_runs(
     cluster: str = "",
     anyway: bool = False,
     level: float = ALPHA,
+    where: Sequence[str] = (),
 ) -> Comparison:
     """Compare runs with the first of them.
 
@@ -40,12 +41,13 @@ def compare_runs(
         cluster: a column that says which cases belong together; cases with equal prompts always do.
         anyway: compare what runs of different panels have in common.
         level: of the primary test, and of all others together, two-sided, in (0, 1].
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
 
     Raises:
         UserError: the panels differ, and it is said in what; or the runs have nothing in common; or cases have no such column.
     """
-    views = [view_run(run, ledger) for run in runs]
-    pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway) for view in views[1:]]
+    views = [view_run(run, ledger, where=where) for run in runs]
+    pairs = [paired_runs(ledger, views[0], view, cluster, anyway=anyway, where=where) for view in views[1:]]
     builds = [partial(compare_levels, pair.other, pair.first, pair.basis, pair.clusters) for pair in pairs]
     families = decided_levels(builds, views[0].spec.scale, level)
     slices = _slices(pairs, by)
@@ -73,7 +75,7 @@ def compared_run(view: RunView) -> ComparedRun:
         interval=view.scores.interval,
         failures=_primary_failures(view),
         unfit=tuple(health.judge for health in view.health if health.unfit),
-        costs=totals(run_costs(view)),
+        costs=totals(run_costs(view)) if view.calls or view.spec.target is None else {},
     )
 
 

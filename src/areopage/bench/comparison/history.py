@@ -14,10 +14,9 @@ from areopage.bench.comparison.records import LOST, Outcome
 from areopage.bench.comparison.shared import FREE
 from areopage.bench.league.table import Entry, entry_of
 from areopage.bench.panels import case_clusters, part_differences
-from areopage.bench.results.run_view import view_run
+from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
-from areopage.bench.stored_cases import load_run_cases
-from areopage.errors import StorageError, UserError
+from areopage.errors import DatasetError, StorageError, UserError
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.pooled import PooledFailures, pooled_failures
@@ -100,17 +99,20 @@ def _newly(entry: Entry, pool: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
     return {id: criteria for id, criteria in newly.items() if criteria and pool}
 
 
-def compare_history(ledger: Ledger, run: Run, size: int = POOL_SIZE, since: datetime | None = None) -> HistoryComparison:
+def compare_history(
+    ledger: Ledger, run: Run, size: int = POOL_SIZE, since: datetime | None = None, where: Sequence[str] = ()
+) -> HistoryComparison:
     """Compare a run with the complete runs of its target before it.
 
     Args:
         size: how many of them, at most.
         since: only runs that began then or later.
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
 
     Raises:
         UserError: there is none by the same panel on the same cases.
     """
-    newest = entry_of(view_run(run, ledger), load_run_cases(ledger, run.id))
+    newest = entry_of(view_run(run, ledger, where=where))
     earlier = (
         other
         for other in ledger.runs()
@@ -120,7 +122,8 @@ def compare_history(ledger: Ledger, run: Run, size: int = POOL_SIZE, since: date
         and (since is None or other.created_at >= since)
         and _answered_by(other) == newest.spec.answered_by
     )
-    entries = [entry_of(view_run(other, ledger), load_run_cases(ledger, other.id)) for other in islice(earlier, _SEARCHED * size)]
+    views = (_view_with(other, ledger, where) for other in islice(earlier, _SEARCHED * size))
+    entries = [entry_of(view) for view in views if view is not None]
     alike = [entry for entry in entries if _is_alike(entry, newest)]
     if not alike:
         name = newest.spec.answered_by or "the given responses"
@@ -131,6 +134,14 @@ def compare_history(ledger: Ledger, run: Run, size: int = POOL_SIZE, since: date
     conclusion = conclusions(ordered, case_clusters(newest.cases), size)[-1]
     pool = {entry.run.id: entry for entry in ordered}
     return HistoryComparison(entry=newest, pool=tuple(pool[id] for id in conclusion.pool), conclusion=conclusion)
+
+
+def _view_with(run: Run, ledger: Ledger, where: Sequence[str]) -> RunView | None:
+    """The chosen cases of a run; None where it has none."""
+    try:
+        return view_run(run, ledger, where=where)
+    except (DatasetError, UserError):  # no such value, or no such column
+        return None
 
 
 def _answered_by(run: Run) -> str | None:

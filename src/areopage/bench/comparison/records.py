@@ -33,7 +33,7 @@ class ComparedRun(Struct, frozen=True, kw_only=True):
         verdict_by_scores: the same as if every judge were qualified.
         failures: the cases that fail a criterion of the primary test.
         doubt: why it settles nothing; "" where it does.
-        costs: of its target and judges together, by currency; empty without a price.
+        costs: of its target and judges together, by currency; empty without a price, and of a part of the cases.
     """
 
     run: Run

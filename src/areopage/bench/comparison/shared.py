@@ -13,7 +13,6 @@ from areopage.bench.comparison.records import Shared
 from areopage.bench.panels import DifferentPanels, Part, case_clusters, panel_parts, part_differences
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.bench.stored_cases import load_run_cases
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
 from areopage.digest import digest_of
@@ -46,20 +45,23 @@ class Pair(Struct, frozen=True, kw_only=True):
     clusters: dict[str, str]
 
 
-def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool) -> Pair:
+def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()) -> Pair:
     """Reduce two runs to what they share.
+
+    Args:
+        where: the conditions that both views were read with.
 
     Raises:
         UserError: the panels differ, or, `anyway`, they have nothing in common.
     """
-    cases = [load_run_cases(ledger, view.run.id) for view in (first, other)]
+    cases = [view.items for view in (first, other)]
     parts = [panel_parts(view.spec, own) for view, own in zip((first, other), cases, strict=True)]
     differs = tuple(one for one in part_differences(*parts) if one.part not in FREE)
     if differs and not anyway:
         raise DifferentPanels(first.run.id, other.run.id, differs)
     left_out: dict[str, tuple[str, ...]] = {}
     if differs:
-        first, other, left_out["judges"] = _with_shared_judges(ledger, first, other)
+        first, other, left_out["judges"] = _with_shared_judges(ledger, first, other, where)
     criteria = shared_criteria(first.spec.criteria, other.spec.criteria)
     left_out["criteria"] = _missing(
         (one.id for one in (*first.spec.criteria, *other.spec.criteria)), {one.id for one in criteria}
@@ -87,7 +89,9 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
     )
 
 
-def _with_shared_judges(ledger: Ledger, first: RunView, other: RunView) -> tuple[RunView, RunView, tuple[str, ...]]:
+def _with_shared_judges(
+    ledger: Ledger, first: RunView, other: RunView, where: Sequence[str]
+) -> tuple[RunView, RunView, tuple[str, ...]]:
     """Both runs with the judges that are the same in both, by the rules of the first; and the names of the others."""
     if first.spec.scale != other.spec.scale:
         raise UserError(f"{first.run.id} and {other.run.id} cannot be compared: their scores are on different scales")
@@ -101,7 +105,10 @@ def _with_shared_judges(ledger: Ledger, first: RunView, other: RunView) -> tuple
         )
     views = [
         view_run(
-            view.run, ledger, Variant(profile=first.spec.profile, without_judges=tuple(name for name in own if name not in same))
+            view.run,
+            ledger,
+            Variant(profile=first.spec.profile, without_judges=tuple(name for name in own if name not in same)),
+            where=where,
         )
         for view, own in zip((first, other), known, strict=True)
     ]

@@ -11,7 +11,7 @@ from areopage.bench.panels import PanelParts, case_clusters, case_column, panel_
 from areopage.bench.results.costs import run_costs, totals
 from areopage.bench.results.release import Doubt, doubt_about, run_release
 from areopage.bench.results.run_view import RunView
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunSpec
 from areopage.cases.columns import field_named
 from areopage.cases.records import MATURITIES, Case
 from areopage.jury.call_sizes import costs_of
@@ -196,11 +196,10 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
     )
 
 
-def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) -> Entry:
+def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
     """What a league needs of a run.
 
     Args:
-        cases: as they are stored with the run.
         by: the columns to slice by.
 
     Raises:
@@ -210,13 +209,13 @@ def entry_of(view: RunView, cases: Sequence[RunCase], by: Sequence[str] = ()) ->
     failed = release is not None and release.verdict == "FAIL"
     doubt = "" if failed else doubt_about(view, release)
     standing: Standing = "INCONCLUSIVE" if doubt else release.verdict if release else "NO_FLOORS"
-    asked = tuple(msgspec.structs.replace(one.case, response=None) for one in cases)
+    asked = tuple(msgspec.structs.replace(one.case, response=None) for one in view.items)
     first = [one.id for one in spec.criteria if one.category in view.failures.categories]
     return Entry(
         run=view.run,
         spec=spec,
         target=str(spec.target.reference) if spec.target else "",
-        parts=panel_parts(spec, cases),
+        parts=panel_parts(spec, view.items),
         cases=asked,
         standing=standing,
         doubt=doubt,

@@ -10,7 +10,6 @@ from areopage.bench.league.table import Entry, entry_of
 from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import view_run
 from areopage.bench.spec import spec_of
-from areopage.bench.stored_cases import load_run_cases
 from areopage.errors import StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
@@ -83,7 +82,7 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
         there = f"it has runs of {name_list(known)}" if known else "no run in it has a target"
         raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {there}")
     newest = found[:limit]
-    entries = [entry_of(view_run(run, ledger), load_run_cases(ledger, run.id)) for run in reversed(newest)]
+    entries = [entry_of(view_run(run, ledger)) for run in reversed(newest)]
     return Trend(target=target, groups=trend_groups(entries), left_out=len(found) - len(newest))
 
 

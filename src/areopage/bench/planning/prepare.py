@@ -7,9 +7,9 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.conversations.options import choose_child, conversation_remarks, with_children
 from areopage.bench.panels import case_clusters
-from areopage.bench.planning.chosen_cases import chosen_cases
 from areopage.bench.planning.joint_calls import joint_remarks
 from areopage.bench.planning.pass_options import asked_passes, choose_passes
 from areopage.bench.planning.reassess import GivenAnswers
@@ -132,8 +132,8 @@ def prepare_run(suite: Suite, wishes: RunWishes) -> PreparedRun:
     read = (
         _read_dataset(suite, language, wishes.datasets, most) if given is None else _given_dataset(suite, language, given, most)
     )
-    read, part = chosen_cases(read, wishes.where)
-    read = msgspec.structs.replace(read, cases=read.cases[:limit])
+    kept, part = chosen_cases(read.cases, wishes.where)
+    read = msgspec.structs.replace(read, cases=kept[:limit])
     dataset, strangers = _cases_with_readers(read, suite.personas(language))
     dataset = _with_answers_from(with_children(dataset, suite, wishes.turns), wishes)
     if wishes.limit is None and limit is not None:

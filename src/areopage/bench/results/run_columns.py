@@ -70,6 +70,23 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         outcome = np.where(kept[:, None, None], passes.outcome, NOT_MADE).astype(np.int8)
         return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
 
+    def of_cases(self, positions: Numbers) -> "RunColumns":
+        """The passes of some cases, which are numbered anew.
+
+        Args:
+            positions: of the cases in the run, ascending.
+        """
+        passes = self.passes
+        kept: Flags = np.isin(passes.case, positions)
+        rows = passes.rows(kept)
+        cases = tuple(passes.cases[position] for position in positions.tolist())
+        return structs.replace(
+            self,
+            passes=structs.replace(rows, cases=cases, case=np.searchsorted(positions, rows.case).astype(np.int32)),
+            judgment=self.judgment[kept],
+            addressing=frozenset(number for number, one in enumerate(positions.tolist()) if one in self.addressing),
+        )
+
     def lacking(self) -> Flags:
         """Which planned passes have no verdict."""
         passes = self.passes

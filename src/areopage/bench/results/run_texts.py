@@ -1,6 +1,6 @@
 """What of a run is read when it is shown: the texts of cases and answers, and single judgments."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -27,21 +27,38 @@ HELD = 6_000
 class RunAnswers:
     """The answers of a run, and its cases as they are judged."""
 
-    def __init__(self, ledger: Ledger, run_id: str, spec: RunSpec, cases: Sequence[RunCase], *, linked: bool) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        run_id: str,
+        spec: RunSpec,
+        cases: Sequence[RunCase],
+        *,
+        linked: bool,
+        chosen: Collection[int] | None = None,
+    ) -> None:
         """Args:
         cases: every case, in order.
         linked: the run's cases name their answers; else these are found by the keys of the calls to the target.
+        chosen: the positions of the cases whose answers are read; None: all.
         """
         self._ledger, self._run_id, self._spec, self._items, self.linked = ledger, run_id, spec, cases, linked
+        self._chosen = frozenset(range(len(cases)) if chosen is None else chosen)
+
+    def of_cases(self, chosen: Collection[int]) -> "RunAnswers":
+        """The answers to some cases, by their positions in the run."""
+        return RunAnswers(self._ledger, self._run_id, self._spec, self._items, linked=self.linked, chosen=chosen)
 
     @cached_property
     def _there(self) -> list[RunCase]:
         erased = {position for position, one in self._stored.items() if one.erased}
-        return open_cases(self._items, erased)
+        others = set(range(len(self._items))) - self._chosen
+        return open_cases(self._items, erased | others)
 
     @cached_property
     def _stored(self) -> dict[int, AnswerState]:
-        return Answers(self._ledger).states_in(self._run_id)
+        found = Answers(self._ledger).states_in(self._run_id)
+        return {position: state for position, state in found.items() if position in self._chosen}
 
     @cached_property
     def erased(self) -> dict[str, Answer]:
@@ -49,7 +66,7 @@ class RunAnswers:
         if not any(one.erased for one in self._stored.values()):
             return {}
         found = Answers(self._ledger).erased_in(self._run_id)
-        return {self._items[position].case.id: answer for position, answer in found.items()}
+        return {self._items[position].case.id: answer for position, answer in found.items() if position in self._chosen}
 
     @cached_property
     def answers(self) -> dict[str, Answer]:
@@ -80,14 +97,18 @@ class RunAnswers:
     def cases(self) -> tuple[Case, ...]:
         """Every case, the target's response filled in where there is one."""
         if not self._are_plain:
-            return tuple(self.responses.get(item.case.id, item.case) for item in self._items)
+            return tuple(self.responses.get(item.case.id, item.case) for _, item in self._shown)
         given = Answers(self._ledger).responses_in(self._run_id)
         given = {position: text for position, text in given.items() if text and text.strip()}
-        asked = {position for position, item in enumerate(self._items) if item.case.response is None and position in given}
+        asked = {position for position, item in self._shown if item.case.response is None and position in given}
         return tuple(
             structs.replace(item.case, response=given[position]) if position in asked else item.case
-            for position, item in enumerate(self._items)
+            for position, item in self._shown
         )
+
+    @property
+    def _shown(self) -> Iterator[tuple[int, RunCase]]:
+        return ((position, item) for position, item in enumerate(self._items) if position in self._chosen)
 
     @cached_property
     def ids(self) -> dict[str, str]:
@@ -144,7 +165,7 @@ class RunAnswers:
     @cached_property
     def are_conversations(self) -> bool:
         """Whether a case is a conversation with a simulated child."""
-        return any(item.case.child is not None for item in self._items)
+        return any(item.case.child is not None for _, item in self._shown)
 
 
 def _given_answers(ledger: Ledger, cases: Sequence[RunCase]) -> dict[str, Answer]:

@@ -8,7 +8,9 @@ from itertools import islice
 import msgspec
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
+from areopage.bench.chosen_cases import chosen_cases
 from areopage.bench.compared import RunHistory
 from areopage.bench.conversations.turns import ConversationEnds, conversation_ends
 from areopage.bench.panels import case_clusters
@@ -88,7 +90,7 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         answer_ids: the ids of answers by case, as labels and the review queue name them.
         conversations: how conversations with simulated children ended; None where there are none.
         reused: the answers that the target gave to earlier runs; None where it gave all of them to this one.
-        calls: what this run's calls to the target and to the model that plays children took.
+        calls: what this run's calls to the target and to the model that plays children took; empty for a part of its cases.
         standings: what exams and canaries say of its judges, for scores of the time of their latest judgments, in their order.
         passes: how often each judge judges each case, and why.
         calibration: the corrected means beside the scores; None unless a calibration was named.
@@ -322,20 +324,25 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(item.case.id for position, item in enumerate(self.items) if position in self.columns.addressing)
 
 
-def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None) -> RunView:
+def view_run(
+    run: Run, ledger: Ledger, variant: Variant | None = None, *, linked: bool | None = None, where: Sequence[str] = ()
+) -> RunView:
     """Read a run from the ledger and aggregate its scores.
 
     Args:
+        where: conditions of the form COLUMN=VALUE; the view is about the cases that meet them, as if the run had no others.
         linked: the run's links name all judgments that it rests on, as they do once its results are stored; None: where they are.
 
     Raises:
-        UserError: the variant leaves out a judge that the run does not have, or all of them.
+        UserError: the variant leaves out a judge that the run does not have, or all of them; or the cases have no such column.
+        DatasetError: no case meets the conditions.
         StorageError: the ledger cannot be read.
     """
     change = variant or Variant()
     stored = spec_of(run)
     spec = varied(stored, change, stored.quorum)
     cases = load_run_cases(ledger, run.id)
+    chosen: list[int] | None = None
     if linked is None:
         linked = run.finished_at is not None and run.outcome is not None and not shares_answers(ledger, run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
@@ -344,6 +351,11 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
         columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, with_readings(verdicts, reread))
+    if where:
+        spec, positions = _chosen_part(spec, cases, where)
+        chosen, columns = positions.tolist(), columns.of_cases(positions)
+        cases, answers = tuple(cases[position] for position in chosen), answers.of_cases(chosen)
+        own = own.rows(np.flatnonzero(np.isin(own.position, positions)))
     scores, counted = _counted(spec, cases, columns, answers.not_whole)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
     return RunView(
@@ -365,12 +377,24 @@ def view_run(run: Run, ledger: Ledger, variant: Variant | None = None, *, linked
         answer_ids=answers.ids,
         people=people_of(ledger, run.id, list(answers.ids.values())),
         conversations=_conversations(spec, cases, answers),
-        reused=Answers(ledger).reused_in(run.id) if stored.reuse_answers or stored.reassessed else None,
-        calls=tuple(Answers(ledger).calls_of(run.id)),
+        reused=Answers(ledger).reused_in(run.id, chosen) if stored.reuse_answers or stored.reassessed else None,
+        calls=tuple(Answers(ledger).calls_of(run.id)) if not where else (),
         standings=_standings(ledger, run, spec, verdicts),
         calibrations=Calibrations(ledger).all(spec.suite),
         passes=planned,
     )
+
+
+def _chosen_part(spec: RunSpec, cases: Sequence[RunCase], where: Sequence[str]) -> tuple[RunSpec, NDArray[np.int64]]:
+    """The specification of a run of the cases that meet conditions, and their positions."""
+    kept, part = chosen_cases([item.case for item in cases], where)
+    ids = {case.id for case in kept}
+    positions = np.array([position for position, item in enumerate(cases) if item.case.id in ids], dtype=np.int64)
+    if part is not None and spec.part is not None:
+        names = dict.fromkeys((*spec.part.where, *part.where))
+        part = msgspec.structs.replace(part, where=tuple(names), total=spec.part.total)
+    lost = {key: -(-count * len(kept) // len(cases)) for key, count in spec.lost.items()}  # of which cases is not stored
+    return msgspec.structs.replace(spec, part=part, lost=lost), positions
 
 
 def _keys(ledger: Ledger, run: Run, stored: RunSpec, answers: RunAnswers, cases: Sequence[RunCase]) -> Iterator[CaseKeys]:

@@ -20,6 +20,7 @@ from areopage.cli.options import (
     one_of,
 )
 from areopage.cli.run_options import (
+    AgeOption,
     AllowVariableOption,
     BudgetOption,
     ByOption,
@@ -32,7 +33,9 @@ from areopage.cli.run_options import (
     RunArgument,
     TimeoutOption,
     VerboseOption,
+    WhereOption,
     YesOption,
+    conditions,
 )
 from areopage.errors import UserError
 
@@ -76,6 +79,8 @@ def run(
 def league(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Two runs or more: ids, their beginnings, or folders.")],
     by: ByOption = None,
+    where: WhereOption = None,
+    age: AgeOption = None,
     cluster: ClusterOption = "",
     lang: PageLanguageOption = None,
     out: OutOption = OUTPUTS,
@@ -89,7 +94,8 @@ def league(
 
     language = one_of("--lang", lang, LANGUAGES) or ""
     places = Places(out=out, config=config, ledger=ledger)
-    raise typer.Exit(compare_runs(runs, places, by=by or (), cluster=cluster, language=language))
+    chosen = conditions(where, age)
+    raise typer.Exit(compare_runs(runs, places, by=by or (), cluster=cluster, language=language, where=chosen))
 
 
 def compare(
@@ -101,6 +107,8 @@ def compare(
         str, typer.Option("--against", metavar="last:N", help="Compare one run with the N complete runs of its target before it.")
     ] = "",
     by: ByOption = None,
+    where: WhereOption = None,
+    age: AgeOption = None,
     cluster: ClusterOption = "",
     production: Annotated[
         bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
@@ -150,11 +158,13 @@ def compare(
     from areopage.locales import LANGUAGES
 
     language = one_of("--lang", lang, LANGUAGES) or ""
-    fails = one_of("--fail-on", fail_on, get_args(FailOn))
+    fails, chosen = one_of("--fail-on", fail_on, get_args(FailOn)), conditions(where, age)
     if margin is not None and fails != "undecided":
         raise UserError("--margin is for --fail-on undecided")
     if production and fails in ("undecided", "new-failures"):
         raise UserError(f"--fail-on {fails} compares runs: leave out --production")
+    if production and chosen:
+        raise UserError(f"{'--where' if where else '--age'} compares runs: leave out --production")
     if against:
         others = {"--production": production, "--by": by, "--cluster": cluster, "--anyway": anyway, "--until": until}
         others |= {"--source": source, "--suite": suite, "--fail-on undecided": fails == "undecided"}
@@ -162,7 +172,7 @@ def compare(
             raise UserError(f"{named[0]} does not go with --against")
         places = Places(out=out, config=config, ledger=ledger)
         code = compare_with_history(
-            runs, places, against=against, since=since, fail_on=fails, markdown=markdown, language=language
+            runs, places, against=against, since=since, fail_on=fails, markdown=markdown, language=language, where=chosen
         )
         raise typer.Exit(code)
     places = Places(out=out, config=config, ledger=ledger)
@@ -174,7 +184,8 @@ def compare(
         raise typer.Exit(compare_with_production(runs, places, **answers, **how))
     if given := [name for name, value in period.items() if value is not None]:
         raise UserError(f"{given[0]} is for a comparison with production: add --production")
-    raise typer.Exit(compare_named(runs, places, margin=DEFAULT_MARGIN if margin is None else margin, **how))
+    how["margin"] = DEFAULT_MARGIN if margin is None else margin
+    raise typer.Exit(compare_named(runs, places, where=chosen, **how))
 
 
 def resume(

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 import typer
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from areopage.bench.comparison.compare import compare_runs
 from areopage.bench.comparison.records import Compared, Comparison, Outcome
-from areopage.bench.spec import spec_of
+from areopage.bench.spec import RunSpec, spec_of
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import plain_table, print_table, text_console
@@ -39,7 +40,7 @@ from areopage.report.comparison.text import (
     shared_lines,
     verdict_text,
 )
-from areopage.report.elements import report_locale
+from areopage.report.elements import part_text, report_locale
 from areopage.report.league.text import failed_text, score_difference
 from areopage.report.replacing import replacing
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
@@ -62,6 +63,7 @@ def compare(
     margin: float = DEFAULT_MARGIN,
     markdown: str,
     language: str,
+    where: Sequence[str] = (),
 ) -> int:
     """Compare runs with the first one, and write the files.
 
@@ -71,6 +73,7 @@ def compare(
             say; `undecided`: a regression fails, and so does a rise of failures over the margin that is not ruled out.
         margin: points of a hundred by which the share of failing cases may rise.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
 
     Returns:
         See `exit_code` and `new_failures_code`; 3 also if a rise over the margin is not ruled out and that is to fail.
@@ -83,8 +86,8 @@ def compare(
         runs = [first, *(find_run(ledger, name, first.suite) for name in names[1:])]
         if len({run.id for run in runs}) < max(len(runs), 2):
             raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
-        found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway)
-    folder = places.out / f"comparison-{found.first.spec.suite}-{digest_of([run.id for run in runs])[:8]}"
+        found = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
+    folder = places.out / f"comparison-{found.first.spec.suite}-{digest_of([*(run.id for run in runs), *where])[:8]}"
     reports = {run.id: own_report(run, places.out) for run in runs}
     there = {id: path for id, path in reports.items() if path.is_file()}
     write_both(markdown, lambda: pull_request_text(found, language), lambda: write_comparison(found, folder, there, language))
@@ -169,6 +172,7 @@ def print_comparison(comparison: Comparison) -> None:
     console, locale = text_console(), report_locale("en")
     names = {id: visible(name) for id, name in run_names(comparison, locale).items()}
     runs = (comparison.first, *(one.other for one in comparison.others))
+    print_part(console, comparison.first.spec)
     if unfit := dict.fromkeys(judge for run in runs for judge in run.unfit):
         console.print(Text(f"NOT VALID: unfit judges: {', '.join(unfit)}", style="bold red"))
     for one in comparison.others:
@@ -184,6 +188,12 @@ def print_comparison(comparison: Comparison) -> None:
         print_table(console, _levels(comparison, one, locale))
         for line in _driver_lines(one, locale):
             console.print(Text(visible(line)), soft_wrap=True)
+
+
+def print_part(console: Console, spec: RunSpec) -> None:
+    """Say which cases the following is about; nothing where it is all of them."""
+    if spec.part is not None:
+        console.print(Text(f"part: {visible(part_text(spec.part, report_locale('en')))}", style="bold red"), soft_wrap=True)
 
 
 def _outcome_lines(found: Compared, comparison: Comparison, locale: Locale) -> Iterator[str]:

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from areopage.bench.comparison.history import HistoryComparison, compare_history
-from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, write_both
+from areopage.cli.bench.compare import STYLES, FailOn, exit_code, find_run, print_part, write_both
 from areopage.cli.bench.league import own_report
 from areopage.cli.bench.places import Places, opened_ledger
 from areopage.cli.console import text_console
@@ -51,6 +51,7 @@ def compare(
     fail_on: FailOn | None,
     markdown: str,
     language: str,
+    where: Sequence[str] = (),
 ) -> int:
     """Compare a run with the complete runs of its target before it, and write the files.
 
@@ -59,6 +60,7 @@ def compare(
         against: `last:N`.
         since: the first day, UTC, of the earlier runs; None: any.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the text, or "".
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
 
     Returns:
         As `areopage.cli.bench.compare.exit_code`; with `new-failures` 1 if a case newly fails, 3 if that is not known of one.
@@ -71,8 +73,8 @@ def compare(
         raise UserError(f"--against compares one run with earlier ones: give one run, not {len(names)}")
     first = datetime.combine(day_of("--since", since), time(), UTC) if since else None
     with opened_ledger(places) as ledger:
-        found = compare_history(ledger, find_run(ledger, names[0]), size, first)
-    ids = [found.entry.run.id, *found.conclusion.pool]
+        found = compare_history(ledger, find_run(ledger, names[0]), size, first, where)
+    ids = [found.entry.run.id, *found.conclusion.pool, *where]
     folder = places.out / f"comparison-{found.entry.spec.suite}-{digest_of(ids)[:8]}"
     reports = {entry.run.id: own_report(entry.run, places.out) for entry in (found.entry, *found.pool)}
     there = {id: path for id, path in reports.items() if path.is_file()}
@@ -90,6 +92,7 @@ def compare(
 def print_history(found: HistoryComparison) -> None:
     """Print what came of the comparison."""
     console, locale, outcome = text_console(), report_locale("en"), found.conclusion.outcome
+    print_part(console, found.entry.spec)
     runs = locale.count("trend_runs", len(found.pool))
     title = f"{visible(found.entry.run.id)} against {runs} before: {locale.say(f'outcome_{outcome}')}"
     console.print(Text(title, style=STYLES[outcome] or "bold"), soft_wrap=True)

@@ -21,7 +21,6 @@ from areopage.bench.planning.prepare import PreparedRun, RunWishes
 from areopage.bench.results.run_view import view_run
 from areopage.bench.run_folder import run_folder
 from areopage.bench.spec import fingerprint_of
-from areopage.bench.stored_cases import load_run_cases
 from areopage.cli.asking import ask_to_send, confirm, ended_like_ctrl_c, progress
 from areopage.cli.bench.league_tables import print_league, print_trend
 from areopage.cli.bench.places import Places, configured, opened_ledger
@@ -253,7 +252,7 @@ def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
     else:
         view = settle(member.run, member.open_calls, ledger)
     write_files(view, member.folder, member.log)
-    return entry_of(view, member.prepared.cases, by)
+    return entry_of(view, by)
 
 
 def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
@@ -262,8 +261,13 @@ def _hint(members: Sequence[Member], ledger: Ledger, places: Places) -> str:
     return f"Go on with the same command without --fresh and --new, or with: {'; '.join(resumed)}; then: {league}"
 
 
-def compare_runs(names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str) -> int:
+def compare_runs(
+    names: Sequence[str], places: Places, *, by: Sequence[str], cluster: str, language: str, where: Sequence[str] = ()
+) -> int:
     """Build the league table of finished runs.
+
+    Args:
+        where: conditions of the form COLUMN=VALUE; only the cases that meet them are compared.
 
     Returns:
         The worst exit code of the runs.
@@ -275,7 +279,7 @@ def compare_runs(names: Sequence[str], places: Places, *, by: Sequence[str], clu
         runs = {run.id: run for run in map(ledger.run, names)}
         if len(runs) < 2:
             raise UserError("a league table needs two runs or more: give their ids (areopage bench list)")
-        entries = [entry_of(view_run(run, ledger), load_run_cases(ledger, run.id), by) for run in runs.values()]
+        entries = [entry_of(view_run(run, ledger, where=where), by) for run in runs.values()]
         refuse_other_panels(entries)
         return finish_league(league_of(entries, cluster=cluster), places, language)
 
@@ -295,7 +299,7 @@ def refuse_other_panels(entries: Sequence[Entry]) -> None:
 
 def finish_league(league: League, places: Places, language: str = "") -> int:
     """Print a league and write its files; the exit code is the worst of its runs."""
-    ids = sorted(entry.run.id for entry in league.entries)
+    ids = [*sorted(entry.run.id for entry in league.entries), *(part.where if (part := league.entries[0].spec.part) else ())]
     folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
     reports = {entry.run.id: own_report(entry.run, places.out) for entry in league.entries}
     write_league(league, folder, {id: path for id, path in reports.items() if path.is_file()}, language)

@@ -9,7 +9,7 @@ from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.comparison.history import conclusion_of_run
-from areopage.report.elements import report_locale
+from areopage.report.elements import part_text, report_locale
 from areopage.report.league.text import (
     conclusion,
     failed_text,
@@ -61,6 +61,8 @@ def print_league(league: League) -> None:
     """The ranking, the differences and the slices of a league."""
     console, locale = text_console(), report_locale("en")
     names = {id: visible(name) for id, name in target_names(league, locale).items()}
+    if part := league.entries[0].spec.part:
+        console.print(Text(f"part: {visible(part_text(part, locale))}", style="bold red"), soft_wrap=True)
     if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
         console.print(Text(f"NOT VALID: unfit judges: {', '.join(unfit)}", style="bold red"))
     console.print(Text(f"judges: {league.entries[0].qualification}"), soft_wrap=True)

@@ -33,6 +33,7 @@ from areopage.cli.run_options import (
     TimeoutOption,
     TurnsOption,
     WhereOption,
+    conditions,
     passes_wanted,
 )
 
@@ -101,7 +102,7 @@ def _new_run(*, suite: str, target: list[str] | None, budget: float | None, **op
         adaptive=passes == AUTO,
         most_calls=options.pop("max_calls"),
         language=options.pop("lang"),
-        where=(*(options.pop("where") or ()), *(f"age={age}" for age in options.pop("age") or ())),
+        where=conditions(options.pop("where"), options.pop("age")),
         allowed_variables=tuple(options.pop("allow_variable") or ()),
         **options,  # the others are wishes as they are
     )

@@ -7,6 +7,7 @@ import typer
 
 from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, ProfileOption
 from areopage.cli.run_options import (
+    AgeOption,
     AllowVariableOption,
     ConcurrencyOption,
     CriteriaOption,
@@ -18,7 +19,9 @@ from areopage.cli.run_options import (
     RepeatIdenticalOption,
     TimeoutOption,
     VerboseOption,
+    WhereOption,
     YesOption,
+    conditions,
 )
 from areopage.errors import UserError
 
@@ -36,6 +39,8 @@ def reassess(
     passes: PassesOption = None,
     joint: JointOption = None,
     repeat_identical: RepeatIdenticalOption = None,
+    where: WhereOption = None,
+    age: AgeOption = None,
     limit: LimitOption = None,
     lang: Annotated[str | None, typer.Option(metavar="en|fr", help="Default: the run's language, or the suite's.")] = None,
     profile: ProfileOption = None,
@@ -67,6 +72,7 @@ def reassess(
         repeat_identical=repeat_identical,
         limit=-1 if limit is None else limit,
         language=lang,
+        where=conditions(where, age),
         profile=profile,
         concurrency=concurrency,
         timeout=timeout,

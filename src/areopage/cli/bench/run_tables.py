@@ -28,7 +28,7 @@ from areopage.report.bench.files import REJECTED, REPORT
 from areopage.report.bench.grid import age_name
 from areopage.report.bench.history import history_lines
 from areopage.report.bench.refusals import refusals_line
-from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.bench.release import floor_lines, no_release_text, release_text
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.bench.scores import detectable_text
 from areopage.report.elements import part_text, report_locale, reused_text
@@ -202,7 +202,7 @@ def _no_release(view: RunView) -> Iterator[tuple[str, str]]:
     """What is said in place of a verdict where the suite sets no floors."""
     if view.spec.release is None:
         locale = report_locale("en")
-        yield f"release: {locale.say('release_none')}. {locale.say('release_none_text')}", ""
+        yield f"release: {locale.say('release_none')}. {no_release_text(view, locale)}", ""
 
 
 def _ages(view: RunView) -> Iterator[str]:

@@ -16,7 +16,7 @@ from areopage.criteria.records import Criterion
 from areopage.locales import Locale, one_line
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failing import FailingScore, failing_scores
-from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.bench.release import floor_lines, no_release_text, release_text
 from areopage.report.elements import report_locale
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
@@ -53,7 +53,8 @@ def junit_element(view: RunView, locale: Locale) -> Element:
     failing: dict[str, list[FailingScore]] = {}
     for one in failing_scores(view):
         failing.setdefault(one.criterion.id, []).append(one)
-    _verdict_case(SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name="release"), view, release, locale)
+    verdict = SubElement(suite, "testcase", classname=xml_text(view.spec.suite), name=xml_text(_verdict_name(view)))
+    _verdict_case(verdict, view, release, locale)
     for criterion in view.spec.criteria:
         classname = f"{criterion.category}.{criterion.subcategory}"
         own = SubElement(suite, "testcase", classname=xml_text(classname), name=xml_text(criterion.name), time="0")
@@ -76,6 +77,8 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
     yield "run", view.run.id
     yield "suite_version", view.spec.suite_version
     yield "cases", f"{len(view.cases)}"
+    if view.spec.part is not None:
+        yield "part", f"{view.spec.part.text}: {view.spec.part.cases} of {view.spec.part.total} cases"
     yield "coverage", f"{view.coverage.share:.4f}"
     if (release := run_release(view)) is not None:
         yield "release", release.verdict
@@ -87,6 +90,10 @@ def _properties(view: RunView) -> Iterator[tuple[str, str]]:
         yield "score_high", f"{interval.high:.4f}"
 
 
+def _verdict_name(view: RunView) -> str:
+    return f"release: {view.spec.part.text}" if view.spec.part else "release"
+
+
 def _verdict_case(own: Element, view: RunView, release: Release | None, locale: Locale) -> None:
     own.set("time", "0")
     doubt = doubt_about(view, release)
@@ -96,7 +103,7 @@ def _verdict_case(own: Element, view: RunView, release: Release | None, locale: 
         _result(own, "error", release_text(view, release, locale), _verdict_lines(view, release, locale))
     elif doubt:
         _result(own, "error", locale.say(f"doubt_{doubt}"), [])
-    told = [f"{locale.say('release_none')}. {locale.say('release_none_text')}"]
+    told = [f"{locale.say('release_none')}. {no_release_text(view, locale)}"]
     if release is not None:
         told = [f"{release.verdict}. {release_text(view, release, locale)}", *_verdict_lines(view, release, locale)]
     SubElement(own, "system-out").text = xml_text("\n".join(told))

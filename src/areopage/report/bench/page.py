@@ -29,7 +29,7 @@ from areopage.report.bench.review import review_section, signoff_notices
 from areopage.report.bench.scores import ages_section, detectable_text, score_or_unscored, scores_section
 from areopage.report.bench.worst import worst_section
 from areopage.report.commands import command_span, run_command
-from areopage.report.elements import columns, count_cell, head_facts, part_text, report_locale, reused_text, rows, ruler
+from areopage.report.elements import columns, count_cell, head_facts, part_facts, report_locale, reused_text, rows, ruler
 from areopage.report.judges.jury_worth import worth_fact, worth_section
 from areopage.report.judges.qualification import ALARMING, drift_lines, exam_text, judge_reason, missed_lines, qualification_text
 from areopage.report.model import (
@@ -82,7 +82,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         (locale.say("language"), locale.say(language) if language in locale.messages else spec.language),
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
         (locale.say("date"), locale.date(run.created_at)),
-        *([(locale.say("part_fact"), part_text(spec.part, locale))] if spec.part else []),
+        *part_facts(spec, locale),
         *([(locale.say("reused_fact"), reused_text(view.reused, len(view.items), locale))] if view.reused else []),
         (locale.say("cases_fact"), Span(locale.say("cases_page"), "link", CASES)),
         (locale.say("trust_fact"), Span(locale.say("trust_title"), "link", TRUST)),
@@ -119,7 +119,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
         facts=tuple(facts),
         notices=(
             *signoff_notices(people, locale),
-            release_notice(view, release, locale) if release else no_release_notice(locale),
+            release_notice(view, release, locale) if release else no_release_notice(view, locale),
             *failing_cases_notice(view, locale),
             *unscored_notice(view, locale),
             *_notices(view, locale),

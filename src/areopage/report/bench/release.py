@@ -9,6 +9,7 @@ from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.bench.exams import exam_steps
 from areopage.report.commands import command_span
+from areopage.report.elements import part_text
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Floor, Release
@@ -26,10 +27,20 @@ def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
     return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
 
 
-def no_release_notice(locale: Locale) -> Notice:
+def no_release_notice(view: RunView, locale: Locale) -> Notice:
     """What stands in place of a verdict where the suite sets no floors."""
     title = locale.say("pair", name=locale.say("release"), value=locale.say("release_none"))
-    return Notice(title=title, blocks=(Paragraph(text=locale.say("release_none_text")),))
+    return Notice(title=title, blocks=(Paragraph(text=no_release_text(view, locale)),))
+
+
+def no_release_text(view: RunView, locale: Locale) -> str:
+    """That the suite sets no floors, as one text."""
+    return f"{_part(view, locale)}{locale.say('release_none_text')}"
+
+
+def _part(view: RunView, locale: Locale) -> str:
+    """The sentence that begins every verdict on a part of the cases; "" where it is on all of them."""
+    return f"{sentence_case(part_text(view.spec.part, locale))}. " if view.spec.part else ""
 
 
 def release_text(view: RunView, release: Release, locale: Locale) -> str:
@@ -44,6 +55,7 @@ def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequen
     Args:
         cases: those that fail and break no floor, as they are to be named.
     """
+    yield _part(view, locale)
     unfit = any(health.unfit for health in view.health)
     provisional = "_provisional" if release.verdict == "PASS" and release.provisional else ""
     yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}{provisional}")

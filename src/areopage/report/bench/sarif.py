@@ -60,13 +60,14 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
     results = [_result(one, view, numbers, places, seen, locale) for one in islice(found, MOST_RESULTS)]
     left_out = len(found) - len(results)
     target = view.spec.answered_by or "dataset"
+    part = f"{quote(view.spec.part.text, safe='=')}/" if view.spec.part else ""
     invocation: dict[str, Any] = {"executionSuccessful": view.complete}
     if left_out:
         told = locale.count("sarif_left_out", left_out)
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": _message(told)}}]
     run = {
         "tool": {"driver": _driver(view, locale)},
-        "automationDetails": {"id": f"areopage/{quote(view.spec.suite, safe='')}/{quote(target, safe='')}/"},
+        "automationDetails": {"id": f"areopage/{quote(view.spec.suite, safe='')}/{quote(target, safe='')}/{part}"},
         "language": _tag(locale.code),
         "columnKind": "unicodeCodePoints",
         "invocations": [invocation],
@@ -75,6 +76,7 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
         "properties": {
             "verdict": _verdict(view, locale),
             "judges": view.qualification,
+            **({"part": msgspec.to_builtins(view.spec.part)} if view.spec.part else {}),
             "run": view.run.id,
             "cases": len(view.cases),
             "coverage": view.coverage.share,

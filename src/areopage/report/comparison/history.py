@@ -11,7 +11,7 @@ from areopage.bench.league.table import Entry
 from areopage.errors import name_list
 from areopage.ledger.connection import make_folder
 from areopage.locales import Locale, one_line
-from areopage.report.elements import report_locale
+from areopage.report.elements import part_facts, part_notices, report_locale
 from areopage.report.league.text import beside
 from areopage.report.model import Cell, Column, Line, Listing, Notice, Paragraph, Report, Row, Section, Span, Table
 from areopage.report.render import render, write_report
@@ -84,8 +84,13 @@ def history_report(found: HistoryComparison, links: Mapping[str, str], language:
         kind=locale.say("comparison"),
         title=locale.count("history_title", len(found.pool), name=name),
         window=f"{locale.say('comparison')} · {spec.suite}",
-        facts=((locale.say("outcome"), outcome), (locale.say("suite"), f"{spec.suite} {spec.suite_version}")),
+        facts=(
+            *part_facts(spec, locale),
+            (locale.say("outcome"), outcome),
+            (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
+        ),
         notices=(
+            *part_notices(spec, locale),
             Notice(
                 title=locale.say("pair", name=found.entry.run.id, value=outcome),
                 blocks=tuple(_blocks(found, locale, brief=brief)),
@@ -144,6 +149,7 @@ def history_figures(found: HistoryComparison) -> dict[str, Any]:
     return {
         "schema": "areopage-history-1",
         "run": found.entry.run.id,
+        "part": found.entry.spec.part,
         "outcome": found.conclusion.outcome,
         "failures": found.conclusion.failures,
         "pool": found.conclusion.pool,

@@ -25,7 +25,7 @@ from areopage.report.comparison.text import (
     shared_lines,
     verdict_text,
 )
-from areopage.report.elements import LONGEST_TEXT, columns, excerpt, report_locale, rows
+from areopage.report.elements import LONGEST_TEXT, columns, excerpt, part_facts, part_notices, report_locale, rows
 from areopage.report.league.text import column_name, count_notes, failed_text, score_difference, slice_value
 from areopage.report.model import (
     Block,
@@ -87,11 +87,12 @@ def comparison_report(
         title=title,
         window=f"{locale.say('comparison')} · {spec.suite}",
         facts=(
+            *part_facts(spec, locale),
             (locale.say("outcome"), locale.say(f"outcome_{comparison.outcome}")),
             (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
             *_cost_fact(comparison, names, locale),
         ),
-        notices=tuple(_notices(comparison, names, locale, brief=brief)),
+        notices=(*part_notices(spec, locale), *_notices(comparison, names, locale, brief=brief)),
         headline=None,
         sections=tuple(sections),
         footer=(f"areopage {__version__}",),
@@ -368,6 +369,7 @@ def comparison_figures(comparison: Comparison) -> dict[str, Any]:
     """What `comparison.json` holds: numbers are not rounded, null where there is none; no texts of cases."""
     return {
         "schema": "areopage-comparison-1",
+        "part": comparison.first.spec.part,
         "outcome": comparison.outcome,
         "first": run_figures(comparison.first),
         "others": [

@@ -8,7 +8,7 @@ from areopage import __version__
 from areopage.bench.league.table import Entry, League, Pair, SliceCell, Slices, Use
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
-from areopage.report.elements import columns, count_cell, report_locale, rows
+from areopage.report.elements import columns, count_cell, part_facts, part_notices, report_locale, rows
 from areopage.report.judges.qualification import qualification_text
 from areopage.report.league.text import (
     ANSWER_STATES,
@@ -66,6 +66,7 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
     sizes = (("cases", len(first.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
     dates = sorted(entry.run.created_at for entry in league.entries)
     facts = [
+        *part_facts(spec, locale),
         (locale.say("suite"), f"{spec.suite} {spec.suite_version}"),
         *([(locale.say("mode"), locale.say(f"mode_{spec.mode}"))] if spec.target else []),
         (locale.say("size"), ", ".join(locale.count(key, n) for key, n in sizes)),
@@ -97,6 +98,7 @@ def league_report(league: League, folder: Path, reports: Mapping[str, Path], lan
 
 
 def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterator[Notice]:
+    yield from part_notices(league.entries[0].spec, locale)
     if unfit := dict.fromkeys(judge for entry in league.entries for judge in entry.unfit):
         yield Notice(title=locale.say("league_unfit"), blocks=(Listing(items=tuple(unfit)),), alarm=True)
     if league.absent:
@@ -304,6 +306,7 @@ def league_figures(league: League) -> dict[str, Any]:
     """What `league.json` holds: numbers are not rounded, null where there is none."""
     return {
         "schema": "areopage-league-1",
+        "part": league.entries[0].spec.part,
         "verdict": league.standing,
         "targets": [_figures(place, one, league) for place, one in enumerate(league.entries, 1)],
         "absent": league.absent,

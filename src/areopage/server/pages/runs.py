@@ -25,7 +25,7 @@ from areopage.locales import Locale
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failures import failures_title
 from areopage.report.bench.files import REPORT
-from areopage.report.bench.release import floor_lines, release_text
+from areopage.report.bench.release import floor_lines, no_release_text, release_text
 from areopage.report.bench.review import human_texts, reservation_line, signoff_texts
 from areopage.report.results.people import HumanCriterion, people_result
 from areopage.report.results.run_results import criterion_label
@@ -250,7 +250,7 @@ def _report_place(view: RunView, actor: Actor) -> str:
 
 def _release_lines(view: RunView, release: Release | None, locale: Locale) -> Iterator[str]:
     if release is None:
-        yield locale.say("release_none_text")
+        yield no_release_text(view, locale)
     else:
         yield release_text(view, release, locale)
         yield from floor_lines(view, release, locale)

@@ -1,20 +1,18 @@
-"""The part of a dataset that the user chooses by the values of columns."""
+"""The part of a dataset, or of the cases of a run, that the user chooses by the values of columns."""
 
 from collections.abc import Sequence
-
-from msgspec import structs
 
 from areopage.bench.panels import case_column
 from areopage.bench.spec import ChosenPart
 from areopage.cases.columns import field_named
 from areopage.cases.maturity import normalise_maturity
-from areopage.cases.records import Case, Dataset
+from areopage.cases.records import Case
 from areopage.errors import DatasetError, UserError, name_list
 
 _LISTED = 20
 
 
-def chosen_cases(dataset: Dataset, where: Sequence[str]) -> tuple[Dataset, ChosenPart | None]:
+def chosen_cases(cases: Sequence[Case], where: Sequence[str]) -> tuple[tuple[Case, ...], ChosenPart | None]:
     """The cases that meet conditions; of several values of one column one is enough.
 
     Args:
@@ -25,14 +23,14 @@ def chosen_cases(dataset: Dataset, where: Sequence[str]) -> tuple[Dataset, Chose
         DatasetError: no case meets the conditions.
     """
     if not where:
-        return dataset, None
+        return tuple(cases), None
     wanted: dict[str, set[str]] = {}
     for condition in where:
         column, sign, value = condition.partition("=")
         if not sign or not column.strip():
             raise UserError(f"--where {condition!r}: give COLUMN=VALUE, e.g. age=9-12")
         wanted.setdefault(column.strip(), set()).add(value.strip())
-    kept = dataset.cases
+    kept = tuple(cases)
     for column, values in wanted.items():
         found = _values(kept, column)
         accepted = {_normal(column, value) for value in values}
@@ -41,8 +39,8 @@ def chosen_cases(dataset: Dataset, where: Sequence[str]) -> tuple[Dataset, Chose
             there = dict.fromkeys(value for case in kept for value in found[case.id] if value)
             raise DatasetError(f"no case has {column}={' or '.join(sorted(values))}: there are {name_list(list(there), _LISTED)}")
         kept = left
-    part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(dataset.cases))
-    return structs.replace(dataset, cases=kept), part
+    part = ChosenPart(where=tuple(dict.fromkeys(where)), cases=len(kept), total=len(cases))
+    return kept, part
 
 
 def _values(cases: Sequence[Case], column: str) -> dict[str, tuple[str, ...]]:
