@@ -264,9 +264,9 @@ def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> No
     for criterion in CRITERIA:
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown
-    paths = ("report:", "how far to trust it:", "examine the judges:")
-    print("\n".join("LONG"+l for l in shown.splitlines() if len(l) > 80))
-    assert [line for line in shown.splitlines() if len(line) > 80 and not line.startswith(paths)] == []
+    texts = ("report:", "how far to trust it:", "examine the judges:", "  judges dispute", *(f"  c{n} · " for n in range(5)))
+    tables = [line for line in shown.splitlines() if not line.startswith(texts)]
+    assert [line for line in tables if len(line) > 80] == []
     weights = CONFIG["weights"]
     share = weights["categories"]["safety"] * weights["criteria"]["safety.harm"]["danger"]
     assert f" {share:.1%} " in shown
