@@ -147,7 +147,7 @@ def test_a_bad_source_opens_its_own_alert_where_all_answers_together_are_fine(le
     assert by_rule(ledger, "mean")[0].state == "closed"
 
 
-def test_the_alert_about_all_answers_names_where_they_are_worst_and_is_the_only_one(ledger: Ledger) -> None:
+def test_the_alert_about_all_answers_names_where_they_are_worst_and_belongs_to_the_part_that_explains_it(ledger: Ledger) -> None:
     alerting = alerting_of(ledger)
     fill(ledger, "before", 9.0, 40, hours_ago=30, source="site", variant="a")
     fill(ledger, "before-b", 8.0, 40, hours_ago=30, source="phone", variant="b")
@@ -155,7 +155,9 @@ def test_the_alert_about_all_answers_names_where_they_are_worst_and_is_the_only_
         fill(ledger, f"bad-{number}", 2.0 + number % 2, 20, source=f"phone-{number}", variant="b")
     fill(ledger, "after", 8.5, 20, source="site", variant="a")
     check_windows(alerting, MOMENT)
-    (mean,) = by_rule(ledger, "mean")
+    mean, part = by_rule(ledger, "mean")
+    (head,) = [one for one in by_rule(ledger, "weak_share") if not one.incident]
+    assert (head.subject, part.subject) == ("variant:b", "variant:b") and {mean.incident, part.incident} == {head.number}
     assert mean.subject == "all" and "Where it is worst:" in mean.body
     assert "- Source: phone-0: mean 2.0 of 10 over 20 answers" in mean.body and "Criterion: Accuracy" in mean.body
     assert by_rule(ledger, "drop") == []  # two days are no reference
@@ -322,7 +324,9 @@ def test_the_jobs_watch_and_send_to_a_real_receiver(ledger: Ledger, receiver: "F
     assert (deliver.name, deliver.schedule) == ("alert-delivery", "*/10 * * * * *")
     run_job(watch, MOMENT)
     run_job(deliver, MOMENT)
-    assert sorted(asked.body["title"] for asked in receiver.asked) == ["Many weak answers: 100%", "The mean is poor: 4.0 of 10"]
+    run_job(deliver, MOMENT.replace(hour=15, minute=0))
+    assert receiver.asked[0].body["title"] == "Many weak answers: 100%"
+    assert "The mean is poor: 4.0 of 10" in [asked.body for asked in receiver.asked][-1]["message"]
     assert "See: http://127.0.0.1:8600/monitor" in receiver.asked[0].body["message"]
 
 
@@ -332,6 +336,7 @@ def test_webhooks_tell_incident_single_answer_and_recovery_apart(ledger: Ledger,
     store_scores(ledger, scores)
     for score in scores:
         raise_answer_alert(alerting, score, MOMENT)
+    send_due(alerting, MOMENT, {})
     fill(ledger, "low", 4.0, 30)
     check_windows(alerting, MOMENT)
     fill(ledger, "high", 9.5, 300)
@@ -343,7 +348,7 @@ def test_webhooks_tell_incident_single_answer_and_recovery_apart(ledger: Ledger,
         ("warning", "answer", "answer:weak-0", "weak-0", 3.46),
         ("failure", "mean", "mean:all", None, None),
         ("success", "mean", "mean:all", None, None),
-        ("warning", "answer", None, None, None),
+        ("warning", "mean", "mean:all", None, None),  # the further answers of that incident
     ]
 
 

@@ -56,6 +56,36 @@ class Alerts:
         query = select(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
         return bool(self._alerts(query))
 
+    def join(self, numbers: Sequence[int], incident: int, due: datetime) -> None:
+        """Put alerts, and those of the incidents that they name, into an incident.
+
+        Args:
+            due: when those that are not sent yet are due.
+        """
+        joining = or_(alerts.c.number.in_(numbers), and_(alerts.c.incident.in_(numbers), alerts.c.incident != 0))
+        change = update(alerts).where(joining, alerts.c.number != incident).values(incident=incident)
+        waiting = update(alerts).where(alerts.c.number.in_(numbers), alerts.c.delivery == "pending", alerts.c.attempts == 0)
+        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            connection.execute(change)
+            connection.execute(waiting.values(next_attempt_at=naive(due)))
+
+    def of_incident(self, number: int, rules: Sequence[str]) -> Sequence[Alert]:
+        """Return an incident's alerts of some rules: first the one that names it, then the others, oldest first."""
+        return self._alerts(
+            select(alerts).where(_of_incident(number), alerts.c.rule.in_(rules)).order_by(alerts.c.incident, alerts.c.number)
+        )
+
+    def members(self, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+        """Count the further alerts of incidents, by rule, open and closed."""
+        counted = select(alerts.c.incident, alerts.c.rule, func.count()).where(
+            alerts.c.incident.in_(numbers), alerts.c.incident != 0
+        )
+        found: dict[int, dict[str, int]] = {}
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            for number, rule, count in connection.execute(counted.group_by(alerts.c.incident, alerts.c.rule)):
+                found.setdefault(number, {})[rule] = count
+        return found
+
     def undelivered(self, now: datetime, limit: int = 50) -> Sequence[Alert]:
         """Return alerts due for delivery, oldest first."""
         query = select(alerts).where(alerts.c.delivery == "pending", alerts.c.next_attempt_at <= naive(now))
@@ -80,6 +110,8 @@ class Alerts:
         *,
         state: str | None = None,
         rule: str = "",
+        incident: int | None = None,
+        folded: bool = False,
         sources: Sequence[str] = (),
         first: Sequence[str] = (),
         before: int | None = None,
@@ -90,6 +122,8 @@ class Alerts:
 
         Args:
             state, rule: only those; None and "": all.
+            incident: only the alerts of this one; 0: only those that belong to no other alert's incident.
+            folded: without alerts whose incident is named by an alert of the same state: they stand under that one.
             sources: only alerts about these and their answers; () for all alerts.
             first: rules whose alerts come before all others, in this order.
             before: only those with a smaller number.
@@ -98,14 +132,17 @@ class Alerts:
         conditions = _of_sources(sources)
         conditions += [alerts.c.state == state] if state is not None else []
         conditions += [alerts.c.rule == rule] if rule else []
+        conditions += [_of_incident(incident)] if incident is not None else []
+        conditions += [_NOT_UNDER_ANOTHER] if folded else []
         conditions += [alerts.c.number < before] if before is not None else []
         places = [case({name: place for place, name in enumerate(first)}, value=alerts.c.rule, else_=len(first))] if first else []
         query = select(alerts).where(*conditions).order_by(*places, alerts.c.number.desc())
         return self._alerts(query.limit(limit).offset(skip))
 
-    def counts(self, state: str = "open", sources: Sequence[str] = ()) -> dict[str, int]:
-        """Count the alerts of each rule; those about some sources and their answers, () for all alerts."""
-        query = select(alerts.c.rule, func.count()).where(alerts.c.state == state, *_of_sources(sources)).group_by(alerts.c.rule)
+    def counts(self, state: str = "open", sources: Sequence[str] = (), *, folded: bool = False) -> dict[str, int]:
+        """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""
+        conditions = [alerts.c.state == state, *_of_sources(sources), *([_NOT_UNDER_ANOTHER] if folded else [])]
+        query = select(alerts.c.rule, func.count()).where(*conditions).group_by(alerts.c.rule)
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
 
@@ -128,11 +165,17 @@ class Alerts:
     # --- what keeps alerts from becoming a storm, or from being sent twice
 
     def opened_since(self, rule: str, since: datetime, most: int) -> int:
-        """How many of the `most` newest alerts of a rule were opened at or after a moment.
+        """How many of the `most` newest alerts of a rule that belong to no incident were opened at or after a moment.
 
         Only these are read, so that a large table does not slow it down.
         """
-        newest = select(alerts.c.opened_at).where(alerts.c.rule == rule).order_by(alerts.c.number.desc()).limit(most).subquery()
+        newest = (
+            select(alerts.c.opened_at)
+            .where(alerts.c.rule == rule, alerts.c.incident == 0)
+            .order_by(alerts.c.number.desc())
+            .limit(most)
+            .subquery()
+        )
         query = select(func.count()).where(newest.c.opened_at >= naive(since))
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return int(connection.execute(query).scalar_one())
@@ -179,6 +222,17 @@ def open_alert(connection: Connection, alert: Alert) -> bool:
     )
     times = connection.execute(again.returning(alerts.c.times), _alert_row(alert)).scalar_one()
     return bool(times == alert.times)
+
+
+_heads = alerts.alias("heads")
+_NOT_UNDER_ANOTHER = or_(
+    alerts.c.incident == 0,
+    ~select(_heads.c.number).where(_heads.c.number == alerts.c.incident, _heads.c.state == alerts.c.state).exists(),
+)
+
+
+def _of_incident(number: int) -> ColumnElement[bool]:
+    return or_(alerts.c.number == number, alerts.c.incident == number) if number else alerts.c.incident == 0
 
 
 def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:

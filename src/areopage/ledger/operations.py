@@ -39,6 +39,7 @@ class Alert(Struct, frozen=True, kw_only=True):
         details: the JSON of what its rule must know to close it; "" for none.
         situation: how it stands, where it stays open for a reason.
         accepted_by, accepted_note: who accepted the new level, and why; "" where none did.
+        incident: the number of the alert that names its incident; 0 if it names its own.
     """
 
     number: int = 0
@@ -60,6 +61,7 @@ class Alert(Struct, frozen=True, kw_only=True):
     situation: str = ""
     accepted_by: str = ""
     accepted_note: str = ""
+    incident: int = 0
 
 
 class GoldenRun(Struct, frozen=True, kw_only=True):

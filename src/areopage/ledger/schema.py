@@ -301,7 +301,10 @@ alerts = Table(
     Column("situation", Text, nullable=False),
     Column("accepted_by", String(128), nullable=False),
     Column("accepted_note", Text, nullable=False),
+    # the number of the alert that names its incident; 0: it names its own
+    Column("incident", Integer, nullable=False),
     Index("ix_alerts_state", "state", "rule", "subject"),
+    Index("ix_alerts_incident", "rule", "incident"),
     Index("ix_alerts_delivery", "delivery", "next_attempt_at"),
     Index("ix_alerts_answer", "answer_id"),
     # two workers that see the same condition at once open one alert

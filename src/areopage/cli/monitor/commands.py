@@ -152,19 +152,29 @@ def list_alerts(
     config: ConfigOption = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="List closed alerts, too.")] = False,
     rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="List only the alerts of this rule.")] = None,
+    incident: Annotated[
+        int | None,
+        typer.Option("--incident", min=1, metavar="N", help="List the alerts of the incident of alert N, closed ones too."),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Maximum number of alerts.")] = 50,
 ) -> None:
     """List alerts and their delivery, newest first, those of single answers last."""
     chosen = one_of("--rule", rule, RULES) or ""
+    state, folded = None if all_of_them or incident else "open", not chosen and not incident
     with open_ledger(find_config(config)) as ledger:
-        alerts = Alerts(ledger).list(state=None if all_of_them else "open", rule=chosen, first=RULES, limit=limit)
-        counts = Alerts(ledger).counts()
+        stored = Alerts(ledger)
+        alerts = stored.list(state=state, rule=chosen, incident=incident, folded=folded, first=RULES, limit=limit)
+        counts = stored.counts(folded=folded)
+        members = stored.members([alert.number for alert in alerts]) if folded else {}
     for alert in alerts:
         times = f" ×{alert.times}" if alert.times > 1 else ""
         typer.echo(
             f"{alert.number:>5}  {alert.opened_at:%Y-%m-%d %H:%M}  {alert.state:6}  {alert.rule:10}  "
             f"{alert.delivery:8}  {alert.title}{times}" + (f"  {alert.answer_id}" if alert.answer_id else "")
         )
+        if further := members.get(alert.number):
+            by_rule = ", ".join(f"{name} {n:,}" for name, n in further.items())
+            typer.echo(f"    {sum(further.values()):,} further alerts of this incident: {by_rule} (--incident {alert.number})")
         if question_line(alert):
             typer.echo(f"    {visible(one_line(question_line(alert), 160))}")
         if alert.situation and alert.state == "open":
@@ -174,7 +184,7 @@ def list_alerts(
         if alert.delivery_error:
             typer.echo(f"    {alert.delivery_error}")
     total = counts.get(chosen, 0) if chosen else sum(counts.values())
-    if not all_of_them and total > len(alerts):
+    if state == "open" and total > len(alerts):
         typer.echo(f"{total - len(alerts):,} more open alerts: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     if not alerts:
         typer.echo("no alert" if all_of_them else "no open alert (--all shows the closed ones)")

@@ -18,6 +18,7 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.falls import FallWatch
+from areopage.monitor.alerts.incidents import GROUPED_RULES, Incidents, digest
 from areopage.monitor.alerts.rules import (
     ANSWER,
     DELIVERY,
@@ -36,6 +37,7 @@ from areopage.monitor.alerts.rules import (
     notice_of,
     paced,
     queue_finding,
+    together,
 )
 from areopage.monitor.alerts.silence import silence_findings
 from areopage.monitor.alerts.texts import AlertLocale, monitor_locale
@@ -51,6 +53,9 @@ OPEN_FOR = timedelta(hours=24)
 """How long the alert of a single answer stays open: it has no condition that could end."""
 
 ROWS_FOR_JUDGES = 2000
+ONE_BY_ONE = 3
+"""More single answers of a source and variant that are due at once share a message."""
+
 GATHERED_AT_ONCE = 10_000
 RESERVED_FOR = timedelta(minutes=5)
 
@@ -73,6 +78,11 @@ class Alerting(Struct, frozen=True, kw_only=True):
     def delivery(self) -> Delivery:
         """Whether alerts are sent: addresses are configured."""
         return "pending" if self.section.urls else "none"
+
+    @property
+    def incidents(self) -> Incidents:
+        """The incidents of its ledger."""
+        return Incidents(self.ledger, self.locale, self.floors)
 
 
 def open_alerting(ledger: Ledger, config: MonitorConfig) -> Alerting:
@@ -144,30 +154,35 @@ def check_windows(alerting: Alerting, now: datetime) -> None:
     """Check every rule except single answers, whose alerts close after a day."""
     for finding in _findings(alerting, now):
         settle(alerting, finding, now)
+    alerting.incidents.merge(now)
     Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
 
 def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
-    """Open, count or close the alert of a finding.
+    """Open, count or close the alert of a finding; it opens as a part of the incident that it belongs to.
 
-    The notice goes first: a notice sent twice is better than none.
+    The notice of recovery is sent with the last alert of an incident. It goes first: a notice sent twice is better than none.
     """
-    alerts = Alerts(alerting.ledger)
+    alerts, incidents = Alerts(alerting.ledger), alerting.incidents
     if finding.bad:
-        alerts.open(alert_of(finding, now, alerting.delivery))
+        alert = alert_of(finding, now, alerting.delivery)
+        if finding.rule in GROUPED_RULES and not alerts.is_open(finding.rule, finding.subject):
+            alert = incidents.joined(alert, finding, now)
+        alerts.open(alert)
     elif finding.clear and alerts.is_open(finding.rule, finding.subject):
-        if alerting.section.urls:
-            alerts.open(notice_of(finding, now, alerting.delivery))
+        incident, is_last = incidents.last_of(finding) or (None, True)
+        if alerting.section.urls and is_last:
+            notice = incidents.notice(finding, incident, now) if incident else notice_of(finding, now, alerting.delivery)
+            alerts.open(notice)
         alerts.close(finding.rule, finding.subject, now)
 
 
 def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
     section, locale, lists = alerting.section, alerting.locale, EvaluationLists(alerting.ledger)
     is_open = Alerts(alerting.ledger).is_open
-    found = []
+    found = list(window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open))
     if section.drop.enabled:
         found += FallWatch(alerting.ledger, section.drop, alerting.thresholds, locale, now).findings()
-    found += window_findings(alerting.ledger, section, alerting.thresholds, locale, now, is_open)
     if section.judge.enabled:
         since = now - timedelta(hours=section.judge.hours)
         evaluations = Evaluations(alerting.ledger)
@@ -187,7 +202,8 @@ def _findings(alerting: Alerting, now: datetime) -> list[Finding]:
 
 
 def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], send_all: Send = send) -> int:
-    """Send due alerts, one message each; delayed alerts of single answers share a message.
+    """Send due alerts, one message each. Delayed alerts share a message: those of an incident, and other single answers.
+    So do single answers of one source and variant of which more than `ONE_BY_ONE` are due.
 
     Where no address takes a message, the rest waits for the next run of the job: a dead service is asked once. An
     address that fails while another takes the message has an alert of its own, which is shown and not sent.
@@ -198,16 +214,34 @@ def send_due(alerting: Alerting, now: datetime, environment: Mapping[str, str], 
     Raises:
         MissingExtra: Apprise is not installed.
     """
+    alerting.incidents.merge(now)
     due = Alerts(alerting.ledger).undelivered(now, GATHERED_AT_ONCE)
-    late = [alert for alert in due if is_late(alert)]
-    batches = [[alert] for alert in due if not is_late(alert)]
-    batches += [late] if late else []
+    batches = _batches(alerting.ledger, [alert for alert in due if not is_late(alert)])
+    late: dict[int, list[Alert]] = {}
+    for alert in due:
+        if is_late(alert):
+            late.setdefault(alert.incident, []).append(alert)
+    batches += late.values()
     arrived = 0
     for batch in batches:
         if not _send_batch(alerting, batch, now, environment, send_all):
             break
         arrived += 1
     return arrived
+
+
+def _batches(ledger: Ledger, due: Sequence[Alert]) -> list[list[Alert]]:
+    """The messages of alerts that are due at once: one each, or one for all single answers of a source and variant."""
+    single = [alert for alert in due if alert.rule == ANSWER and not alert.attempts]
+    if len(single) <= ONE_BY_ONE:
+        return [[alert] for alert in due]
+    scores, places = Evaluations(ledger).latest([alert.answer_id for alert in single]), dict[tuple[str, str], list[Alert]]()
+    for alert in single:
+        if (score := scores.get(alert.answer_id)) is not None:
+            places.setdefault((score.source, score.variant), []).append(alert)
+    gathered_ones = [batch for batch in places.values() if len(batch) > ONE_BY_ONE]
+    numbers = {alert.number for batch in gathered_ones for alert in batch}
+    return [*gathered_ones, *([alert] for alert in due if alert.number not in numbers)]
 
 
 def _send_batch(
@@ -234,12 +268,16 @@ def _send_batch(
 
 
 def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
-    """The message of one alert, or of several single answers."""
+    """The message of one alert, of several single answers, or of an incident's further alerts."""
     first = alerts[0]
     rule, _, subject = first.subject.partition(":") if first.rule == RECOVERED else (first.rule, "", first.subject)
     severity: Severity = "success" if first.rule == RECOVERED else "warning" if rule == ANSWER else "failure"
+    head = Alerts(alerting.ledger).get(first.incident) if first.incident else None
+    if head is not None:
+        title, body = digest(head, alerts, alerting.locale)
+        return Message(title=title, body=body, severity="warning", rule=head.rule, key=f"{head.rule}:{head.subject}")
     if len(alerts) > 1:
-        title, body = gathered(alerts, alerting.section.per_hour, alerting.locale)
+        title, body = _text_of(alerting, alerts)
         return Message(title=title, body=body, severity=severity, rule=rule)
     evaluation = Evaluations(alerting.ledger).get(first.answer_id) if first.answer_id else None
     score = evaluation.score_global if evaluation else None
@@ -252,6 +290,14 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
         answer_id=first.answer_id,
         score=None if score is None else round(score, DECIMALS),
     )
+
+
+def _text_of(alerting: Alerting, alerts: Sequence[Alert]) -> tuple[str, str]:
+    """Title and body of a message for several single answers."""
+    if is_late(alerts[0]):
+        return gathered(alerts, alerting.section.per_hour, alerting.locale)
+    score = Evaluations(alerting.ledger).get(alerts[0].answer_id)
+    return together(alerts, score.source if score else "", score.variant if score else "", alerting.locale)
 
 
 def _note_places(alerting: Alerting, results: Sequence[Sent], now: datetime) -> None:

@@ -4,7 +4,7 @@ Single weak answers have an hourly limit. An answer without a score belongs to t
 how long the oldest answer has been waiting.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -40,6 +40,29 @@ CAUGHT_UP = 0.5
 """The queue has caught up when its oldest answer waits less than this share of the limit."""
 
 
+class Place(Struct, frozen=True):
+    """The answers of a source and variant; None: of all.
+
+    Args:
+        criteria: paths of the criteria that are weak there.
+    """
+
+    source: str | None = None
+    variant: str | None = None
+    criteria: tuple[str, ...] = ()
+
+    def covers(self, other: "Place") -> bool:
+        """Whether all answers of another place are in this one."""
+        return self.source in (None, other.source) and self.variant in (None, other.variant)
+
+    def meets(self, other: "Place") -> bool:
+        """Whether an answer may be in both."""
+        return all(
+            mine is None or theirs is None or mine == theirs
+            for mine, theirs in ((self.source, other.source), (self.variant, other.variant))
+        )
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """A rule's finding.
 
@@ -51,6 +74,8 @@ class Finding(Struct, frozen=True, kw_only=True):
         title, body: what is said when it opens.
         recovered: title and body of the notice when it closes.
         details: the JSON of what the rule must know to close it.
+        place: where it is; None for a rule whose alerts form no incidents.
+        is_fine_outside: whether the answers outside some places are not bad.
     """
 
     rule: str
@@ -61,6 +86,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     body: str
     recovered: tuple[str, str]
     details: str = ""
+    place: Place | None = None
+    is_fine_outside: Callable[[Sequence[Place]], bool] | None = None
 
 
 def alert_of(finding: Finding, now: datetime, delivery: Delivery) -> Alert:
@@ -171,6 +198,11 @@ def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str
     return _answer_title(score, low, locale), _answer_body(score, threshold, low, floors, locale)
 
 
+def criteria_at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> set[str]:
+    """The criteria of an answer that are at their floor or worse."""
+    return {one.criterion for one in _at_floor(score, floors, scale)}
+
+
 def _at_floor(score: Evaluation, floors: Mapping[str, float], scale: Scale) -> list[CriterionResult]:
     return [
         one
@@ -258,8 +290,8 @@ def paced(alert: Alert, opened_this_hour: int, per_hour: int) -> Alert:
 
 
 def is_late(alert: Alert) -> bool:
-    """Whether a single answer's alert is sent after its own hour."""
-    return alert.rule == ANSWER and alert.next_attempt_at >= hour_after(alert.opened_at)
+    """Whether the alert of a single answer, or a further one of an incident, is sent after its own hour."""
+    return (alert.rule == ANSWER or bool(alert.incident)) and alert.next_attempt_at >= hour_after(alert.opened_at)
 
 
 def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tuple[str, str]:
@@ -272,6 +304,19 @@ def gathered(alerts: Sequence[Alert], per_hour: int, locale: AlertLocale) -> tup
         *(f"- {line}" for line in shown),
         locale.say("more_rest", n=locale.whole(rest)) if rest else "",
         locale.page(),
+    )
+
+
+def together(alerts: Sequence[Alert], source: str, variant: str, locale: AlertLocale) -> tuple[str, str]:
+    """Title and body of one message for single answers of a source and variant that are due at once."""
+    names = [locale.line(kind, plain(name, 80)) for kind, name in (("source", source), ("variant", variant)) if name]
+    shown = [f"{alert.title} — {locale.answer_page(alert.answer_id)}" for alert in alerts[:GATHERED_SHOWN]]
+    rest, title = len(alerts) - len(shown), locale.say("together_title", n=locale.whole(len(alerts)))
+    return f"{title} ({', '.join(names)})" if names else title, lines(
+        *names,
+        *(f"- {line}" for line in shown),
+        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        locale.page("/alerts"),
     )
 
 

@@ -1,26 +1,30 @@
 """The rules over windows of hours: on all answers, and on each source and variant; an alert names where scores are worst.
 
-While the alert about all answers holds, sources and variants open none of their own: its text names the worst of them. Else at
-most `MOST_PARTS` of them open an alert of a rule at a time.
+While all answers together are bad, a source or variant opens an alert only if the answers without it are fine: then it explains
+the others. Else at most `MOST_PARTS` of them open an alert of a rule at a time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
+import msgspec
 from msgspec import Struct, structs
 
+from areopage.criteria.records import Scale
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, finding_of, is_worse
+from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
-from areopage.scoring.counts import Tally
+from areopage.scoring.counts import Tally, grade_of
 
 MOST_PARTS = 3
 WORST = 3
 FEW = 5
+EXAMPLES = 200
+"""An example is the worst of this number of newest answers."""
 """A part with fewer answers is not named as the worst."""
 
 GLOBAL = ""
@@ -41,9 +45,9 @@ class Part(Struct, frozen=True):
         return f"{self.kind}:{self.name}"
 
     @property
-    def scope(self) -> Scope:
+    def place(self) -> Place:
         """Its answers."""
-        return Scope(source=self.name if self.kind == "source" else None, variant=self.name if self.kind == "variant" else None)
+        return Place(self.name if self.kind == "source" else None, self.name if self.kind == "variant" else None)
 
     def title(self, locale: AlertLocale) -> str:
         """What people call it."""
@@ -51,9 +55,11 @@ class Part(Struct, frozen=True):
 
 
 ALL = Part()
+EVERYWHERE = Place()
 
 
-Rule = Callable[[Part], Finding]
+Rule = Callable[[Tally, bool], Finding]
+"""The finding on some scores; the second argument: however few they are."""
 
 
 class Window:
@@ -69,17 +75,37 @@ class Window:
         for at, kind in ((0, "source"), (1, "variant")):
             names = sorted({place[at] for place in self._by_place})
             found += [Part(kind, name, len(names) == 1) for name in names]  # type: ignore[arg-type]
-        return sorted(found, key=lambda part: -self.tally(part).answers)
+        return sorted(found, key=lambda part: -self.tally(part.place).answers)
 
-    def tally(self, part: Part = ALL, criterion: str = GLOBAL) -> Tally:
-        """The scores of a part on a criterion; "" is the global one."""
+    def places(self, within: Place) -> list[Place]:
+        """The places inside a place, those with fewest answers first: each source with each variant, sources, variants."""
+        cells = [Place(source, variant) for source, variant in self._by_place]
+        found = [
+            *cells,
+            *dict.fromkeys(Place(one.source) for one in cells),
+            *dict.fromkeys(Place(None, one.variant) for one in cells),
+        ]
+        inside = [one for one in found if within.covers(one)]
+        return sorted(inside, key=lambda one: self.tally(one).answers)
+
+    def tally(self, place: Place = EVERYWHERE, criterion: str = GLOBAL, without: Sequence[Place] = ()) -> Tally:
+        """The scores of a place on a criterion, "" is the global one; without those of some places."""
         counts: dict[float, int] = {}
         for (source, variant), by_criterion in self._by_place.items():
-            if part.kind and part.name != (source if part.kind == "source" else variant):
+            cell = Place(source, variant)
+            if not place.covers(cell) or any(one.covers(cell) for one in without):
                 continue
             for score, answers in by_criterion.get(criterion, {}).items():
                 counts[score] = counts.get(score, 0) + answers
         return Tally(counts)
+
+    def example(self, place: Place, scale: Scale) -> str:
+        """The id of the worst of its newest answers in a place; "" for none."""
+        scope = Scope(source=place.source, variant=place.variant)
+        newest = EvaluationLists(self._ledger).recent(self._since, scope, EXAMPLES)
+        scored = [(one.score_global, one.id) for one in newest if one.score_global is not None and one.timestamp >= self._since]
+        side = 1.0 if scale.higher_is_better else -1.0
+        return min(scored, key=lambda pair: side * pair[0], default=(0.0, ""))[1]
 
     def criteria(self) -> list[str]:
         """The criteria that have scores."""
@@ -138,56 +164,141 @@ def window_findings(
             windows[hours] = Window(ledger, now - timedelta(hours=hours), now)
         return windows[hours]
 
-    if section.mean.enabled:
-        later = window(section.mean.hours)
-
-        def mean(part: Part) -> Finding:
-            return mean_finding(later.tally(part), section.mean, limits, locale)
-
-        yield from _by_part(mean, later, locale, is_open)
     if section.weak_share.enabled:
-        of_shares = window(section.weak_share.hours)
+        shares = section.weak_share
 
-        def weak_share(part: Part) -> Finding:
-            return weak_share_finding(of_shares.tally(part), section.weak_share, locale)
+        def weak_share(tally: Tally, few: bool) -> Finding:
+            return weak_share_finding(tally, shares.model_copy(update={"minimum": 1}) if few else shares, locale)
 
-        yield from _by_part(weak_share, of_shares, locale, is_open)
+        yield from _by_part(weak_share, window(shares.hours), locale, is_open)
+    if section.mean.enabled:
+        means = section.mean
+
+        def mean(tally: Tally, few: bool) -> Finding:
+            return mean_finding(tally, means.model_copy(update={"minimum": 1}) if few else means, limits, locale)
+
+        yield from _by_part(mean, window(means.hours), locale, is_open)
 
 
 def _by_part(rule: Rule, later: Window, locale: AlertLocale, is_open: IsOpen) -> Iterator[Finding]:
-    whole = rule(ALL)
-    yield structs.replace(whole, body=lines(whole.body, _worst(later, locale))) if whole.bad else whole
-    if whole.bad:
-        return
+    whole = rule(later.tally(), False)
+    causes = _causes(rule, later) if whole.bad else []
     opened = 0
-    for part in later.parts():
+    for part in sorted(later.parts(), key=lambda part: not _is_uniform(rule, part, later)):
         known = is_open(whole.rule, part.subject)
-        if part.alone and not known:
+        if (part.alone or (whole.bad and part not in causes)) and not known:
             continue
-        found = _of_part(rule(part), part, later, locale)
+        found = _of_part(rule, part, later, locale)
         opened += found.bad
         if known or not found.bad or opened <= MOST_PARTS:
             yield found
+    if not whole.bad:
+        yield whole
+        return
+    place = _narrowed(rule, ALL.place, later, locale)
+    body = lines(_name(place, locale), whole.body, _worst(later, locale), _example(later, place, locale))
+    yield _placed(structs.replace(whole, body=body), rule, ALL.place, place, later)
 
 
-def _of_part(found: Finding, part: Part, later: Window, locale: AlertLocale) -> Finding:
+def _causes(rule: Rule, later: Window) -> list[Part]:
+    """The parts that explain why all answers together are bad: without them the others are fine. [] if nothing does."""
+    bad = [part for part in later.parts() if not part.alone and rule(later.tally(part.place), False).bad]
+    alone = [part for part in bad if _is_uniform(rule, part, later) and _is_explained(rule, later, ALL.place, [part.place])]
+    if alone:
+        return [min(alone, key=lambda part: later.tally(part.place).answers)]
+    for kind in ("source", "variant"):
+        group = [part for part in bad if part.kind == kind]
+        if len(group) <= MOST_PARTS and _is_explained(rule, later, ALL.place, [part.place for part in group]):
+            return group
+    return []
+
+
+def _is_uniform(rule: Rule, part: Part, later: Window) -> bool:
+    """Whether a part is bad as a whole, or in one place; a variant that two of many sources spoil is neither."""
+    inner = [one for one in later.places(part.place) if None not in (one.source, one.variant)]
+    bad = [one for one in inner if rule(later.tally(one), True).bad]
+    fine = [one for one in inner if one not in bad and later.tally(one).answers >= FEW]
+    return len(bad) == 1 or not fine
+
+
+def _is_explained(rule: Rule, later: Window, place: Place, causes: Sequence[Place]) -> bool:
+    """Whether a place has answers outside its causes, and these are fine, however few they are."""
+    rest = later.tally(place, without=causes)
+    return rest.answers > 0 and not rule(rest, True).bad
+
+
+def _narrowed(rule: Rule, place: Place, later: Window, locale: AlertLocale) -> Place:
+    """The smallest place inside a bad one that explains it, with the criteria that are weak there."""
+    chosen = place
+    for inner in later.places(place):
+        rest = later.tally(place, without=[inner])
+        if rule(later.tally(inner), False).bad and (not rest.answers or not rule(rest, True).bad):
+            chosen = inner
+            break
+    weak = [path for path in later.criteria() if grade_of(later.tally(chosen, path).mean, locale.scale) == "weak"]
+    return structs.replace(chosen, criteria=tuple(weak))
+
+
+def _placed(found: Finding, rule: Rule, part: Place, place: Place, later: Window) -> Finding:
+    def is_fine_outside(places: Sequence[Place]) -> bool:
+        rest = later.tally(part, without=places)
+        return not rest.answers or not rule(rest, True).bad
+
+    details = msgspec.json.encode(place).decode()
+    return structs.replace(found, place=place, details=details, is_fine_outside=is_fine_outside)
+
+
+def _of_part(rule: Rule, part: Part, later: Window, locale: AlertLocale) -> Finding:
+    found, name = rule(later.tally(part.place), False), part.title(locale)
     title, body = found.recovered
-    name = part.title(locale)
-    criteria = {locale.line("criterion", locale.label(path)): later.tally(part, path) for path in later.criteria()}
-    worst = listed(locale.messages["where_worst"], _worst_of(criteria, locale)) if found.bad else ""
-    return structs.replace(
+    found = structs.replace(
         found,
         subject=part.subject,
         title=f"{found.title} ({name})",
-        body=lines(name, found.body, worst),
         recovered=(f"{title} ({name})", lines(name, body)),
     )
+    if not found.bad:
+        return found
+    place = _narrowed(rule, part.place, later, locale)
+    inner, whole = later.tally(place), later.tally(part.place)
+    others = locale.say("above_all", name=name, part=_other_name(part, place, locale))
+    named = name if place.covers(part.place) else _name(place, locale) or name if inner.answers == whole.answers else others
+    paths = place.criteria or later.criteria()
+    criteria = {locale.line("criterion", locale.label(path)): later.tally(place, path) for path in paths}
+    worst = listed(locale.messages["where_worst"], _worst_of(criteria, locale))
+    title = rule(whole, False).title
+    body = lines(named, found.body, _weak_in(place, inner, locale), worst, _example(later, place, locale))
+    return _placed(structs.replace(found, title=f"{title} ({named})", body=body), rule, part.place, place, later)
+
+
+def _name(place: Place, locale: AlertLocale) -> str:
+    """`Source: a, Variant: b`; "" for all answers, and for those without either."""
+    pairs = (("source", place.source), ("variant", place.variant))
+    return ", ".join(locale.line(kind, plain(name, 80)) for kind, name in pairs if name)
+
+
+def _other_name(part: Part, place: Place, locale: AlertLocale) -> str:
+    kind, name = ("variant", place.variant) if part.kind == "source" else ("source", place.source)
+    return locale.line(kind, plain(name or "", 80) or locale.messages["no_name"])
+
+
+def _weak_in(place: Place, tally: Tally, locale: AlertLocale) -> str:
+    weak = tally.grades(locale.scale)[2]
+    if place.source is None or place.variant is None:
+        return ""
+    name = _name(place, locale) or locale.messages["no_name"]
+    return locale.say("weak_in", name=name, weak=locale.whole(weak), answers=locale.whole(tally.answers))
+
+
+def _example(later: Window, place: Place, locale: AlertLocale) -> str:
+    id = later.example(place, locale.scale)
+    return locale.say("example", answer=locale.answer_page(id)) if id else ""
 
 
 def _worst(later: Window, locale: AlertLocale) -> str:
     """Where means are worst: sources and variants, and criteria."""
-    places = {part.title(locale): later.tally(part) for part in later.parts() if not part.alone}
-    criteria = {locale.line("criterion", locale.label(path)): later.tally(ALL, path) for path in later.criteria()}
+    places = {part.title(locale): later.tally(part.place) for part in later.parts() if not part.alone}
+    criteria = {locale.line("criterion", locale.label(path)): later.tally(criterion=path) for path in later.criteria()}
     return listed(locale.messages["where_worst"], [*_worst_of(places, locale), *_worst_of(criteria, locale)])
 
 

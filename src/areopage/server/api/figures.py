@@ -91,6 +91,7 @@ def alerts(
     actor: Reader,
     state: Literal["open", "closed"] | None = None,
     rule: Annotated[str, Query(max_length=64, description="Only this rule, e.g. `mean`.")] = "",
+    incident: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only the alerts of this alert's incident.")] = None,
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Response:
@@ -101,7 +102,8 @@ def alerts(
     if rule and rule not in RULES:
         raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
     stored = Alerts(context_of(request).ledger)
-    found = list(stored.list(state=state, rule=rule, sources=actor.collections, before=before, limit=limit))
+    scope = actor.collections
+    found = list(stored.list(state=state, rule=rule, incident=incident, sources=scope, before=before, limit=limit))
     note_alerts(request, actor, found)
     last = found[-1].number if len(found) == limit else None
     return json_response(AlertPage(items=found, open=stored.counts(sources=actor.collections), next=last))

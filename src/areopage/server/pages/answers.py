@@ -1,9 +1,10 @@
 """The list of answers, and the page of an answer."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from fastapi import APIRouter
-from msgspec import Struct
+from msgspec import Struct, structs
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -149,13 +150,19 @@ class AnswerView(Struct, frozen=True, kw_only=True):
 
 
 class ShownAlert(Struct, frozen=True, kw_only=True):
-    """An alert in the reader's language. `foreign` is the language of a body that is stored in another one, "" otherwise."""
+    """An alert in the reader's language. `foreign` is the language of a body that is stored in another one, "" otherwise.
+
+    Args:
+        source, answered_at: of a single answer.
+    """
 
     alert: Alert
     title: str
     body: str
     question: str
     foreign: str
+    source: str = ""
+    answered_at: datetime | None = None
 
 
 def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale) -> tuple[ShownAlert, ...]:
@@ -164,12 +171,24 @@ def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale
     """
     monitor, suite = context.config.monitor, context.suite
     own = monitor_locale(monitor, suite).code
+    answers = [one.answer_id for one in alerts if one.answer_id]
+    found = Evaluations(context.ledger).latest(answers) if answers else {}
+    shown = _in_language(context, alerts, found, spoken, own)
+    about = [(one, found.get(one.alert.answer_id)) for one in shown]
+    return tuple(
+        one if score is None else structs.replace(one, source=score.source, answered_at=score.timestamp) for one, score in about
+    )
+
+
+def _in_language(
+    context: ServerContext, alerts: Sequence[Alert], found: Mapping[str, Evaluation], spoken: Locale, own: str
+) -> list[ShownAlert]:
+    monitor, suite = context.config.monitor, context.suite
     if own == spoken.code:
-        return tuple(_stored_alert(one, one.title) for one in alerts)
+        return [_stored_alert(one, one.title) for one in alerts]
     locale, threshold = monitor_locale(monitor, suite, spoken.code), on_scale(monitor.section, suite.scale).answer
     floors = floors_of(monitor, suite)
-    answers = [one.answer_id for one in alerts if one.rule == ANSWER]
-    found, shown = Evaluations(context.ledger).latest(answers) if answers else {}, []
+    shown = []
     for one in alerts:
         score = found.get(one.answer_id)
         if one.rule == ANSWER and score is not None and score.state == "evaluated":
@@ -177,7 +196,7 @@ def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale
             shown.append(ShownAlert(alert=one, title=title, body=body, question=body.partition("\n")[0], foreign=""))
         else:
             shown.append(_stored_alert(one, spoken.say(f"rule_{one.rule}"), own))
-    return tuple(shown)
+    return shown
 
 
 def _stored_alert(alert: Alert, title: str, foreign: str = "") -> ShownAlert:

@@ -181,11 +181,16 @@ def choice_of(query: Mapping[str, str], name: str, choices: Collection[Name], fi
 
 def before_of(query: Mapping[str, str], ignored: list[Ignored]) -> int | None:
     """The number that a page of a list ends before; add an invalid one to `ignored`."""
-    value = query.get("before", "")
+    return number_of(query, "before", "filter_before", ignored)
+
+
+def number_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored]) -> int | None:
+    """The number that a parameter holds; add an invalid one to `ignored`."""
+    value = query.get(name, "")
     if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
         return int(value)
     if value:
-        ignored.append(Ignored(field="filter_before", value=value))
+        ignored.append(Ignored(field=field, value=value))
     return None
 
 

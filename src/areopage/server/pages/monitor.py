@@ -40,13 +40,14 @@ from areopage.server.api.figures import measured, note_alerts
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.answers import shown_alerts
-from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, page_of
+from areopage.server.pages.filters import TODAY, Chosen, Ignored, choice_of, chosen, ignore_unknown, number_of, page_of
 from areopage.server.pages.overview import Overview, distribution_of, overview_of, trends_of
 from areopage.server.pages.rendering import CHART_STYLES, KEPT, language, render
 
 router = APIRouter(include_in_schema=False)
 
 ALERTS_SHOWN = 100
+MOST_COUNTED = 10_000
 FAILED_SHOWN = 100
 FAILED_AT_ONCE = 10_000
 ROUNDS_SHOWN = 60
@@ -109,14 +110,18 @@ def show_alerts(request: Request, reader: Reader) -> Response:
     """The open alerts by rule, single answers last, and the newest past ones; of one rule if chosen."""
     context = context_of(request)
     alerts, ignored, sources = Alerts(context.ledger), list[Ignored](), reader.collections
-    ignore_unknown(request.query_params, ("rule", "page"), ignored)
+    ignore_unknown(request.query_params, ("rule", "page", "incident"), ignored)
     rule = choice_of(request.query_params, "rule", RULES, "alert_rule", ignored) or ""
     page = page_of(request.query_params, ignored)
-    counts = alerts.counts(sources=sources)
-    count = counts.get(rule, 0) if rule else sum(counts.values())
-    skip = (page - 1) * ALERTS_SHOWN
-    shown = alerts.list(state="open", rule=rule, sources=sources, first=RULES, skip=skip, limit=ALERTS_SHOWN)
-    past = alerts.list(state="closed", rule=rule, sources=sources, limit=ALERTS_SHOWN)
+    incident = number_of(request.query_params, "incident", "incident", ignored) or None
+    counts, folded = alerts.counts(sources=sources), not rule and not incident and not sources
+    listed = alerts.counts(sources=sources, folded=folded)
+    count = listed.get(rule, 0) if rule else sum(listed.values())
+    if incident:
+        count = len(alerts.list(state="open", rule=rule, incident=incident, sources=sources, limit=MOST_COUNTED))
+    skip, lister = (page - 1) * ALERTS_SHOWN, partial(alerts.list, rule=rule, incident=incident, sources=sources, folded=folded)
+    shown = lister(state="open", first=RULES, skip=skip, limit=ALERTS_SHOWN)
+    past = lister(state="closed", limit=ALERTS_SHOWN)
     note_alerts(request, reader, (*shown, *past))
     return render(
         request,
@@ -125,6 +130,8 @@ def show_alerts(request: Request, reader: Reader) -> Response:
         past=shown_alerts(context, past, language(request)),
         rules=[(name, counts.get(name, 0)) for name in RULES if name in counts or name == rule],
         rule=rule,
+        incident=incident,
+        members=alerts.members([one.number for one in (*shown, *past)]) if not sources else {},
         total=sum(counts.values()),
         page=page,
         pages=max(1, -(-count // ALERTS_SHOWN)),

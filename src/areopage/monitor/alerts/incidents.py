@@ -1,0 +1,171 @@
+"""Incidents: alerts of one cause and time are one incident, named by the first of them, and told in one message.
+
+The alerts of `weak_share` and `mean` begin an incident. A further one joins it if it is about the same answers, or if its
+answers outside the incidents are fine. A fall of the same part and time and single weak answers join, too. Which alerts belong
+together is a function of the ledger, so that a worker that dies loses nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec import Struct
+
+from areopage.ledger.alerts import Alerts
+from areopage.ledger.evaluations import Evaluations
+from areopage.ledger.operations import Alert
+from areopage.ledger.store import Ledger
+from areopage.monitor.alerts.falls import Incident
+from areopage.monitor.alerts.rules import (
+    ANSWER,
+    DROP,
+    MEAN,
+    WEAK_SHARE,
+    Finding,
+    Place,
+    criteria_at_floor,
+    hour_after,
+    notice_of,
+)
+from areopage.monitor.alerts.texts import AlertLocale, lines, listed
+
+WINDOW_RULES = (WEAK_SHARE, MEAN)
+GROUPED_RULES = (*WINDOW_RULES, DROP)
+SAME_TIME = timedelta(hours=24)
+"""Alerts join an incident that began at most this long ago; single answers as long as it is open."""
+
+SINGLES = 1000
+MEMBERS_NAMED = 10
+
+
+class OpenIncident(Struct, frozen=True):
+    """An incident of which an alert is open.
+
+    Args:
+        alert: the one that names it.
+        open: its open alerts that are not single answers.
+    """
+
+    alert: Alert
+    place: Place
+    open: tuple[Alert, ...]
+
+
+class Incidents:
+    """The incidents of a ledger."""
+
+    def __init__(self, ledger: Ledger, locale: AlertLocale, floors: Mapping[str, float]) -> None:
+        self._ledger, self._alerts, self._locale, self._floors = ledger, Alerts(ledger), locale, floors
+
+    def open(self) -> list[OpenIncident]:
+        """The open incidents, the oldest first."""
+        by_head: dict[int, list[Alert]] = {}
+        for rule in GROUPED_RULES:
+            for alert in self._alerts.list(state="open", rule=rule, limit=SINGLES):
+                by_head.setdefault(alert.incident or alert.number, []).append(alert)
+        found = []
+        for number, members in sorted(by_head.items()):
+            head = self._alerts.get(number)
+            if head is not None and head.rule in WINDOW_RULES and head.details:
+                place = msgspec.json.decode(head.details, type=Place)
+                found.append(OpenIncident(head, place, tuple(members)))
+        return found
+
+    def joined(self, alert: Alert, finding: Finding, now: datetime) -> Alert:
+        """A new alert as a part of the incident that it belongs to, due at the end of the hour; unchanged where it begins one."""
+        recent = [one for one in self.open() if one.alert.opened_at >= now - SAME_TIME]
+        head = _same_fall(finding, recent) if finding.rule == DROP else _same_cause(finding, recent)
+        if head is None:
+            return alert
+        return msgspec.structs.replace(alert, incident=head.alert.number, next_attempt_at=hour_after(now))
+
+    def merge(self, now: datetime) -> None:
+        """Put what belongs to an open incident into it: narrower incidents of the same time, and single weak answers."""
+        found = self.open()
+        for wide in found:
+            for narrow in found:
+                apart = abs(wide.alert.opened_at - narrow.alert.opened_at)
+                if wide.place.covers(narrow.place) and not narrow.place.covers(wide.place) and apart <= SAME_TIME:
+                    self._alerts.join([narrow.alert.number], wide.alert.number, hour_after(now))
+        if found:
+            self._add_answers(self.open(), now)
+
+    def _add_answers(self, found: Sequence[OpenIncident], now: datetime) -> None:
+        """Add single weak answers, unless a criterion is at its floor that the incident's message does not name."""
+        single = self._alerts.list(state="open", rule=ANSWER, incident=0, limit=SINGLES)
+        scores = Evaluations(self._ledger).latest([one.answer_id for one in single]) if single else {}
+        for one in found:
+            numbers = []
+            for alert in single:
+                score = scores.get(alert.answer_id)
+                if score is None or score.score_global is None or not one.place.covers(Place(score.source, score.variant)):
+                    continue
+                if criteria_at_floor(score, self._floors, self._locale.scale) <= set(one.place.criteria):
+                    numbers.append(alert.number)
+            if numbers:
+                self._alerts.join(numbers, one.alert.number, hour_after(now))
+
+    def last_of(self, finding: Finding) -> tuple[OpenIncident, bool] | None:
+        """The open incident of a finding's alert, and whether no other alert of it is open; None where it belongs to none."""
+        for incident in self.open():
+            mine = [one for one in incident.open if (one.rule, one.subject) == (finding.rule, finding.subject)]
+            if mine:
+                return incident, len(incident.open) == 1
+        return None
+
+    def notice(self, finding: Finding, incident: OpenIncident, now: datetime) -> Alert:
+        """The notice of recovery of an incident whose last alert closes."""
+        locale, head = self._locale, incident.alert
+        notice = notice_of(finding, now, "pending")
+        members = self._alerts.of_incident(head.number, GROUPED_RULES)
+        answers = self._alerts.members([head.number]).get(head.number, {}).get(ANSWER, 0)
+        counted = locale.say("incident_answers", n=locale.whole(answers)) if answers else ""
+        if len(members) == 1:
+            return msgspec.structs.replace(notice, body=lines(notice.body, counted))
+        return msgspec.structs.replace(
+            notice,
+            subject=f"{head.rule}:{head.subject}",
+            title=locale.say("incident_over_title", title=head.title),
+            body=lines(
+                listed(locale.say("incident_over", n=locale.whole(len(members))), [one.title for one in members]),
+                notice.title,
+                finding.recovered[1],
+                counted,
+            ),
+        )
+
+
+def _same_cause(finding: Finding, recent: Sequence[OpenIncident]) -> OpenIncident | None:
+    place = finding.place
+    if place is None or finding.is_fine_outside is None:
+        return None
+    inside = [one for one in recent if one.place.covers(place)]
+    meeting = [one for one in recent if one.place.meets(place)]
+    if not inside and meeting and finding.is_fine_outside([one.place for one in meeting]):
+        inside = meeting
+    return inside[0] if inside else None
+
+
+def _same_fall(finding: Finding, recent: Sequence[OpenIncident]) -> OpenIncident | None:
+    began = msgspec.json.decode(finding.details, type=Incident).began
+    for one in recent:
+        if any(alert.subject == finding.subject for alert in one.open) and began >= one.alert.opened_at.date() - timedelta(
+            days=1
+        ):
+            return one
+    return None
+
+
+def digest(head: Alert, members: Sequence[Alert], locale: AlertLocale) -> tuple[str, str]:
+    """Title and body of one message for further alerts of an incident: the rules by title, single answers by number."""
+    rules = [one for one in members if one.rule != ANSWER]
+    answers = [one for one in members if one.rule == ANSWER]
+    shown = [f"{one.title} — {locale.answer_page(one.answer_id)}" for one in answers[:MEMBERS_NAMED]]
+    rest = len(answers) - len(shown)
+    return locale.say("digest_title", n=locale.whole(len(members)), title=head.title), lines(
+        locale.say("digest_text", number=str(head.number), answers=locale.whole(len(answers)), rules=locale.whole(len(rules))),
+        *(f"- {one.title}" for one in rules),
+        *(f"- {line}" for line in shown),
+        locale.say("more_rest", n=locale.whole(rest)) if rest else "",
+        locale.page("/alerts"),
+    )
