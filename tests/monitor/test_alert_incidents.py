@@ -183,6 +183,50 @@ def test_a_worker_that_dies_between_opening_and_grouping_changes_nothing(ledger:
     assert len(post.messages) == 1
 
 
+def test_a_part_without_answers_closes_with_its_incident_and_is_not_called_recovered(ledger: Ledger) -> None:
+    alerting, post = alerting_of(ledger), Post()
+    quiet_day(ledger)
+    arrive(alerting, [answer(f"weak-{n}", 2.0, n * SECOND, source="notaires", variant="c") for n in range(30)])
+    check_windows(alerting, MOMENT + MINUTE)
+    assert {"source:notaires", "variant:c"} <= {one.subject for one in alerts_of(ledger, "weak_share", state="open")}
+    store_scores(ledger, [answer(f"good-{n}", 9.0, 25 * HOUR - MINUTE, source="notaires", variant="a") for n in range(30)])
+    check_windows(alerting, MOMENT + 25 * HOUR)
+    assert alerts_of(ledger, "weak_share", "mean", state="open") == []
+    send_due(alerting, MOMENT + 25 * HOUR, {}, post)
+    assert {one.severity for one in post.messages} == {"failure", "info", "warning"}
+    (notice,) = [one for one in post.messages if one.severity == "info"]
+    assert notice.title.startswith("Closed, not checked everywhere: Many weak answers")
+    assert "too few answers to check them:\n- Many weak answers: 100% (Source: notaires, Variant: c)" in notice.body
+
+
+def test_an_incident_whose_own_part_has_too_few_answers_stays_open_and_says_so(ledger: Ledger) -> None:
+    alerting = alerting_of(ledger)
+    quiet_day(ledger)
+    arrive(alerting, [answer(f"weak-{n}", 2.0, n * SECOND, source="notaires", variant="b") for n in range(60)])
+    check_windows(alerting, MOMENT + MINUTE)
+    check_windows(alerting, MOMENT + 26 * HOUR)
+    left = alerts_of(ledger, "weak_share", "mean", state="open")
+    assert left and {one.situation for one in left} == {"Too few answers in the window to check: the alert stays open."}
+    assert alerts_of(ledger, "recovered") == []
+
+
+def test_the_command_lists_an_incident_under_its_alert(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from areopage.cli.monitor.commands import list_alerts
+
+    quiet_day(ledger)
+    storm(alerting_of(ledger), Post(), source="notaires", variant="b")
+    total = sum(Alerts(ledger).counts().values())
+    (tmp_path / "areopage.yml").write_text("ledger: ledger.db\n", encoding="utf-8")
+    list_alerts(tmp_path / "areopage.yml")
+    assert f"{total - 1} further alerts of this incident: answer 200" in capsys.readouterr().out
+    (head,) = Alerts(ledger).list(state="open", folded=True)
+    list_alerts(tmp_path / "areopage.yml", incident=head.number, limit=1000)
+    assert len([line for line in capsys.readouterr().out.splitlines() if " open " in line]) == total
+    assert len(Alerts(ledger).list(incident=head.number, limit=1000)) == total
+
+
 def test_the_message_of_an_incident_speaks_french(ledger: Ledger) -> None:
     alerting, post = alerting_of(ledger, "fr"), Post()
     quiet_day(ledger)

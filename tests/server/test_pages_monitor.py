@@ -544,6 +544,10 @@ def storm(context: ServerContext) -> ServerContext:
     return context
 
 
+def test_a_row_of_a_single_answer_shows_its_source_and_when_it_was_given(context: ServerContext, seeded: list[str]) -> None:
+    assert re.search(r"Source: .{1,40} · answered on \d+ \w+ \d{4}", page_at(context, "/monitor/alerts").text)
+
+
 def test_every_place_counts_the_same_open_alerts(storm: ServerContext) -> None:
     assert "231 open alerts" in page_at(storm, "/monitor/alerts").text
     Intake(storm.ledger).submit([submission_of("Why?", "So.", id="w1", source="bot")])
@@ -563,6 +567,20 @@ def test_a_storm_of_weak_answers_hides_no_other_alert(storm: ServerContext) -> N
     assert [one["rule"] for one in client_of(storm).get("/v1/alerts?rule=mean").json()["items"]] == ["mean"]
     assert client_of(storm).get("/v1/alerts?rule=none").status_code == 422
     assert "none" in page_at(storm, "/monitor/alerts?rule=none").text
+
+
+def test_the_page_lists_an_incident_under_its_alert_and_counts_all_of_it(storm: ServerContext) -> None:
+    alerts = Alerts(storm.ledger)
+    (head,) = alerts.list(state="open", rule="mean")
+    single = alerts.list(state="open", rule="answer", limit=200)
+    alerts.join([one.number for one in single], head.number, NOW)
+    page = page_at(storm, "/monitor/alerts").text
+    assert "231 open alerts" in page and "200 further alerts of this incident" in page and "Page 1 of 1" not in page
+    assert "Weak answers 200" in page and f"Weak {single[0].subject[1:]}?" not in page
+    assert "Page 1 of 3" in page_at(storm, f"/monitor/alerts?incident={head.number}").text
+    assert "200 autres alertes de cet incident" in page_at(storm, "/monitor/alerts", lang="fr").text
+    items = client_of(storm).get(f"/v1/alerts?incident={head.number}&limit=1000").json()["items"]
+    assert len(items) == 201 and {one["incident"] for one in items} == {0, head.number}
 
 
 def test_the_page_says_where_nobody_is_told_of_alerts(context: ServerContext) -> None:

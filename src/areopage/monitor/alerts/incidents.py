@@ -5,7 +5,7 @@ answers outside the incidents are fine. A fall of the same part and time and sin
 together is a function of the ledger, so that a worker that dies loses nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime, timedelta
 
 import msgspec
@@ -20,11 +20,14 @@ from areopage.monitor.alerts.rules import (
     ANSWER,
     DROP,
     MEAN,
+    RECOVERED,
     WEAK_SHARE,
+    Delivery,
     Finding,
     Place,
     criteria_at_floor,
     hour_after,
+    new_alert,
     notice_of,
 )
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed
@@ -36,6 +39,8 @@ SAME_TIME = timedelta(hours=24)
 
 SINGLES = 1000
 MEMBERS_NAMED = 10
+UNCHECKED = "unchecked"
+"""The details of the notice of an incident that ended without a check of all its parts."""
 
 
 class OpenIncident(Struct, frozen=True):
@@ -133,6 +138,40 @@ class Incidents:
                 counted,
             ),
         )
+
+    def end_unchecked(self, checked: Set[tuple[str, str]], now: datetime, delivery: Delivery) -> None:
+        """Say which open alerts have too few answers to close, and end the incidents of which only such alerts are left.
+
+        An incident ends so only where the alert that names it has been checked and is closed; its notice claims no recovery.
+
+        Args:
+            checked: rule and subject of the alerts that have enough answers.
+        """
+        too_few = self._locale.messages["too_few"]
+        for incident in self.open():
+            missing = [one for one in incident.open if one.rule != DROP and (one.rule, one.subject) not in checked]
+            for one in incident.open:
+                if (one in missing) != (one.situation == too_few) and one.rule != DROP:
+                    self._alerts.describe(one.number, too_few if one in missing else "")
+            if len(missing) < len(incident.open) or incident.alert.state == "open":
+                continue
+            if delivery == "pending":
+                self._alerts.open(self._unchecked_notice(incident, now, delivery))
+            for one in missing:
+                self._alerts.close(one.rule, one.subject, now)
+
+    def _unchecked_notice(self, incident: OpenIncident, now: datetime, delivery: Delivery) -> Alert:
+        head, locale = incident.alert, self._locale
+        title = locale.say("incident_closed_title", title=head.title)
+        left = {one.number for one in incident.open}
+        members = [one for one in self._alerts.of_incident(head.number, GROUPED_RULES) if one.number not in left]
+        body = lines(
+            listed(locale.say("incident_over", n=locale.whole(len(members))), [one.title for one in members]),
+            listed(locale.messages["incident_unchecked"], [one.title for one in incident.open]),
+            locale.page("/alerts"),
+        )
+        notice = new_alert(RECOVERED, f"{head.rule}:{head.subject}", title, body, now, delivery)
+        return msgspec.structs.replace(notice, state="closed", closed_at=now, details=UNCHECKED)
 
 
 def _same_cause(finding: Finding, recent: Sequence[OpenIncident]) -> OpenIncident | None:

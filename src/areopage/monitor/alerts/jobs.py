@@ -18,7 +18,7 @@ from areopage.ledger.records import Evaluation
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Complaints, Message, Sent, Severity, next_attempt, send, unset
 from areopage.monitor.alerts.falls import FallWatch
-from areopage.monitor.alerts.incidents import GROUPED_RULES, Incidents, digest
+from areopage.monitor.alerts.incidents import GROUPED_RULES, UNCHECKED, Incidents, digest
 from areopage.monitor.alerts.rules import (
     ANSWER,
     DELIVERY,
@@ -152,9 +152,11 @@ def due_answer_alert(alerting: Alerting, score: Evaluation, now: datetime, *, ad
 
 def check_windows(alerting: Alerting, now: datetime) -> None:
     """Check every rule except single answers, whose alerts close after a day."""
-    for finding in _findings(alerting, now):
+    findings = _findings(alerting, now)
+    for finding in findings:
         settle(alerting, finding, now)
     alerting.incidents.merge(now)
+    alerting.incidents.end_unchecked({(one.rule, one.subject) for one in findings if one.enough}, now, alerting.delivery)
     Alerts(alerting.ledger).close_before(ANSWER, now - OPEN_FOR, now)
 
 
@@ -271,7 +273,15 @@ def _message_of(alerting: Alerting, alerts: Sequence[Alert]) -> Message:
     """The message of one alert, of several single answers, or of an incident's further alerts."""
     first = alerts[0]
     rule, _, subject = first.subject.partition(":") if first.rule == RECOVERED else (first.rule, "", first.subject)
-    severity: Severity = "success" if first.rule == RECOVERED else "warning" if rule == ANSWER else "failure"
+    severity: Severity = (
+        "info"
+        if first.details == UNCHECKED
+        else "success"
+        if first.rule == RECOVERED
+        else "warning"
+        if rule == ANSWER
+        else "failure"
+    )
     head = Alerts(alerting.ledger).get(first.incident) if first.incident else None
     if head is not None:
         title, body = digest(head, alerts, alerting.locale)

@@ -74,6 +74,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         title, body: what is said when it opens.
         recovered: title and body of the notice when it closes.
         details: the JSON of what the rule must know to close it.
+        enough: whether there were enough answers to say anything.
         place: where it is; None for a rule whose alerts form no incidents.
         is_fine_outside: whether the answers outside some places are not bad.
     """
@@ -86,6 +87,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     body: str
     recovered: tuple[str, str]
     details: str = ""
+    enough: bool = True
     place: Place | None = None
     is_fine_outside: Callable[[Sequence[Place]], bool] | None = None
 

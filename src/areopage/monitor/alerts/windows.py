@@ -124,7 +124,8 @@ def mean_finding(tally: Tally, rule: MeanRule, limits: Thresholds, locale: Alert
         "clear": locale.short(limits.mean_clear),
     }
     bad = enough and is_worse(mean, limits.mean, locale.scale)
-    return finding_of(MEAN, values, locale, bad=bad, clear=enough and not is_worse(mean, limits.mean_clear, locale.scale))
+    clear = enough and not is_worse(mean, limits.mean_clear, locale.scale)
+    return structs.replace(finding_of(MEAN, values, locale, bad=bad, clear=clear), enough=enough)
 
 
 def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -> Finding:
@@ -141,7 +142,7 @@ def weak_share_finding(tally: Tally, rule: WeakShareRule, locale: AlertLocale) -
         "clear": locale.percent(rule.clear, trim=True),
     }
     bad = enough and share > rule.threshold
-    return finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear)
+    return structs.replace(finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear), enough=enough)
 
 
 def window_findings(
