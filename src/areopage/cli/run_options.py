@@ -12,6 +12,13 @@ AUTO = "auto"
 MOST_PASSES = 100
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, its folder, or `latest`.")]
+RunsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[RUN]...",
+        help="A run's id, the beginning of it, its folder, or `latest` (default); or a run of one target for each language.",
+    ),
+]
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 DatasetOption = Annotated[
     list[Path] | None,

@@ -31,6 +31,7 @@ from areopage.cli.run_options import (
     OnlyQualifiedOption,
     PageLanguageOption,
     RunArgument,
+    RunsArgument,
     TimeoutOption,
     VerboseOption,
     WhereOption,
@@ -217,13 +218,13 @@ def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Led
 
 
 def show(
-    run: RunArgument = "latest",
+    runs: RunsArgument = None,
     calibration: CalibrationOption = "",
     out: OutOption = OUTPUTS,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Show what a run measures, its scores and the health of its judges."""
+    """Show a run, its scores and the health of its judges; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench.results.history import with_history
     from areopage.bench.results.run_view import view_run
     from areopage.cli.bench.batches import print_batches
@@ -232,9 +233,15 @@ def show(
     from areopage.cli.bench.run_tables import print_view
     from areopage.report.results.calibrated import with_calibration
 
-    places = Places(out=out, config=config, ledger=ledger)
+    places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
-        found = opened.run(run)
+        if len(names) > 1:
+            from areopage.cli.bench.languages import show_languages
+
+            if calibration:
+                raise UserError("--calibration is for one run")
+            raise typer.Exit(show_languages(opened, names))
+        found = opened.run(names[0])
         view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
         print_facts(view)
         print_batches(opened, found.id)

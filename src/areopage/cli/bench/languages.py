@@ -1,0 +1,71 @@
+"""`areopage bench show RUN RUN`: one verdict on runs of a target in several languages."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from areopage.bench.league.table import Entry, League, entry_of
+from areopage.bench.results.run_view import view_run
+from areopage.bench.spec import RunSpec
+from areopage.cli.bench.league import EXIT_CODES
+from areopage.cli.bench.league_tables import STYLES
+from areopage.cli.console import text_console
+from areopage.cli.options import visible
+from areopage.errors import UserError
+from areopage.ledger.store import Ledger
+from areopage.report.elements import part_text, report_locale
+from areopage.report.league.text import failed_text
+
+
+def show_languages(ledger: Ledger, names: Sequence[str]) -> int:
+    """Print the verdict on runs of one target in several languages: the worst of theirs.
+
+    Returns:
+        The exit code of that verdict.
+
+    Raises:
+        UserError: runs share a language, or differ in more than languages, rubrics and cases.
+    """
+    entries = tuple(entry_of(view_run(ledger.run(name), ledger)) for name in names)
+    _refuse_others(entries)
+    verdict = League(entries=entries, pairs=(), slices=(), absent=()).standing
+    console, locale, spec = text_console(), report_locale("en"), entries[0].spec
+    languages = ", ".join(entry.spec.language for entry in entries)
+    title = f"{spec.suite} {spec.suite_version}, {spec.answered_by or 'given responses'}, languages {languages}: {_said(verdict)}"
+    console.print(Text(visible(title), style=STYLES.get(verdict, "bold")), soft_wrap=True)
+    for entry in entries:
+        doubt = f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""
+        told = f"  {entry.spec.language}: {_said(entry.standing)}{doubt}, failed {failed_text(entry.failures, locale)}"
+        told += f", coverage {entry.coverage:.1%}, {len(entry.cases)} cases; judges: {entry.qualification}"
+        told += f"; {part_text(entry.spec.part, locale)}" if entry.spec.part else ""
+        console.print(Text(visible(f"{told}; {entry.run.id}"), style=STYLES.get(entry.standing, "")), soft_wrap=True)
+    return EXIT_CODES[verdict]
+
+
+def _said(standing: str) -> str:
+    return "no release rule" if standing == "NO_FLOORS" else f"release {standing}"
+
+
+def _refuse_others(entries: Sequence[Entry]) -> None:
+    first = entries[0]
+    for entry in entries[1:]:
+        facts = zip(_facts(first.spec), _facts(entry.spec), strict=True)
+        if differs := [name for (name, one), (_, other) in facts if one != other]:
+            told = ", ".join(differs)
+            raise UserError(f"{first.run.id} and {entry.run.id} have no common verdict, for they differ in: {told}")
+    languages = [entry.spec.language for entry in entries]
+    if len(set(languages)) < len(languages):
+        raise UserError(f"one verdict needs a run for each language, and these are in {', '.join(languages)}")
+
+
+def _facts(spec: RunSpec) -> tuple[tuple[str, object], ...]:
+    """What runs in several languages share."""
+    return (
+        ("suite", (spec.suite, spec.suite_version)),
+        ("target", spec.answered_by),
+        ("mode", spec.mode),
+        ("judges", [(judge.name, str(judge.reference), len(judge.passes)) for judge in spec.judges]),
+        ("floors", (spec.release, spec.min_coverage)),
+        ("criteria", sorted(criterion.path for criterion in spec.criteria)),
+        ("part", spec.part.where if spec.part else ()),
+    )
