@@ -151,6 +151,13 @@ class Answers:
         with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
             return set(connection.execute(query).scalars())
 
+    def with_thoughts(self, run_id: str) -> set[int]:
+        """Return the positions of a run's cases whose answers came with thoughts, which are not a part of them."""
+        query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
+        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.thinking != "")
+        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
     def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
         """Return how many cases of a run have an answer that was given to another run; None without such a case.
 

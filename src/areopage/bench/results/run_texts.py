@@ -157,10 +157,18 @@ class RunAnswers:
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""
         if self.linked and not self._has_given:
-            long = Answers(self._ledger).longer_than(self._run_id, characters)
-            asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
-            return tuple(case_id for case_id in asked if case_id in self.states)
+            return self._asked_at(Answers(self._ledger).longer_than(self._run_id, characters))
         return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
+
+    def with_thoughts(self) -> tuple[str, ...]:
+        """The ids of the cases whose answers came with thoughts that were taken out; read as in `longer_than`."""
+        if self.linked and not self._has_given:
+            return self._asked_at(Answers(self._ledger).with_thoughts(self._run_id))
+        return tuple(id for id, answer in self.answers.items() if answer.thinking)
+
+    def _asked_at(self, positions: set[int]) -> tuple[str, ...]:
+        asked = (item.case.id for place, item in enumerate(self._items) if place in positions and item.case.response is None)
+        return tuple(case_id for case_id in asked if case_id in self.states)
 
     @cached_property
     def are_conversations(self) -> bool:

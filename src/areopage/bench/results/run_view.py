@@ -292,11 +292,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Remarks on answers and calls: overlong answers, documents that were cut, conversations that ended early, and options
-        that judges were not sent.
+        """Remarks on answers and calls: overlong answers, thoughts, documents that were cut, conversations that ended early, and
+        options that judges were not sent.
         """
         conversations = self.conversations.notes() if self.conversations else ()
-        return (*self._long_answers(), *self._cut_documents(), *conversations, *self.columns.call_notes())
+        return (*self._long_answers(), *self._thoughts(), *self._cut_documents(), *conversations, *self.columns.call_notes())
 
     def _long_answers(self) -> tuple[Note, ...]:
         limit = self.spec.max_response_length
@@ -304,6 +304,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
             return ()
         long = self.stored.longer_than(limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
+
+    def _thoughts(self) -> tuple[Note, ...]:
+        """The answers whose thoughts no judge read: who sees them depends on the product."""
+        found = self.stored.with_thoughts()
+        return (Note("thoughts_not_judged", {"n": len(found), "cases": found}),) if found else ()
 
     def _cut_documents(self) -> Iterator[Note]:
         """The cases whose documents a judge was not shown, or not whole, since its window does not hold them."""
