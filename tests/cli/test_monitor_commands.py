@@ -225,6 +225,24 @@ def test_mistakes_are_one_line(command: "Command", configured: Path) -> None:
     assert "is no cron expression" in command.process("monitor", "worker").refused()
 
 
+def test_a_new_level_is_accepted_by_name_and_note(command: "Command", configured: Path) -> None:
+    from areopage.ledger.alerts import Alerts
+    from areopage.monitor.alerts.rules import new_alert
+    from servers.monitored import opened
+
+    command("monitor", "submit", configured)
+    with opened(ledger_of(command)) as ledger:
+        Alerts(ledger).open(new_alert("drop", "*", "Quality fell", "since Monday", datetime.now(UTC), "none"))
+        (incident,) = Alerts(ledger).list(rule="drop")
+    number = str(incident.number)
+    assert command("monitor", "alerts", "accept", number, "--by", "Ada").code == 2
+    assert "give your name and a note" in command("monitor", "alerts", "accept", number, "--by", "Ada", "--note", " ").err
+    assert "accepted: Quality fell" in command("monitor", "alerts", "accept", number, "--by", "Ada", "--note", "cheaper").out
+    again = command("monitor", "alerts", "accept", number, "--by", "Ada", "--note", "cheaper")
+    assert again.code == 2 and f"there is no open incident {number}" in again.err
+    assert "accepted by Ada: cheaper" in command("monitor", "alerts", "list", "--all", "--rule", "drop").out
+
+
 def test_progress_is_one_line_with_all_that_matters() -> None:
     from areopage.cli.options import duration
     from areopage.cli.worker import progress_line

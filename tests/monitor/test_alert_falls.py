@@ -103,6 +103,29 @@ def test_the_level_before_the_fall_closes_the_incident_and_its_notice_says_so(le
     assert not drops(ledger)
 
 
+def test_half_of_the_fall_made_up_is_not_the_level_before(ledger: Ledger) -> None:
+    alerting = alerting_of(ledger)
+    fill(ledger, range(20))
+    fill(ledger, range(20, 30), fall=2.0)
+    fill(ledger, range(30, 50), fall=0.9)
+    watch(alerting, range(18, 50))
+    (incident,) = drops(ledger)
+    assert "not back" in incident.situation and not Alerts(ledger).list(rule="recovered")
+
+
+def test_the_days_of_an_earlier_incident_are_no_reference_for_the_end_of_the_next(ledger: Ledger) -> None:
+    alerting = alerting_of(ledger)
+    fill(ledger, range(20))
+    fill(ledger, range(20, 34), fall=2.0)
+    fill(ledger, range(34, 46))
+    fill(ledger, range(46, 50), fall=2.5)
+    fill(ledger, range(50, 60), fall=0.9)
+    watch(alerting, range(18, 60))
+    assert len(drops(ledger, "closed")) == 1
+    (incident,) = drops(ledger)
+    assert incident.opened_at > at(46)
+
+
 def test_one_criterion_of_one_source_is_named_and_the_other_source_has_no_part_in_it(ledger: Ledger) -> None:
     alerting = alerting_of(ledger)
     fill(ledger, range(20))

@@ -679,3 +679,27 @@ def test_the_overview_leads_to_how_far_its_scores_can_be_trusted(
     assert f"areopage qualify {context.suite.name} --judge mistral=ollama:mistral-small" in page.text
     mean = client_of(context).get("/v1/figures?days=7").json()["overall"]["mean"]
     assert round(mean["mean"], 2) == 6.32 and f"n = {mean['answers']} " in page.text
+
+
+def test_the_button_accepts_a_new_level_with_a_note_and_only_with_the_token_of_the_page(context: ServerContext) -> None:
+    Alerts(context.ledger).open(new_alert("drop", "*", "Quality fell", "since Monday", NOW, "none"))
+    client = client_of(context)
+    page = Page(client.get("/monitor/alerts", headers={"accept-language": "en"}).text)
+    assert "Accept the new level" in page.text
+    assert "Accepter le nouveau niveau" in Page(client.get("/monitor/alerts", headers={"accept-language": "fr"}).text).text
+    fields = {str(field["name"]): str(field.get("value", "")) for field in page.all("input") if field.get("name")}
+
+    def send(**changed: str) -> int:
+        origin = {"origin": "http://127.0.0.1:8600"}
+        reply = client.post("/monitor/alerts/accept", data=fields | changed, headers=origin, follow_redirects=False)
+        return reply.status_code
+
+    assert send(note="cheaper model", csrf="x") == 403
+    assert send(note=" ") == 422
+    assert Alerts(context.ledger).list(state="open", rule="drop")
+    assert send(note="cheaper model") == 303
+    (closed,) = Alerts(context.ledger).list(state="closed", rule="drop")
+    assert closed.accepted_note == "cheaper model" and closed.accepted_by
+    assert any("cheaper model" in entry.detail for entry in Audit(context.ledger).list())
+    assert "Accept the new level" not in client.get("/monitor/alerts", headers={"accept-language": "en"}).text
+    assert send(note="again") == 409

@@ -15,6 +15,8 @@ The comparison by betting (`comparison.sequential`) needs scores that are indepe
 Monday as evidence of its own, and a bettor on bounded means of days wins too slowly.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -26,11 +28,15 @@ LEAST_REFERENCE, MOST_REFERENCE = 7, 28
 MOST_AFTER = 14
 """A fall that began earlier is no longer looked for: it has become part of the reference."""
 DAYS_A_YEAR = 365.0
-RECOVERY = 100.0
-"""How many times likelier the days since must be at the level before than half a fall under it."""
+RECOVERY = 50.0
+"""An incident is called over with a probability of at most 1/`RECOVERY` while no more than half of its fall is made up."""
+HALF_SPENT = 14
+"""Days since the report on which half of this probability is spent."""
+LEAST_RETURN, MOST_RETURN = 3, 56
+"""Days that a level has been back when it is called so."""
 
 _SIZES = np.array([1.2, 2.0, 3.5, 7.0])
-"""Falls that are bet on, in standard deviations of a day."""
+"""Differences that are bet on, in standard deviations of a day."""
 _LEAST_VARIANCE = 1e-12
 
 
@@ -57,7 +63,6 @@ class Falls(Struct, frozen=True):
     Args:
         evidence: the statistic, to be compared with `limit_of`; 0 where there is no reference.
         points: by how much the mean fell since `after` days; an estimate, 0 where nothing was compared.
-        uncertainty: its standard error.
         after: on how many of the last days, as most likely.
         reference: how many days the reference has.
         level: its mean.
@@ -65,15 +70,14 @@ class Falls(Struct, frozen=True):
 
     evidence: Column
     points: Column
-    uncertainty: Column
     after: NDArray[np.int64]
     reference: NDArray[np.int64]
     level: Column
 
 
 class _Compared(Struct, frozen=True):
-    statistic_scale: Column
     points: Column
+    uncertainty: Column
     freedom: Column
     weight: Column
     days: NDArray[np.int64]
@@ -115,72 +119,88 @@ def find_falls(scores: DayScores) -> Falls:
     """
     shape = scores.answers.shape[:-1]
     total, best = np.zeros(shape), np.zeros(shape)
-    points, errors, level = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    points, level = np.zeros(shape), np.zeros(shape)
     after, reference = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     days = scores.answers.shape[-1]
     there = scores.answers[..., -1] > 0
     for length in range(1, min(MOST_AFTER, days - LEAST_REFERENCE) + 1):
         begins = scores.answers[..., days - length] > 0
-        one = _compare(scores, max(0, days - length - MOST_REFERENCE), days - length, days - length)
-        counts = there & begins & one.enough
-        ratio = np.where(counts, _ratio(one.points, one), 0.0)
+        since = days - length
+        before, after_it = slice(max(0, since - MOST_REFERENCE), since), slice(since, None)
+        fall = _compare(scores, [(before, 1.0), (after_it, -1.0)])
+        ratio = np.where(there & begins & fall.enough, _ratio(fall), 0.0)
         total += ratio
         better = ratio > best
         best = np.where(better, ratio, best)
-        points, level = np.where(better, one.points, points), np.where(better, one.before, level)
-        errors = np.where(better, one.statistic_scale, errors)
-        after, reference = np.where(better, length, after), np.where(better, one.days, reference)
-    return Falls(total, points, errors, after, reference, level)
+        points, level = np.where(better, fall.points, points), np.where(better, fall.before, level)
+        after, reference = np.where(better, length, after), np.where(better, fall.days, reference)
+    return Falls(total, points, after, reference, level)
 
 
-def recovery_evidence(scores: DayScores, reference: int, margin: Column) -> Column:
-    """Evidence that the level before a fall is back, to be compared with `RECOVERY`.
+def days_back(scores: DayScores, reference: int, age: int, least: float) -> NDArray[np.int64]:
+    """For how many of the last days the level before a fall has been back; 0: it is not back, as far as is known.
+
+    For each day since the report on which the level may have come back, the days since are compared with the middle between the
+    reference and the fallen days before it. At the middle or under it each ratio of likelihoods reaches its limit with
+    probability 1/limit at most, over all days to come (J. Ville, 1939). The limits grow with the day of return, so that these
+    probabilities add up to 1/`RECOVERY`.
 
     Args:
-        scores: the reference of the fall in the first days, then those since it was reported.
+        scores: the reference of the fall in the first days, then those since it began, without gaps from the report on.
         reference: how many days the reference takes.
-        margin: how far under the reference a level counts as still fallen, at most half the fall.
+        age: how many days have passed since the report.
+        least: how far under the reference the mean of the days since is no longer the level before.
     """
     days = scores.answers.shape[-1]
-    most = min(days - reference, MOST_REFERENCE)
-    total: Column = np.zeros(scores.answers.shape[:-1])
-    for length in range(1, most + 1):
-        one = _compare(scores, 0, reference, days - length)
-        enough = one.enough & (scores.answers[..., -1] > 0) & (length > 1)
-        total = total + np.where(enough, _ratio(margin - one.points, one), 0.0)
-    return np.asarray(total / max(most, 1))
+    back = np.zeros(scores.answers.shape[:-1], np.int64)
+    there = scores.answers[..., -1] > 0
+    for length in range(LEAST_RETURN, min(age, days - reference - 1, MOST_RETURN) + 1):
+        since, number = days - length, age - length + HALF_SPENT
+        fallen = slice(max(reference, since - MOST_REFERENCE), since)
+        middle = _compare(scores, [(slice(0, reference), -0.5), (fallen, -0.5), (slice(since, None), 1.0)])
+        enough = there & middle.enough & (scores.answers[..., since] > 0)
+        likely = enough & (_ratio(middle) >= RECOVERY * number * (number + 1) / HALF_SPENT)
+        if likely.any():
+            back[likely & (shortfall(scores, reference, length) < least)] = length
+    return back
 
 
-def _compare(scores: DayScores, start: int, stop: int, since: int) -> _Compared:
-    """Compare the days [start, stop) with those from `since` on."""
-    sides = [
-        (scores.answers[..., side], scores.means[..., side], scores.variances[..., side])
-        for side in (slice(start, stop), slice(since, None))
-    ]
-    numbers = [(answers > 0).sum(-1) for answers, _, _ in sides]
-    within = sum((answers * variances).sum(-1) for answers, _, variances in sides) / np.maximum(
-        sum(answers.sum(-1) for answers, _, _ in sides), 1.0
+def shortfall(scores: DayScores, reference: int, length: int) -> Column:
+    """By how much the mean of the last days is under that of the reference in the first days; -inf where it has too few days."""
+    level = _compare(scores, [(slice(0, reference), 1.0), (slice(-length, None), -1.0)])
+    return np.where(level.enough, level.points, -np.inf)
+
+
+def _compare(scores: DayScores, sides: Sequence[tuple[slice, float]]) -> _Compared:
+    """Compare the means of groups of days, the reference first: each counts with a factor, and the factors add up to 0."""
+    groups = [(scores.answers[..., side], scores.means[..., side], scores.variances[..., side]) for side, _ in sides]
+    factors = [factor for _, factor in sides]
+    numbers = [(answers > 0).sum(-1) for answers, _, _ in groups]
+    within = sum((answers * variances).sum(-1) for answers, _, variances in groups) / np.maximum(
+        sum(answers.sum(-1) for answers, _, _ in groups), 1.0
     )
     within = np.maximum(within, _LEAST_VARIANCE)[..., None]
-    freedom = np.maximum(numbers[0] + numbers[1] - 2, 1).astype(float)
-    between = _between([(answers, means) for answers, means, _ in sides], within, freedom)
-    spread, centres, totals = np.zeros(freedom.shape), [], []
-    for answers, means, _ in sides:
+    freedom = np.maximum(sum(numbers) - len(sides), 1).astype(float)
+    between = _between([(answers, means) for answers, means, _ in groups], within, freedom)
+    spread, points, scale, inverse = (np.zeros(freedom.shape) for _ in range(4))
+    before = points
+    for place, (answers, means, _) in enumerate(groups):
         weights = np.where(answers > 0, 1.0 / (between[..., None] + within / np.maximum(answers, 1.0)), 0.0)
         total = np.maximum(weights.sum(-1), _LEAST_VARIANCE)
         centre = (weights * means).sum(-1) / total
         spread += (weights * (means - centre[..., None]) ** 2).sum(-1)
-        centres.append(centre)
-        totals.append(total)
-    variance: Column = np.maximum(spread / freedom, 1.0)
+        points = points + factors[place] * centre
+        scale += factors[place] ** 2 / total
+        inverse += factors[place] ** 2 / np.maximum(numbers[place], 1)
+        before = centre if place == 0 else before
     return _Compared(
-        statistic_scale=np.sqrt(variance * (1.0 / totals[0] + 1.0 / totals[1])),
-        points=centres[0] - centres[1],
+        points=points,
+        uncertainty=np.sqrt(np.maximum(spread / freedom, 1.0) * scale),
         freedom=freedom,
-        weight=np.sqrt(numbers[0] * numbers[1] / np.maximum(numbers[0] + numbers[1], 1)),
+        weight=1.0 / np.sqrt(inverse),
         days=numbers[0],
-        before=centres[0],
-        enough=(numbers[0] >= LEAST_REFERENCE) & (numbers[1] > 0),
+        before=before,
+        enough=(numbers[0] >= LEAST_REFERENCE) & np.all([number > 0 for number in numbers], axis=0),
     )
 
 
@@ -196,16 +216,16 @@ def _between(sides: list[tuple[Column, Column]], within: Column, freedom: Column
     return np.asarray(np.maximum(excess, 0.0) / np.maximum(scale, _LEAST_VARIANCE))
 
 
-def _ratio(points: Column, one: _Compared) -> Column:
-    """The likelihood of Student's statistic with a fall over that without one, a mean over sizes of a fall.
+def _ratio(compared: _Compared) -> Column:
+    """The likelihood of Student's statistic with a difference over that without one, a mean over sizes of a difference.
 
     With λ the expected statistic the ratio is exp(−λ²/2) · E exp(λ·t·w/√(ν + t²)), w of a χ distribution of ν + 1 degrees
     of freedom; the mean is taken by Laplace's method.
     """
-    statistic = points / one.statistic_scale
-    freedom = one.freedom[..., None]
-    expected = _SIZES * one.weight[..., None]
-    pull = expected * (statistic / np.sqrt(one.freedom + statistic**2))[..., None]
+    statistic = compared.points / compared.uncertainty
+    freedom = compared.freedom[..., None]
+    expected = _SIZES * compared.weight[..., None]
+    pull = expected * (statistic / np.sqrt(compared.freedom + statistic**2))[..., None]
     top, base = (pull + np.sqrt(pull**2 + 4.0 * freedom)) / 2.0, np.sqrt(freedom)
     logs = pull * top - (top**2 - base**2) / 2.0 + freedom * np.log(top / base)
     logs += 0.5 * np.log(2.0 / (1.0 + freedom / top**2)) - expected**2 / 2.0

@@ -27,12 +27,13 @@ from areopage.scoring.counts import grade_limits
 from areopage.scoring.falls import (
     MOST_AFTER,
     MOST_REFERENCE,
-    RECOVERY,
+    MOST_RETURN,
     DayScores,
     Falls,
+    days_back,
     find_falls,
     limit_of,
-    recovery_evidence,
+    shortfall,
     with_all,
 )
 
@@ -51,14 +52,12 @@ class Condition(Struct, frozen=True):
         source: None for all answers.
         measure: "" for the global score, "weak", or the path of a criterion.
         before, after: the level in the reference and since, in units of the scale; shares for "weak".
-        margin: how far under the reference the level still counts as fallen, as a share of the scale.
     """
 
     source: str | None
     measure: str
     before: float
     after: float
-    margin: float
 
 
 class Incident(Struct, frozen=True, kw_only=True):
@@ -159,8 +158,6 @@ def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int
             measure=levels.measures[measure],
             before=float(falls.level[part, measure]),
             after=float(falls.level[part, measure] - falls.points[part, measure]),
-            margin=float(max(falls.points[part, measure] - falls.uncertainty[part, measure], falls.points[part, measure] / 4))
-            / 2,
         )
         for part, measure in sorted(places, key=lambda place: -falls.evidence[place])
     )
@@ -173,35 +170,40 @@ def _incident(levels: Levels, falls: Falls, bad: np.ndarray, parts: Sequence[int
     )
 
 
-def has_recovered(reference: Levels, since: Levels, incident: Incident, least: float) -> bool:
-    """Whether the level before a fall is back: on every measure that fell, and none else has fallen.
+def has_recovered(reference: Levels, since: Levels, incident: Incident, age: int, least: float) -> bool:
+    """Whether the level before a fall is back on every measure that fell, and no other measure of the same parts is lower.
 
     Args:
         reference: the levels of its reference.
-        since: those since it was reported, with the same sources and measures.
+        since: those since the fall began, with the same sources and measures.
+        age: how many days have passed since the report.
     """
     joined = with_all(
         DayScores(*(np.concatenate(pair, axis=-1) for pair in zip(_arrays(reference), _arrays(since), strict=True)))
     )
-    whole = len(reference.days)
-    for one in incident.conditions:
-        if one.measure not in reference.measures or (one.source is not None and one.source not in reference.sources):
+    whole, lengths = len(reference.days), []
+    for condition in incident.conditions:
+        if condition.measure not in reference.measures:
             return False
-        place = (_part(reference, one), reference.measures.index(one.measure))
-        scores = DayScores(*(array[place] for array in _arrays_of(joined)))
-        if recovery_evidence(scores, whole, np.asarray(one.margin)) < RECOVERY:
+        if condition.source is not None and condition.source not in reference.sources:
             return False
-    recent = DayScores(
-        *(np.concatenate([array[..., :whole], array[..., whole:][..., -MOST_AFTER:]], axis=-1) for array in _arrays_of(joined))
-    )
+        place = (_part(reference, condition), reference.measures.index(condition.measure))
+        length = int(days_back(DayScores(*(array[place] for array in _arrays_of(joined))), whole, age, least))
+        if not length:
+            return False
+        lengths.append(length)
+    concerned = sorted({_part(reference, condition) for condition in incident.conditions})
+    if (shortfall(joined, whole, min(lengths))[concerned] >= least).any():
+        return False
+    last = min(age, MOST_AFTER)
+    recent = DayScores(*(np.concatenate([array[..., :whole], array[..., -last:]], axis=-1) for array in _arrays_of(joined)))
     falls = find_falls(recent)
     still = (falls.evidence >= limit_of(falls.evidence.size)) & (falls.points >= least)
-    concerned = sorted({_part(reference, one) for one in incident.conditions})
     return not still[concerned].any()
 
 
-def _part(levels: Levels, one: Condition) -> int:
-    return -1 if one.source is None else levels.sources.index(one.source)
+def _part(levels: Levels, condition: Condition) -> int:
+    return -1 if condition.source is None else levels.sources.index(condition.source)
 
 
 def _arrays_of(scores: DayScores) -> tuple[np.ndarray, ...]:
@@ -273,10 +275,12 @@ class FallWatch:
         alone = [next(iter(names)) for _, names in sorted(panels.items()) if len(names) == 1]
         return alone[-1] if alone else ""
 
-    def _masked(self, levels: Levels, panels: Mapping[date, set[str]], panel: str) -> Levels:
-        """The levels without days of other panels, of incidents, and before an accepted level."""
+    def _masked(self, levels: Levels, panels: Mapping[date, set[str]], panel: str, but: Alert | None = None) -> Levels:
+        """The levels without days of other panels, of incidents but one, and before an accepted level."""
         levels = levels.out([day for day in levels.days if panels.get(day, {panel}) - {panel}])
         for alert, incident in self._incidents:
+            if but is not None and alert.number == but.number:
+                continue
             source = None if alert.subject == ALL else alert.subject.removeprefix(SOURCE)
             end = alert.closed_at.date() if alert.closed_at else self._today
             if alert.accepted_by:
@@ -288,21 +292,23 @@ class FallWatch:
 
     def _checked(self, alert: Alert, incident: Incident) -> Finding | None:
         """The finding of an incident that is over; else None, and its situation is stored."""
-        newest = self._before(MOST_REFERENCE)
-        since = Period(start=max(newest.start, incident.reported), end=self._today)
+        oldest = self._today - timedelta(days=MOST_REFERENCE + MOST_RETURN)
+        since = Period(start=max(oldest, incident.began), end=self._today)
+        age = (self._today - incident.reported).days
         situation, back = self._locale.messages["fall_too_early"], False
-        if since.days > 0:
+        if age > 0:
             panels = self._panels(since)
             current = self._panel_now(panels)
-            reference, later = self._levels(Period(start=incident.start, end=incident.began)), self._levels(since)
-            reference, later = _same_shape(reference, later)
+            before = Period(start=incident.start, end=incident.began)
+            reference = self._masked(self._levels(before), self._panels(before), incident.panel, but=alert)
+            reference, later = _same_shape(reference, self._levels(since))
             later = later.out([day for day in later.days if panels.get(day, {current}) - {incident.panel}])
             if current and current != incident.panel:
                 situation = self._locale.messages["fall_other_judges"]
             elif not self._answered(later, incident):
                 situation = self._locale.messages["fall_silent"]
             else:
-                back = has_recovered(reference, later, incident, self._least)
+                back = has_recovered(reference, later, incident, age, self._least)
                 situation = self._locale.messages["fall_not_back"]
         if back:
             return self._finding(alert.subject, incident, bad=False)
