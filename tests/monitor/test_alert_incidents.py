@@ -5,10 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from areopage.ledger.alerts import Alerts
+from areopage.ledger.hook_counts import HookCounts
 from areopage.ledger.operations import Alert
-from areopage.ledger.records import CriterionResult, Evaluation
+from areopage.ledger.records import CriterionResult, Evaluation, HookCount
 from areopage.ledger.store import Ledger
 from areopage.monitor.alerts.deliver import Message, Sent
 from areopage.monitor.alerts.jobs import Alerting, check_windows, due_answer_alert, open_alerting, send_due
@@ -236,3 +238,15 @@ def test_the_message_of_an_incident_speaks_french(ledger: Ledger) -> None:
     )
     send_due(alerting, MOMENT.replace(hour=15, minute=0), {}, post)
     assert post.titles[-1].startswith("Autres alertes (18")
+
+
+def test_an_alert_and_its_recovery_say_how_many_answers_hooks_lost(ledger: Ledger) -> None:
+    alerting, hour = alerting_of(ledger), MOMENT.replace(minute=0)
+    lost = HookCount(hour=hour, source="notaires", variant="", why="not_json", recorded=False, answers=7)
+    HookCounts(ledger).put("bot-1", [lost, structs.replace(lost, why="skipped", answers=9)])
+    arrive(alerting, [answer(f"weak-{n}", 2.0, n * SECOND, source="notaires") for n in range(30)])
+    check_windows(alerting, MOMENT + MINUTE)
+    store_scores(ledger, [answer(f"good-{n}", 9.5, MINUTE, source="notaires") for n in range(400)])
+    check_windows(alerting, MOMENT + 2 * MINUTE)
+    texts = [one.body for one in alerts_of(ledger, "weak_share", "mean", "recovered")]
+    assert len(texts) == 3 and all("Hooks lost 7 more answers in these hours" in text for text in texts)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import func, select
 
@@ -36,16 +37,20 @@ class HookCounts:
 
     def lost(self, period: Period, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
         """The answers of a period that hooks did not submit, by kind; those that were not to be judged are not among them."""
-        counts = self._sums(period, scope, sources, recorded=False)
+        return self.lost_between(midnight(period.start), midnight(period.end), scope, sources)
+
+    def lost_between(self, start: datetime, end: datetime, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
+        """The same for the hours that begin in [start, end)."""
+        counts = self._sums(start, end, scope, sources, recorded=False)
         return {why: count for why, count in sorted(counts.items()) if why not in NOT_PLANNED}
 
     def doubtful(self, period: Period, scope: Scope, sources: Sequence[str] = ()) -> dict[str, int]:
         """The answers of a period that hooks submitted with a doubt, by kind; one answer may have several."""
-        return dict(sorted(self._sums(period, scope, sources, recorded=True).items()))
-
-    def _sums(self, period: Period, scope: Scope, sources: Sequence[str], *, recorded: bool) -> Counter[str]:
-        columns = hook_counts.c
         start, end = midnight(period.start), midnight(period.end)
+        return dict(sorted(self._sums(start, end, scope, sources, recorded=True).items()))
+
+    def _sums(self, start: datetime, end: datetime, scope: Scope, sources: Sequence[str], *, recorded: bool) -> Counter[str]:
+        columns = hook_counts.c
         query = select(columns.why, func.sum(columns.answers)).group_by(columns.why)
         query = query.where(columns.hour >= naive(start), columns.hour < naive(end), columns.recorded == recorded)
         if scope.source is not None:

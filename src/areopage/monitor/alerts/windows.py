@@ -12,10 +12,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from areopage.criteria.records import Scale
+from areopage.ledger.hook_counts import HookCounts
 from areopage.ledger.lists import EvaluationLists
 from areopage.ledger.queries import Scope
 from areopage.ledger.store import Ledger
-from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, is_worse
+from areopage.monitor.alerts.rules import MEAN, WEAK_SHARE, Finding, Place, finding_of, hour_of, is_worse
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, MeanRule, Thresholds, WeakShareRule
 from areopage.scoring.counts import Tally, grade_of
@@ -98,6 +99,11 @@ class Window:
             for score, answers in by_criterion.get(criterion, {}).items():
                 counts[score] = counts.get(score, 0) + answers
         return Tally(counts)
+
+    def lost(self, place: Place) -> int:
+        """The number of answers of a place that hooks lost in its hours."""
+        scope = Scope(source=place.source, variant=place.variant)
+        return sum(HookCounts(self._ledger).lost_between(hour_of(self._since), self._until, scope).values())
 
     def example(self, place: Place, scale: Scale) -> str:
         """The id of the worst of its newest answers in a place; "" for none."""
@@ -192,13 +198,22 @@ def _by_part(rule: Rule, later: Window, locale: AlertLocale, is_open: IsOpen) ->
         found = _of_part(rule, part, later, locale)
         opened += found.bad
         if known or not found.bad or opened <= MOST_PARTS:
-            yield found
+            yield _with_losses(found, part.place, later, locale)
     if not whole.bad:
-        yield whole
+        yield _with_losses(whole, ALL.place, later, locale)
         return
     place = _narrowed(rule, ALL.place, later, locale)
     body = lines(_name(place, locale), whole.body, _worst(later, locale), _example(later, place, locale))
-    yield _placed(structs.replace(whole, body=body), rule, ALL.place, place, later)
+    yield _with_losses(_placed(structs.replace(whole, body=body), rule, ALL.place, place, later), ALL.place, later, locale)
+
+
+def _with_losses(found: Finding, part: Place, later: Window, locale: AlertLocale) -> Finding:
+    """The finding with the number of answers of its hours that hooks lost: no figure counts them."""
+    lost = later.lost(part) if found.bad or found.clear else 0
+    if not lost:
+        return found
+    text, (title, recovered) = locale.say("lost", n=locale.whole(lost)), found.recovered
+    return structs.replace(found, body=lines(found.body, text), recovered=(title, lines(recovered, text)))
 
 
 def _causes(rule: Rule, later: Window) -> list[Part]:
