@@ -5,6 +5,7 @@
 | contact | e-mail addresses, links and domains, telephone numbers, IBANs | without scheme, spaces and country code |
 | code | AX-3041, B21, 3.4.1 | letters and digits in upper case |
 | number | 15 kg, 65 l/min, 4:1, page 41, 2100000 people | its digits, or both sides of a ratio |
+| number | 12 rue des Lilas, 40 Castle Parade: `unit` is `address` | the number of the house |
 | number | 19e siècle, Louis XIV, 21st floor: `unit` is `ordinal` | its value and what is numbered |
 | weekday | samedi, Monday | 0 for Monday to 6 |
 
@@ -28,7 +29,10 @@ IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
 # Every quantifier is bounded, or possessive and begun only where a token begins: a hostile text costs no more than its length.
 _GAP = r"[ .\u00a0\u202f\u2009\u2010\u2011()-]"
-_TOPS = "fr|com|org|net|eu|be|ch|ca|lu|uk|de|es|it|io|gov|edu|int|info|us"
+_TOPS = (
+    "fr|com|org|net|eu|be|ch|ca|lu|uk|de|es|it|io|gov|edu|int|info|us|nl|pt|pl|dk|ie|au|nz|jp|br|mx|tv|ai|biz|dev|app|xyz"
+    "|online|site|shop|store|cloud|bank|tech|blog|example"
+)
 _MAIL = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _LINK = re.compile(
     rf"(?<![\w@.-])(?:(?:https?://|www\.)[^\s<>()\[\]\"'«»]{{1,500}}"
@@ -187,6 +191,21 @@ _MEASURED = re.compile(
 # What the first letters of units are; most words behind numbers begin with none of them.
 _UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
+_STREET = (
+    "rue|avenue|av\\.?|boulevard|bd|place|quai|chemin|allées?|impasse|cours|route|square|passage|esplanade|faubourg|ruelle|sentier"
+)
+_STREETS = (
+    "Road|Rd|Street|St|Avenue|Ave|Lane|Ln|Square|Sq|Drive|Dr|Parade|Close|Court|Ct|Place|Terrace|Way|Crescent|Gardens|Hill|Row|Walk"
+    "|Quay|Boulevard|Blvd|Mews|Grove|Park|Wharf|Yard|Gate|Green"
+)
+_PROPER = r"[A-ZÀ-Þ][\w'’.-]{0,30}"
+# The number of a house with its street: the last word of the street's name identifies it.
+_ADDRESS = re.compile(
+    r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?:bis|ter|[A-D])(?!\w))?,?[ \u00a0]"
+    rf"(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street>{_PROPER})"
+    rf"|(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street2>{_PROPER})[ \u00a0](?:{_STREETS})(?!\w))"
+)
+ADDRESS = "address"
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
 ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
@@ -295,7 +314,7 @@ def identifiers(text: str, low: str, runs: Sequence[tuple[int, int]]) -> list[Id
     """
     free = bytearray(len(text))
     found: list[Identifier] = []
-    for one in itertools.chain(contacts(text), codes(text, runs), _ordinals(text), numbers(text, runs)):
+    for one in itertools.chain(contacts(text), _addresses(text, runs), codes(text, runs), _ordinals(text), numbers(text, runs)):
         if not any(free[one.start : one.end]):
             free[one.start : one.end] = b"\1" * (one.end - one.start)
             found.append(one)
@@ -361,6 +380,17 @@ def _range_ends(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
         value = int(match["last"])
         if unit or value > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
             yield Identifier(kind="number", value=str(value), text=match["last"], start=start, end=end, unit=unit, factor=factor)
+
+
+def _addresses(text: str, runs: Sequence[tuple[int, int]]) -> Iterator[Identifier]:
+    for match in matches_at(_ADDRESS, text, [start for start, _ in runs]):
+        yield _made("number", match, match["number"], ADDRESS)
+
+
+def street_of(address: str) -> str:
+    """The word that tells the street of an address from others."""
+    found = _ADDRESS.search(address)
+    return (found["street"] or found["street2"]).rstrip(".") if found else ""
 
 
 def _ordinals(text: str) -> Iterator[Identifier]:

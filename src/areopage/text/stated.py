@@ -74,6 +74,8 @@ _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
 _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
 THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
+SINGLE = re.compile(rf"(?<![\w'’-])(?:une?|an?|one|(?:une? )?seule?|(?:a )?single){_NOUN}", re.IGNORECASE)
+"""One thing, with its noun."""
 
 
 class Counted(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from decimal import Decimal
 from functools import cache, cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Literal
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from areopage.cases.records import Document
 from areopage.gate.grounding.columns import other_column
-from areopage.gate.grounding.computed import computed
+from areopage.gate.grounding.computed import computed, dated, followed
 from areopage.gate.grounding.figure_context import FigureReader, Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified
@@ -27,7 +27,7 @@ from areopage.gate.grounding.rows import Rows, Value, clause_at
 from areopage.gate.grounding.unread_places import labels_said
 from areopage.gate.records import Place
 from areopage.text.figures import Figure, all_figures
-from areopage.text.identifiers import ORDINAL, SMALL, Identifier
+from areopage.text.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.text.readable import Readable
 from areopage.text.references import Reference
 from areopage.text.stated import Counted, Stated, stated_in
@@ -36,6 +36,9 @@ from areopage.text.stems import parted, stems
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
+_MOST_FOLLOWED = 20  # figures of the user and of the documents from which others may follow
+_YEARLY = re.compile(r"(?i)\b(?:ans?|années?|annuel\w*|years?|yearly|annual\w*|mois|mensuel\w*|months?|monthly)\b")
+_FRACTION = re.compile(r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])")
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
@@ -188,19 +191,40 @@ class _Check:
         return claims
 
     def _follow(self, claims: list[Claim]) -> None:
-        """Note the amounts that follow from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
-        own = [self._size(at) for at, claim in enumerate(claims) if claim.state == "repeated"]
-        held = [self._size(at) for at, claim in enumerate(claims) if claim.state == "supported"]
-        products = {first * second for first in filter(None, own) for second in filter(None, held)} if own and held else set()
+        """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
+        mine = [at for at, claim in enumerate(claims) if claim.state == "repeated"][:_MOST_FOLLOWED]
+        theirs = [at for at, claim in enumerate(claims) if claim.state == "supported"][:_MOST_FOLLOWED]
+        own = set(filter(None, map(self._size, mine))) | self._fractions()
+        if not own and not mine:
+            return
+        held = set(filter(None, map(self._size, theirs)))
+        days = [str(one.value) for at in mine if isinstance(one := self._stated[at], Figure) and one.kind == "date"]
+        spans = [one for at in theirs if isinstance(one := self._stated[at], Figure) and one.kind == "duration"]
+        yearly = _YEARLY.search(self._response) is not None
         for at, claim in enumerate(claims):
-            if claim.state == "missing" and claim.kind == "amount" and self._size(at) in products:
+            if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):
+                continue
+            stated, size = self._stated[at], self._size(at)
+            if size is not None and size > SMALL:
+                follows = followed(size, own, held, yearly=yearly and claim.kind == "amount")
+            else:
+                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans)
+            if follows:
                 claims[at] = replace(claim, state="computed")
+
+    def _fractions(self) -> set[Decimal]:
+        """The shares that the question gives as fractions, 62/1000, and the answer has."""
+        pieces = [match for match in islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED) if match["part"] in self._response]
+        return {Decimal(match["part"]) / Decimal(match["whole"]) for match in pieces}
 
     def _size(self, at: int) -> Decimal | None:
         """The number of a figure or of counted things, a percentage as a share; None for anything else."""
         stated = self._stated[at]
         if isinstance(stated, Counted):
             return Decimal(stated.value)
+        if isinstance(stated, Identifier):
+            plain = stated.kind == "number" and ":" not in stated.value and stated.unit not in (ORDINAL, ADDRESS)
+            return Decimal(stated.value) if plain else None
         if not isinstance(stated, Figure) or not isinstance(stated.value, Decimal):
             return None
         return stated.value / 100 if stated.kind == "percentage" else stated.value if stated.kind == "amount" else None
@@ -215,13 +239,13 @@ class _Check:
         ]
         if not premises.affirms(stated.start, stated.end, asked, beside, contact=claim.kind == "contact"):
             return replace(claim, state="repeated", evidence=None, instead=None)
-        if claim.state != "missing":
-            return claim
-        rival = isinstance(stated, Counted) and (
-            premises.confirms(stated.start, stated.end) or self._places.counted_otherwise(stated)
-        )
-        # A small number of things may count what the answer lists, unless it confirms it or the documents count them otherwise.
-        return replace(claim, state="asserted", kind="number" if rival else claim.kind)
+        if isinstance(stated, Counted):
+            rival = premises.confirms(stated.start, stated.end) or self._places.counted_otherwise(stated)
+            # A small number of things may count what the answer lists: "the three steps".
+            if not rival and (claim.state != "missing" or premises.enumerated(*asked)):
+                return claim
+            return replace(claim, state="asserted", kind="number", evidence=None, instead=None)
+        return replace(claim, state="asserted") if claim.state == "missing" else claim
 
     def _checked(self, stated: Stated) -> Claim:
         if isinstance(stated, Counted):
@@ -236,7 +260,7 @@ class _Check:
     def _identifier(self, stated: Identifier) -> Claim:
         spots = self._identified.spots(stated)
         spot = spots[0] if spots else None
-        if spot is None and stated.kind == "number" and ":" not in stated.value and stated.unit != ORDINAL:
+        if spot is None and stated.kind == "number" and ":" not in stated.value and stated.unit not in (ORDINAL, ADDRESS):
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
             if rounded(self._response, stated.start, Decimal(stated.value), self._identified.values, always=shortened):
                 return self._told(stated, "supported", None)

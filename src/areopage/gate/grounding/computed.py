@@ -6,11 +6,14 @@
 | an amount | so many times one that the documents give per person, child, night… |
 | an amount | a number of a document whose figures are "in million euros" |
 | a percentage | two numbers beside it, or "1,284 of 1,605" in a document |
+| any figure | a sum, difference, product, quotient or share of a figure of the user and one that the documents have |
+| a date | a date of the user and a duration that the documents have |
 | a duration | the same in another unit: two days for 48 hours; 90 days for three months, by months of 30 days |
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
+from datetime import date
 from decimal import Decimal
 from itertools import combinations, islice
 
@@ -47,6 +50,8 @@ _EACH = re.compile(
 )
 _SIZES = {"thousand": 10**3, "millier": 10**3, "million": 10**6, "milliard": 10**9, "billion": 10**9}
 _IN_SIZES = re.compile(rf"(?<!\w)(?:in|en)[ \u00a0](?:[€$£][ \u00a0]?)?(?P<size>{'|'.join(_SIZES)})s?(?!\w)", re.IGNORECASE)
+_MONTHS = 12
+_ANY_YEAR = 2023
 _DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 60)}
 
 
@@ -75,6 +80,47 @@ def computed(
     if stated.kind == "percentage":
         return _shared(stated, stated.value, response, texts, numbers)
     return stated.kind == "duration" and any(_as_long(stated, one) for text in texts for one in read(text, "duration"))
+
+
+def followed(value: Decimal, own: Set[Decimal], held: Set[Decimal], *, yearly: bool) -> bool:
+    """Whether a number follows from one of the user's own and one that the documents have.
+
+    Args:
+        own: the user's numbers, percentages and fractions as shares.
+        held: those of the documents that the answer has.
+        yearly: whether the answer speaks of months and years, so that twelve of the user's amounts may be one.
+    """
+    if yearly and any(value in (one * _MONTHS, one / _MONTHS) for one in own):
+        return True
+    return any(
+        value in (first * second, first + second, abs(first - second))
+        or (first and _rounds(second / first, value))
+        or (second and _rounds(first / second, value))
+        for first in own
+        for second in held
+    )
+
+
+def dated(value: str, own: Sequence[str], held: Sequence[Figure]) -> bool:
+    """Whether a date is one of the user's and a duration of the documents later or earlier."""
+    aim = _day(value)
+    days = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "day"]
+    months = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "month"]
+    for start in filter(None, map(_day, own)) if aim else ():
+        apart = {abs((aim - start).days), abs((aim.replace(year=aim.year + 1) - start).days)} if aim else set()
+        if not apart.isdisjoint(days):
+            return True
+        if aim and aim.day == start.day and any((aim.month - start.month - by) % 12 == 0 for by in months):
+            return True
+    return False
+
+
+def _day(value: str) -> date | None:
+    """A date with its day; one without a year lies in a year of no importance."""
+    try:
+        return date.fromisoformat(value.replace("--", f"{_ANY_YEAR}-", 1)) if len(value) > len("2025-06") or value[:2] == "--" else None
+    except ValueError:
+        return None
 
 
 def _summed(stated: Figure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:

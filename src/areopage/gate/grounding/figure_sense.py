@@ -57,6 +57,8 @@ _PARTING = re.compile(r" et | and | ou | or |[,(]")  # what stands between a bou
 _DASHED_AFTER = frozenset(
     ["de", "est", "à", "is", "was", "of", "at", "to", "are", "sont"]
 )  # words behind which a dash and a space make a minus
+# Above or below a limit says where something lies, not what the limit is.
+_OF_LIMIT = re.compile(r"[ \u00a0]?(?:an?|per|par|a)?[ \u00a0]?(?:limit|threshold|ceiling|cap\b|mark|cut-?off|bracket)")
 _EXACT = re.compile(r"(?:exactement|exactly|précisément|precisely)[^0-9.;:]{0,12}\Z")
 _LATEST = re.compile(
     r"(?:au plus tard|no later than|not later than|avant|jusqu['’]au|until|till|before|prior to)[^0-9.;]{0,14}\Z"
@@ -156,6 +158,8 @@ def sense_of(text: str, start: int, end: int, *, dated: bool = False) -> Sense:
     own_before = _since_number(before)
     per = _PER.match(after)
     era = _ERA.match(lower_case(text[end : end + _AFTER]))
+    if _OF_LIMIT.match(after):
+        own_before, after = "", ""
     return Sense(
         sign=_sign(text, start, end),
         bound=_bound(own_before, after),

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 from areopage.gate.grounding.figure_context import Spot
 from areopage.text.folding import lower_case, starts_of, unaccented
-from areopage.text.identifiers import ORDINAL, Identifier, IdentifierKind, unit_after, units_like, weekdays
+from areopage.text.identifiers import ADDRESS, ORDINAL, Identifier, IdentifierKind, street_of, unit_after, units_like, weekdays
 from areopage.text.lexicon import FIRST_NAMES
 from areopage.text.numbers import decimal_of
 from areopage.text.ordinals import Ordinal, ordinals
@@ -123,6 +123,9 @@ class Identified:
         if one.unit == ORDINAL:
             yield from self._ordinal(one)
             return
+        if one.unit == ADDRESS:
+            yield from self._address(one)
+            return
         yield from self._measured(one, value)
         if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
             yield from (
@@ -150,6 +153,17 @@ class Identified:
                 for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
                     if _parted_number(text, start, start + len(written)):
                         yield number, start, start + len(written)
+
+    def _address(self, one: Identifier) -> Iterator[Spot]:
+        """Where the number of a house stands beside the name of its street."""
+        number, street = re.escape(one.value), re.escape(lower_case(street_of(one.text)))
+        sought = re.compile(
+            rf"(?<![\w.,]){number}(?!\w)[^.;:\n]{{0,50}}?(?<!\w){street}(?!\w)"
+            rf"|(?<!\w){street}(?!\w)[^.;:\n0-9]{{0,20}}(?<![\w.,]){number}(?!\w)"
+        )
+        for at, low in enumerate(self._low):
+            for found in islice(sought.finditer(low), _MOST_TRIES):
+                yield at, found.start(), found.end()
 
     def _ordinal(self, one: Identifier) -> Iterator[Spot]:
         """Where texts have an ordinal: of the same noun, if they have any of it; a century also where a year of it stands."""

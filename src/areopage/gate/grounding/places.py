@@ -21,7 +21,7 @@ from areopage.text.folding import lower_case, starts_of
 from areopage.text.lexicon import UNIT_CUES
 from areopage.text.numbers import DIGITS, MOST_SPANS, DigitIndex, around, key_of
 from areopage.text.references import Reference, legal_references
-from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, THINGS, Counted
+from areopage.text.stated import AFTER, BEFORE, BEFORE_LEGAL, CUES, SINGLE, THINGS, Counted
 from areopage.text.stems import stem, stems
 
 MOST_WINDOWS = 2_000  # of documents for one answer: claims that would need more count as unsupported
@@ -113,9 +113,10 @@ class Places:
     def counted_otherwise(self, stated: Counted) -> bool:
         """Whether a text has another number of the same things: "2 témoins" for 4."""
         return any(
-            stem(match["noun"]) == stated.noun and int(match["number"]) != stated.value
+            stem(match["noun"]) == stated.noun and (match.re is SINGLE or int(match["number"]) != stated.value)
             for text in self.texts
-            for match in islice(THINGS.finditer(text), MOST_SPANS)
+            for pattern in ((THINGS, SINGLE) if stated.value > 1 else (THINGS,))
+            for match in islice(pattern.finditer(text), MOST_SPANS)
         )
 
     def _word_by_word(self, written: str, *, dated: bool) -> Iterator[Spot]:

@@ -51,13 +51,18 @@ _DOUBTED = re.compile(
 _DENIED_AFTER = re.compile(
     r"(?:\s*[\w'’«»\"/%€$-]+){0,7}?\s*\b(?:"
     r"n['’]?(?:est|étai\w*|sont|e sont|e serait) (?:donc |en fait )?pas (?:la|l['’]|les?|celui|celle|ceux|dans"
-    r"|exact|correct|bon|ce|mentionn|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
+    r"|exact|correct|bon|ce\b|cité|donn|nomm|connu|confirm|à |notre|nos|fourn|écrit|mentionn|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
     r"|ne (?:se )?(?:figur|correspond|s['’]appliqu|exist|ressort|relèv|trouv|concern|vient)\w* (?:donc )?(?:pas"
     r"|plus|dans aucun|nulle)"
     r"|n['’](?:appara\w*|exist\w*|y figur\w*|est pas) ?(?:pas|dans aucun|nulle)"
     r"|(?:is|are|was|were)(?: not|n['’]t) (?:actually |in fact )?(?:the|an?|in|correct|right|mentioned|stated"
-    r"|found|what|one|ours?|listed|part|true|required|needed|necessary|applicable|valid|accurate)\b"
+    r"|found|what|one|ours?|listed|part|true|required|needed|necessary|applicable|valid|accurate|given|shown|named|known|among|from"
+    r"|confirmed|backed|supported|anywhere|that|theirs|his|hers|used|any|something|written|cited|there|on|our|quite)\b"
     r"|(?:do|does|did)(?: not|n['’]t) (?:appear|match|correspond|apply|exist|concern|come|figure|feature)"
+    r"|(?:is|are|was|were|est|sont) (?:nowhere|no longer|unknown|absente?s?|introuvables?|inconnue?s?|nulle part|worth (?:query|check)"
+    r"|out of date|outdated|not\W*\Z|périmée?s?|dépassée?s?|à vérifier)"
+    r"|(?:appears?|comes? up|figure|se trouve) (?:nowhere|nulle part)|(?:ha(?:s|ve)|a|ont) (?:nothing|rien) "
+    r"|vien(?:t|nent) d['’]ailleurs|comes? from (?:elsewhere|somewhere else)"
     r"|(?:est|sont|semble|serait|is|are|was|were) (?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
 )
 _USER = (
@@ -81,7 +86,9 @@ _TOLD_BEFORE = re.compile(
 _TOLD_AFTER = re.compile(
     rf"(?:\s*[\w'’«»\"-]+){{0,4}}?\s*(?:(?:that |which |,? ?que |,? ?dont |qu['’]on "
     rf"|que l['’]on )?{_USER}\s+(?:[\w'’]+\s+|[\w]*['’]){{0,3}}?{_TELLING}"
-    r"|qu(?:e l)?['’]on vous|(?:in|from|of|dans|de) (?:your|the|votre|la|cette) (?:question|message|mail|courriel))"
+    r"|qu(?:e l)?['’]on vous|(?:in|from|of|on|dans|de|sur) (?:your|the|votre|la|cette) "
+    r"(?:question|message|e?-?mail|courriel|letter|courrier|lettre|brochure|leaflet|advert|quote|devis|invoice|facture|sms|flyer"
+    r"|poster|affiche|prospectus|note))"
 )
 _CONTRAST = re.compile(
     r"\b(?:mais|but|alors que|whereas|while|tandis que|however|cependant|toutefois|pourtant|or|d['’]après|selon"
@@ -94,7 +101,7 @@ _YES = (
     r"|this)(?:['’]s| is) (?:right"
     r"|correct|true|what)|c['’]est (?:exact|vrai|bien|juste|correct|ça|cela|ce qu)|en effet|effectivement"
     r"|tout à fait|bien sûr"
-    r"|absolument|d['’]accord|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
+    r"|absolument|d['’]accord|(?:it (?:is|does)|you (?:are|can|do|may)|they (?:are|do))(?= *[!.:,])|toujours, oui|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
 )
 _AFFIRMS = re.compile(rf"\W*{_YES}\b")
 _CONFIRMED_AFTER = re.compile(
@@ -125,6 +132,15 @@ _SUPPOSED = re.compile(
 )
 _AT = re.compile(r"\b(?:at|à)\s+\Z")
 _AGE = re.compile(r"[0-9]{1,3}(?:\s*(?:ans|years?(?: old)?))?")
+_DEADLINE = re.compile(
+    r"(?:\b(?:until|till|up to|by|within|d['’]ici|sous)|\bjusqu['’](?:à|aux?)|\bau plus tard)\s*(?:[\w'’]+\s+){0,2}\Z"
+)
+_RELATIVE = re.compile(
+    r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+|mère|père"
+    r"|parents?|frères?|sœurs?|soeurs?|grand-\w+|daughters?|sons?|child|children|kids?|baby|husband|wife|partner|mother|mum|mom|father|dad"
+    r"|brothers?|sisters?|grand\w+)\b"
+)
+_THIRD_PERSON = re.compile(r"\b(?:elles?|ils?|she|he|they|her|his|him|their)\b")
 _ASKED = re.compile(
     r"^\W*(?:(?:so|and|but|et|mais|donc|alors)\s+)?(?:is|are|do|does|did|can|could|must|should|may|will|would|was"
     r"|were|have|has|am)\b"
@@ -154,15 +170,16 @@ _NORM = re.compile(
     r"|perce\w*|dispos\w*|plafon\w*|limit\w*|maxim\w*|minim\w*|capped|couvert\w*|covered|autorisé\w*)\b"
 )
 # The answer: to whom it speaks, or under which circumstances something holds.
-_SECOND_PERSON = re.compile(r"\b(?:vous|votre|vos|tu|ton|ta|tes|you|your)\b")
+_SECOND_PERSON = re.compile(r"\b(?:vous|votre|vos|tu|ton|ta|tes|you|your|please|(?!chez|assez|nez)\w{2,}ez)\b")
 _GIVEN = re.compile(
     r"(?:\b(?:avec|with|pour|for|si|if|ayant|having|étant|being|aged|âgée?s?|en cas|dès lors|given|compte tenu"
     r"|depuis|after|après|au bout|on an?|earning|living|paying|vivant|gagnant|touchant|payant|bien que?|although|though"
-    r"|née?s?|born)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:à|at|in|from)\s+)\Z"
+    r"|née?s?|born|since|as|puisqu(?:e|['’])|comme|vu)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:à|at|in|from|on)\s+)\Z"
 )
 _SEARCH = re.compile(r"[^.?!\n]{1,60}")
 """A question of a few words as search engines have them: it names a topic and asserts nothing."""
 _OF_A_TOPIC = re.compile(r"\b(?:on|in|of|for|from|with|pour|sur|avec|dans|de|d['’])\s*(?:an?|une?)\s+(?:[\w'’-]+\s+)?\Z")
+_THE = re.compile(r"\b(?:les|des|ces|ses|leurs|the|these|those|of|its|their)\s+(?:[\w-]+\s+)?\Z")
 _WHICH = re.compile(r"\W*(?:[àdp]\w* )?(?:combien|quel|quelle|quels|quelles|quand|où|what|which|how|when|where)\b")
 # A question about a level names it: "the salary of a technician T2".
 _LEVEL = re.compile(r"[a-z]{1,2}[0-9]{1,2}")
@@ -235,11 +252,18 @@ class Premises:
         if contact and not (_POSSESSED.search(question.before) and _POSSESSED.search(said.before)):
             return True
         age = _AGE.fullmatch(self._response, start, end) is not None
-        return not (_circumstance(question, age=age) and _repeats(said, age=age))
+        if not _circumstance(question, age=age):
+            return True
+        return not (_repeats(said, age=age) or (_RELATIVE.search(question.opening) and _THIRD_PERSON.search(said.before)))
 
     def confirms(self, start: int, end: int) -> bool:
-        """Whether a sentence begins with a yes."""
-        return _AFFIRMS.match(around_piece(self._response, start, end).opening) is not None
+        """Whether a sentence, or the answer, begins with a yes."""
+        opening = around_piece(self._response, start, end).opening
+        return (_AFFIRMS.match(opening) or _AFFIRMS.match(self._response)) is not None
+
+    def enumerated(self, start: int, end: int) -> bool:
+        """Whether the question asks which things those are that it counts."""
+        return _THE.search(around_piece(self._prompt, start, end).before) is not None
 
     @staticmethod
     def _asks_back(said: Around) -> bool:
@@ -272,7 +296,7 @@ def _circumstance(asked: Around, *, age: bool) -> bool:
         return False
     if _OF_A_KIND.search(asked.before) or _SUPPOSED.search(asked.before):
         return True
-    if _NORM.search(asked.before):
+    if _NORM.search(asked.before) or _DEADLINE.search(asked.before):
         return False
     if age and _AT.search(asked.before):
         return True
