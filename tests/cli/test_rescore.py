@@ -52,7 +52,7 @@ def test_without_a_change_every_score_stays_and_the_stored_means_are_those_befor
     assert (done.answers, overall.before, overall.after, done.changed) == (answers, scored, scored, 0)
     assert list(overall.means) == pytest.approx([mean, mean])
     gate = of_gate(ledger, Variant())
-    assert (gate.answers, gate.changed, set(gate.criteria)) == (4, 0, {"", "rag_grounding.sentence.supported"})
+    assert (gate.answers, gate.changed, set(gate.criteria)) == (2, 0, {"", "rag_grounding.sentence.supported"})
 
 
 def test_other_weights_give_the_mean_that_they_give_by_hand(ledger: Ledger) -> None:
@@ -132,7 +132,7 @@ def test_the_commands_show_before_and_after(ledger: Ledger, command: Command) ->
     assert "another grade: " in done.out
     gate = command("gate", "rescore", "--profile", "v1_1", "--collection", "faq", *place)
     assert "rag_grounding.sentence.supported" in gate.out
-    assert "of 4 sentences" in gate.out
+    assert "of 2 judgments" in gate.out
     assert caches(ledger) == stored
 
 

@@ -395,11 +395,12 @@ def test_a_section_with_a_judge_alone_opens_no_pipeline(tmp_path: Path) -> None:
 
 def test_a_near_copy_says_that_its_meaning_was_not_checked(client: TestClient) -> None:
     near = CHECK | {"response": GROUNDED.replace("acquiert", "n’acquiert pas")}
-    reply = client.post("/v1/gate/check", json=near).json()
-    assert (reply["verdict"], reply["p_unsupported"], reply["meaning_not_checked"]) == ("deliver", None, [0])
-    assert reply["sentences"][0]["changes"] == ["negation"]
-    assert [reason["code"] for reason in reply["reasons"]] == ["meaning_not_checked"]
-    shown = client.get("/metrics").text
-    assert 'areopage_gate_meaning_not_checked_total{verdict="deliver"} 1.0' in shown
+    with client:
+        reply = client.post("/v1/gate/check", json=near).json()
+        assert (reply["verdict"], reply["p_unsupported"], reply["meaning_not_checked"]) == ("deliver", None, [0])
+        assert reply["sentences"][0]["changes"] == ["negation"]
+        assert [reason["code"] for reason in reply["reasons"]] == ["meaning_not_checked"]
+        shown = client.get("/metrics").text
+        assert 'areopage_gate_meaning_not_checked_total{verdict="deliver"} 1.0' in shown
     (entry,) = client.get("/v1/traces").json()["items"]
     assert (entry["meaning_not_checked"], entry["reasons"]) == (1, ["meaning_not_checked"])

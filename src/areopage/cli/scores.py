@@ -149,7 +149,7 @@ def rescore_gate(
 ) -> None:
     """Recompute the scores of the gate's judge, without model calls.
 
-    The command shows the means before and after, and how many grades of sentences change. Decisions do not change.
+    The command shows the means before and after, and how many grades of judgments change. Decisions do not change.
     """
     from areopage.cli.gate.report import scope_of
 
@@ -157,7 +157,7 @@ def rescore_gate(
     with open_ledger(find_config(config, ledger)) as opened:
         runs = opened.panels("gate")
         done = rescore(gated(opened, runs, wanted, id or ()), runs, change)
-        _print_rescored(opened, done, change, "sentences", write=write)
+        _print_rescored(opened, done, change, "judgments", write=write)
 
 
 def variant_of(

@@ -86,7 +86,7 @@ def _refuse_weights(given: Weights, known: Names) -> None:
 
 
 class JudgedAnswer(Struct, frozen=True, kw_only=True):
-    """An answer or one of its sentences, with a panel's judgments."""
+    """An answer with a panel's judgments."""
 
     run_id: str
     case: Case
@@ -122,7 +122,7 @@ class Rescored(Struct, kw_only=True):
     """The result of a rescoring.
 
     Args:
-        answers: how many were scored again: answers, or sentences of the gate.
+        answers: how many were scored again: answers, or judgments of the gate, each of which is about the doubtful sentences of an answer.
         criteria: by the criterion's path; "" is the global score.
         grades: how many went from one grade to another.
         readings: judgments that were read otherwise than they are stored.
@@ -241,11 +241,11 @@ def monitored(ledger: Ledger, wanted: EvaluationFilter, *, texts: bool) -> Itera
 
 
 def gated(ledger: Ledger, runs: Sequence[Run], filter: TraceFilter, ids: Sequence[str] = ()) -> Iterator[JudgedAnswer]:
-    """The sentences that the gate's judge judged, in order of answers.
+    """What the gate's judge said of doubtful sentences, in order of answers.
 
     Args:
         runs: the gate's panels.
-        ids: only sentences of these answers; empty: of all that the filter lets through.
+        ids: only judgments of these answers; empty: of all that the filter lets through.
     """
     wanted = set(ids)
     traces = (one for one in Traces(ledger).each(filter) if not wanted or one.id in wanted)

@@ -86,6 +86,14 @@ _DAY = re.compile(
 )
 
 
+# 30/06 is a day where a word before it says so: it may be a fraction.
+_SLASHED = re.compile(
+    r"(?<!\w)(?:le|du|au|on|by|until|till|before|from|since|avant|depuis|dès le)[ \u00a0](?P<day>[0-3]?[0-9])/(?P<month>[0-3]?[0-9])"
+    r"(?![\w/%]|[.,][0-9])",
+    re.IGNORECASE,
+)
+
+
 def dates(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
     """The dates from 1900 to 2099.
 
@@ -141,6 +149,10 @@ def days_without_year(text: str) -> Iterator[DatedSpan]:
         day, month = int(match["d1"] or match["d2"] or match["d3"]), match["m1"] or match["m2"] or match["m3"]
         if 1 <= day <= 31:
             yield f"--{MONTHS[month.lower()]:02}-{day:02}", match.start(), match.end()
+    for match in _SLASHED.finditer(text) if "/" in text else ():
+        iso = _iso(2000, match["month"], match["day"])
+        if iso:
+            yield f"-{iso[4:]}", match.start("day"), match.end()
 
 
 def _iso(year: int, month: str | None, day: str | None) -> str:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 
 from areopage.text.folding import lower_case
+from areopage.text.lexicon import FRENCH_MONTHS
 from areopage.text.number_words import NUMBER_WORDS, Spelled, spelled_numbers
 from areopage.text.stems import parted
 
@@ -24,6 +25,8 @@ _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
 # Also: Roman numerals, numbers in circles and brackets, full-width characters.
 _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
 _WORD = re.compile(r"[^\W\d_]+")
+# The first of a month; "premier" alone is no number.
+_FIRST = re.compile(rf"(?<!\w)[Pp]remier(?=[ \u00a0](?:{'|'.join(FRENCH_MONTHS)})(?!\w))")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 
 WRITTEN_NUMBERS = NUMBER_WORDS.union(*({word.capitalize(), word.upper()} for word in NUMBER_WORDS))
@@ -84,9 +87,11 @@ class Readable:
         signs = self._signs.text if self._signs else text
         numbers = self._spelled(signs, None if edits else words)
         replaced = [edit for one in numbers for edit in _digits(one)]
+        firsts = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
+        replaced = sorted([*replaced, *firsts]) if firsts else replaced
         self._words = Edited(signs, replaced) if replaced else None
         self._clean, self._replaced = None if edits else clean, replaced
-        self.changed = bool(edits or numbers)
+        self.changed = bool(edits or replaced)
         self.text = self._words.text if self._words else signs
 
     def _spelled(self, text: str, words: Set[str] | None) -> Sequence[Spelled]:

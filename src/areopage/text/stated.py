@@ -69,6 +69,7 @@ CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
 """What the digits of a figure have near them, by its kind; for a duration by its unit."""
 # The names of months that a day may have beside it.
 _NAMED_MONTHS = (*FRENCH_MONTHS, *ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT)
+_LETTERS = re.compile(r"[^\W\d_]+")
 _MONTH_WORDS = frozenset([*_NAMED_MONTHS, *map(unaccented, _NAMED_MONTHS)])
 # No word and no other group of the same number (1 200) comes before.
 _BEFORE_THINGS = r"(?<![\w.,°/'’-])(?<![0-9][ \u00a0\u202f])"
@@ -156,8 +157,9 @@ def _cued(low: str, start: int, end: int) -> bool:
 
 def _dated(low: str, start: int, end: int) -> bool:
     """Whether digits may be a day beside its month."""
-    near = low[max(0, start - 11) : end + 16].replace(",", " ")
-    return end - start < 3 and not _MONTH_WORDS.isdisjoint(near.split())
+    if end - start > 2:
+        return False
+    return low[end : end + 1] == "/" or not _MONTH_WORDS.isdisjoint(_LETTERS.findall(low, max(0, start - 11), end + 16))
 
 
 def _legal(low: str, start: int, end: int, acts: Sequence[str]) -> bool:

@@ -205,7 +205,7 @@ class _Check:
             if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):
                 continue
             stated, size = self._stated[at], self._size(at)
-            if size is not None and size > SMALL:
+            if size is not None and (size > SMALL or claim.kind == "amount"):
                 follows = followed(size, own, held, yearly=yearly and claim.kind == "amount")
             else:
                 follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans)

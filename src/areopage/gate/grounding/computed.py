@@ -103,6 +103,9 @@ def followed(value: Decimal, own: Set[Decimal], held: Set[Decimal], *, yearly: b
 
 def dated(value: str, own: Sequence[str], held: Sequence[Figure]) -> bool:
     """Whether a date is one of the user's and a duration of the documents later or earlier."""
+    if _YEAR.fullmatch(value):
+        years = [int(one.value) // _MONTHS for one in held if isinstance(one.value, Decimal) and one.unit == "month"]
+        return any(abs(int(value) - int(one[:4])) in years for one in own if one[:4].isdigit())
     aim = _day(value)
     days = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "day"]
     months = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "month"]

@@ -17,6 +17,7 @@ from areopage.gate.grounding.proper_names import Acronyms, looks_like_name
 from areopage.gate.records import Change, Place
 from areopage.text.citations import distinctive
 from areopage.text.folding import lower_case
+from areopage.text.lexicon import ENGLISH_MONTHS, FRENCH_MONTHS
 from areopage.text.number_words import NUMBER_WORDS
 from areopage.text.readable import WRITTEN_NUMBERS
 from areopage.text.refusals import is_refusal
@@ -396,6 +397,17 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 
+_MONTHS = frozenset([*FRENCH_MONTHS, *ENGLISH_MONTHS])
+_IN_MONTH = re.compile(
+    r"(?<!\w)(?:en|fin|mi|début|de|d['’]|in|of|since|until|by|before|after|from|mois de|avant|depuis|jusqu['’]en)[ \u00a0-]?(?:early |late )?\Z",
+    re.IGNORECASE,
+)
+_BEFORE_MONTH = 30  # characters before a word in which what makes it a month or a surname stands
+_PART = r"[A-ZÀ-Þ][^\W\d_A-Z]{1,20}(?:-[A-ZÀ-Þ][^\W\d_]{1,20})?"
+# A first name and a surname; behind "of" or "à" stands rather a place or an organisation.
+_FULL_NAME = re.compile(rf"(?<![\w'’&-])(?<!\bat )(?<!\bof )(?<!\bin )(?<!\bde )(?<!\bà )(?<!\bchez ){_PART} {_PART}\Z")
+
+
 class _AskedNames:
     """The names of people and places that the question has and no document."""
 
@@ -406,8 +418,8 @@ class _AskedNames:
     def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
         """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
         alone = (self._question & set(words.roots)) - held
-        asked = [word for word in words.having(alone) if word.start > span.start and word.written[0].isupper()] if alone else []
-        named = [word for word in asked if is_name(self._response, word.start, word.written)]
+        asked = words.having(alone) if alone else []
+        named = [word for word in asked if self._is_name(word, span.start, held)]
         covered = Covered(claims) if named else ()
         for word in named:
             at = self._prompt.find(word.written)
@@ -417,6 +429,16 @@ class _AskedNames:
             affirmed = premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
             place = Place(start=word.start, end=word.end, text=word.written)
             yield Claim(kind="name", place=place, state="asserted" if affirmed else "repeated")
+
+
+    def _is_name(self, word: Word, first: int, held: Set[str]) -> bool:
+        """Whether a word is a name or a month; a surname is one behind another name that the documents do not have either."""
+        if word.start > first and word.written[0].isupper() and is_name(self._response, word.start, word.written):
+            return True
+        if word.written.lower() in _MONTHS:
+            return _IN_MONTH.search(self._response, max(0, word.start - _BEFORE_MONTH), word.start) is not None
+        full = _FULL_NAME.search(self._response, max(0, word.start - _BEFORE_MONTH), word.end)
+        return full is not None and full.group() in self._prompt and held.isdisjoint(stems(full.group()))
 
 
 def _courteous(low: str, words: Words) -> bool:

@@ -26,7 +26,7 @@ _CLAUSE = re.compile(
 _OPENER = re.compile(r"\A\W*(?:no|non|nope|yes|oui|si)\b[\s,]*")
 _NOT = (
     r"(?:\b(?:pas|jamais|aucune?|ni|non|rien|not|never|nor|neither|cannot|no|nothing|nowhere|unlike|contrary to"
-    r"|as opposed to)\b"
+    r"|as opposed to|avoid|beware of|ignore|disregard|évitez|ignorez|méfiez-vous|oubliez)\b"
     r"|\bcontrairement (?:à|aux?)\b|\bne (?:peux|peut|pouvons|saurais|saurait|puis)\b|n['’]t\b|\brather than\b"
     r"|\binstead of\b|\bplutôt qu[e'’]"
     r"|\bau lieu d|\bn(?:['’]|e )[\w'’ ]{1,24}?\bplus\b)"
@@ -53,14 +53,14 @@ _DENIED_AFTER = re.compile(
     r"n['’]?(?:est|étai\w*|sont|e sont|e serait) (?:donc |en fait )?pas (?:la|l['’]|les?|celui|celle|ceux|dans"
     r"|exact|correct|bon|ce\b|cité|donn|nomm|connu|confirm|à |notre|nos|fourn|écrit|mentionn|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
     r"|ne (?:se )?(?:figur|correspond|s['’]appliqu|exist|ressort|relèv|trouv|concern|vient)\w* (?:donc )?(?:pas"
-    r"|plus|dans aucun|nulle)"
+    r"|plus|dans aucun|nulle|à (?:rien|aucun)|rien|aucun)"
     r"|n['’](?:appara\w*|exist\w*|y figur\w*|est pas) ?(?:pas|dans aucun|nulle)"
     r"|(?:is|are|was|were)(?: not|n['’]t) (?:actually |in fact )?(?:the|an?|in|correct|right|mentioned|stated"
     r"|found|what|one|ours?|listed|part|true|required|needed|necessary|applicable|valid|accurate|given|shown|named|known|among|from"
     r"|confirmed|backed|supported|anywhere|that|theirs|his|hers|used|any|something|written|cited|there|on|our|quite)\b"
     r"|(?:do|does|did)(?: not|n['’]t) (?:appear|match|correspond|apply|exist|concern|come|figure|feature)"
-    r"|(?:is|are|was|were|est|sont) (?:nowhere|no longer|unknown|absente?s?|introuvables?|inconnue?s?|nulle part|worth (?:query|check)"
-    r"|out of date|outdated|not\W*\Z|périmée?s?|dépassée?s?|à vérifier)"
+    r"|(?:is|are|was|were|would|serait|est|sont) (?:nowhere|no longer|unknown|absente?s?|introuvables?|inconnue?s?|nulle part|worth (?:query|check)"
+    r"|out of date|outdated|(?:be )?(?:too|trop) \w+|not\W*\Z|périmée?s?|dépassée?s?|à vérifier)"
     r"|(?:appears?|comes? up|figure|se trouve) (?:nowhere|nulle part)|(?:ha(?:s|ve)|a|ont) (?:nothing|rien) "
     r"|vien(?:t|nent) d['’]ailleurs|comes? from (?:elsewhere|somewhere else)"
     r"|(?:est|sont|semble|serait|is|are|was|were) (?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
@@ -130,11 +130,17 @@ _OF_A_KIND = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|si|s['’]il|avec|with|pour une?|for an?|aged|âgée?s? de|en cas de)\s+(?:[\w'’]+\s+|[\w]*['’]){0,4}\Z"
 )
+_BORN = re.compile(r"\b(?:née?s?|born)\s+(?:le|en|on|in)\s+\Z")
+_YOURS_AFTER = re.compile(r"\s*(?:(?:that|which|que)\s+)?(?:you|vous|tu)\b(?! (?:can|must|may|should|pouvez|devez|peux|dois))")
+_COUNT = re.compile(r"[0-9]{1,4} [^\W\d_]{3,}")
 _AT = re.compile(r"\b(?:at|à)\s+\Z")
 _AGE = re.compile(r"[0-9]{1,3}(?:\s*(?:ans|years?(?: old)?))?")
 _DEADLINE = re.compile(
     r"(?:\b(?:until|till|up to|by|within|d['’]ici|sous)|\bjusqu['’](?:à|aux?)|\bau plus tard)\s*(?:[\w'’]+\s+){0,2}\Z"
 )
+_MY = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\s+(?:(?:de|of)\s+|d['’]))?\Z")
+_YOUR = re.compile(r"\b(?:votre|vos|ton|ta|tes|your)\s+(?:[\w'’-]+\s+(?:(?:de|of)\s+|d['’]))?\Z")
+_LASTING = re.compile(r"%|\b(?:mois|jours?|semaines?|ans?|années?|months?|days?|weeks?|years?|h|heures?|hours?)\b|/")
 _RELATIVE = re.compile(
     r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+|mère|père"
     r"|parents?|frères?|sœurs?|soeurs?|grand-\w+|daughters?|sons?|child|children|kids?|baby|husband|wife|partner|mother|mum|mom|father|dad"
@@ -144,7 +150,7 @@ _THIRD_PERSON = re.compile(r"\b(?:elles?|ils?|she|he|they|her|his|him|their)\b")
 _ASKED = re.compile(
     r"^\W*(?:(?:so|and|but|et|mais|donc|alors)\s+)?(?:is|are|do|does|did|can|could|must|should|may|will|would|was"
     r"|were|have|has|am)\b"
-    r"|est-ce|n['’]est-ce|-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
+    r"|est-ce|n['’]est-ce|(?<!rendez)-(?:je|t-il|t-elle|t-on|il|ils|elle|elles|on|vous|nous)\b"
 )
 _TAG = re.compile(
     r"[,\s]*(?:right|correct|isn['’]t|aren['’]t|doesn['’]t|don['’]t|is (?:that|it|this)(?! (?:normal|legal|allowed))|non"
@@ -174,7 +180,7 @@ _SECOND_PERSON = re.compile(r"\b(?:vous|votre|vos|tu|ton|ta|tes|you|your|please|
 _GIVEN = re.compile(
     r"(?:\b(?:avec|with|pour|for|si|if|ayant|having|étant|being|aged|âgée?s?|en cas|dès lors|given|compte tenu"
     r"|depuis|after|après|au bout|on an?|earning|living|paying|vivant|gagnant|touchant|payant|bien que?|although|though"
-    r"|née?s?|born|since|as|puisqu(?:e|['’])|comme|vu)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:à|at|in|from|on)\s+)\Z"
+    r"|née?s?|born|since|as|puisqu(?:e|['’])|comme|vu)\s*(?:[\w'’]+\s+|[\w]*['’]){0,4}|^\W*(?:(?:[^\W\d_]+ed|bought|sold|paid|born|[^\W\d_]+[ée]e?s?)\s)?(?:à|at|in|from|on|le|en)\s+)\Z"
 )
 _SEARCH = re.compile(r"[^.?!\n]{1,60}")
 """A question of a few words as search engines have them: it names a topic and asserts nothing."""
@@ -252,8 +258,13 @@ class Premises:
         if contact and not (_POSSESSED.search(question.before) and _POSSESSED.search(said.before)):
             return True
         age = _AGE.fullmatch(self._response, start, end) is not None
+        if not contact and not _LASTING.search(self._response, start, end) and _MY.search(question.before) and _YOUR.search(said.before):
+            return False
         if not _circumstance(question, age=age):
             return True
+        counted = _COUNT.fullmatch(self._response, start, end) and not _LASTING.search(self._response, start, end)
+        if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
+            return False
         return not (_repeats(said, age=age) or (_RELATIVE.search(question.opening) and _THIRD_PERSON.search(said.before)))
 
     def confirms(self, start: int, end: int) -> bool:
@@ -294,7 +305,7 @@ def _circumstance(asked: Around, *, age: bool) -> bool:
     whole = asked.before + asked.after
     if _HEARD.search(whole) or _TAG.match(asked.closing[len(asked.after) :]) or _NEXT_TAG.match(asked.following):
         return False
-    if _OF_A_KIND.search(asked.before) or _SUPPOSED.search(asked.before):
+    if _OF_A_KIND.search(asked.before) or _SUPPOSED.search(asked.before) or _BORN.search(asked.before):
         return True
     if _NORM.search(asked.before) or _DEADLINE.search(asked.before):
         return False
@@ -306,7 +317,7 @@ def _circumstance(asked: Around, *, age: bool) -> bool:
 
 def _repeats(said: Around, *, age: bool) -> bool:
     """Whether an answer speaks of the user's circumstances, or of what holds under them."""
-    if _OF_A_KIND.search(said.before) or _GIVEN.search(said.before):
+    if _OF_A_KIND.search(said.before) or _GIVEN.search(said.before) or _GIVEN.search(said.opening):
         return True
     if _NORM.search(said.before):
         return False
