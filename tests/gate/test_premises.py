@@ -80,6 +80,96 @@ def test_an_answer_that_affirms_what_only_the_question_says_is_held_for_it(
     assert decision.p_unsupported is not None and decision.p_unsupported > 0.8
 
 
+@pytest.mark.parametrize(
+    ("question", "document", "held", "right"),
+    [
+        (
+            "Do I upload it on taxportal-help.example/forms?",
+            "Forms are uploaded at account.revenue.example.",
+            "Yes, upload it on taxportal-help.example/forms.",
+            "Forms are uploaded at account.revenue.example; taxportal-help.example/forms isn't ours.",
+        ),
+        (
+            "Le cabinet est au 5 rue Lamartine ?",
+            "Le cabinet se trouve 18 boulevard Carnot.",
+            "Le cabinet vous reçoit 5, rue Lamartine.",
+            "Il se trouve 18 boulevard Carnot, pas au 5 rue Lamartine.",
+        ),
+        (
+            "The centre is at 12 Quarry Road, right?",
+            "The centre has moved to 85 Fenner Street.",
+            "Right, it's at 12 Quarry Rd.",
+            "It has moved to 85 Fenner Street.",
+        ),
+        (
+            "I need 3 references, right?",
+            "Applicants give one reference and a payslip.",
+            "That's right: three references, plus a payslip.",
+            "One reference is enough, along with a payslip.",
+        ),
+        (
+            "J'ai jusqu'au 30 juin pour déclarer ?",
+            "La déclaration se fait jusqu'au 25 mai.",
+            "Oui, vous pouvez déclarer jusqu'au 30/06.",
+            "Non, vous avez jusqu'au 25 mai.",
+        ),
+        (
+            "I must register by 12 March, what do I bring?",
+            "Registration ends on 2 March. Bring your passport.",
+            "Bring your passport when you register by 12 March.",
+            "Bring your passport. Registration ends on 2 March rather than 12 March.",
+        ),
+        (
+            "La réunion est le premier mars ?",
+            "La réunion a lieu le 8 avril.",
+            "Oui, la réunion a lieu le premier mars.",
+            "Non, elle a lieu le 8 avril.",
+        ),
+        (
+            "The museum is closed in June, why?",
+            "The museum is closed in November for cleaning.",
+            "The museum is closed in June for cleaning.",
+            "It is closed in November for cleaning, not in June.",
+        ),
+        (
+            "Is Helena Prowse the head of the clinic?",
+            "Head of the clinic: Imran Castleford.",
+            "Yes, Helena Prowse heads the clinic.",
+            "No, the head of the clinic is Imran Castleford, not Helena Prowse.",
+        ),
+        (
+            "Does the council take 50% off?",
+            "The council gives a 30% reduction.",
+            "The council takes half off your bill.",
+            "The council gives a 30% reduction, not 50%.",
+        ),
+        (
+            "I have 4 kids. Lunch is $5 each, so $20 a day?",
+            "School lunch costs $3 per child.",
+            "Yes, for 4 kids lunch comes to $20 a day.",
+            "At $3 per child, your 4 kids come to $12 a day.",
+        ),
+        (
+            "My pass was bought on 3 May and is valid 30 days, when does it end?",
+            "The pass is valid for 14 days from purchase.",
+            "The pass is valid for 30 days, so it ends on 2 June.",
+            "The pass is valid 14 days from purchase: bought on 3 May, it ends on 17 May.",
+        ),
+        (
+            "Ma facture indique 89 €, c'est normal ?",
+            "L'abonnement coûte 69 € par mois.",
+            "Oui, l'abonnement coûte 89 € par mois.",
+            "Non : l'abonnement coûte 69 €, soit 20 € de moins que les 89 € facturés.",
+        ),
+    ],
+)
+def test_what_the_question_has_is_compared_by_value_in_every_notation(
+    question: str, document: str, held: str, right: str
+) -> None:
+    assert asserted(decided(question, held, document))
+    assert decided(question, right, document).verdict == "deliver"
+
+
 def test_a_premise_of_an_earlier_turn_is_no_evidence_either() -> None:
     question = "user: La prime est de 500 euros, je crois.\nassistant: Je vérifie.\nuser: Quand est-elle versée ?"
     decision = decided(question, "La prime de 500 euros est versée en juin.", "La prime de 250 euros est versée en juin.")

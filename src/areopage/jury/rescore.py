@@ -122,7 +122,7 @@ class Rescored(Struct, kw_only=True):
     """The result of a rescoring.
 
     Args:
-        answers: how many were scored again: answers, or judgments of the gate, each of which is about the doubtful sentences of an answer.
+        answers: how many were scored again: answers, or judgments of the gate, each about the doubtful sentences of an answer.
         criteria: by the criterion's path; "" is the global score.
         grades: how many went from one grade to another.
         readings: judgments that were read otherwise than they are stored.

@@ -88,7 +88,8 @@ _DAY = re.compile(
 
 # 30/06 is a day where a word before it says so: it may be a fraction.
 _SLASHED = re.compile(
-    r"(?<!\w)(?:le|du|au|on|by|until|till|before|from|since|avant|depuis|dès le)[ \u00a0](?P<day>[0-3]?[0-9])/(?P<month>[0-3]?[0-9])"
+    r"(?<!\w)(?:le|du|au|on|by|until|till|before|from|since|avant|depuis|dès le)[ \u00a0]"
+    r"(?P<day>[0-3]?[0-9])/(?P<month>[0-3]?[0-9])"
     r"(?![\w/%]|[.,][0-9])",
     re.IGNORECASE,
 )

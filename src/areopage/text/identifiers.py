@@ -192,7 +192,8 @@ _MEASURED = re.compile(
 _UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
 _STREET = (
-    "rue|avenue|av\\.?|boulevard|bd|place|quai|chemin|allées?|impasse|cours|route|square|passage|esplanade|faubourg|ruelle|sentier"
+    r"rue|avenue|av\.?|boulevard|bd|place|quai|chemin|ch\.|allées?|impasse|imp\.|cours|route|square|passage"
+    "|esplanade|faubourg|ruelle|sentier"
 )
 _STREETS = (
     "Road|Rd|Street|St|Avenue|Ave|Lane|Ln|Square|Sq|Drive|Dr|Parade|Close|Court|Ct|Place|Terrace|Way|Crescent|Gardens|Hill|Row|Walk"
@@ -202,7 +203,8 @@ _PROPER = r"[A-ZÀ-Þ][\w'’.-]{0,30}"
 # The number of a house with its street: the last word of the street's name identifies it.
 _ADDRESS = re.compile(
     r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?:bis|ter|[A-D])(?!\w))?,?[ \u00a0]"
-    rf"(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street>{_PROPER})"
+    rf"(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}"
+    rf"(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street>{_PROPER})"
     rf"|(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street2>{_PROPER})[ \u00a0](?:{_STREETS})(?!\w))"
 )
 ADDRESS = "address"

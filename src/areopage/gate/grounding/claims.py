@@ -38,7 +38,9 @@ _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are n
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
 _MOST_FOLLOWED = 20  # figures of the user and of the documents from which others may follow
 _YEARLY = re.compile(r"(?i)\b(?:ans?|années?|annuel\w*|years?|yearly|annual\w*|mois|mensuel\w*|months?|monthly)\b")
-_FRACTION = re.compile(r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])")
+_FRACTION = re.compile(
+    r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
+)
 _MOST_JUDGED = 6  # claims of one answer whose surroundings are compared with those of other figures
 ClaimKind = Literal[
     "amount", "percentage", "date", "duration", "quantity", "reference", "contact", "code", "number", "weekday", "name"
@@ -195,11 +197,9 @@ class _Check:
         mine = [at for at, claim in enumerate(claims) if claim.state == "repeated"][:_MOST_FOLLOWED]
         theirs = [at for at, claim in enumerate(claims) if claim.state == "supported"][:_MOST_FOLLOWED]
         own = set(filter(None, map(self._size, mine))) | self._fractions()
-        if not own and not mine:
-            return
         held = set(filter(None, map(self._size, theirs)))
-        days = [str(one.value) for at in mine if isinstance(one := self._stated[at], Figure) and one.kind == "date"]
         spans = [one for at in theirs if isinstance(one := self._stated[at], Figure) and one.kind == "duration"]
+        days = [str(one.value) for one in self._read(Readable(self._prompt).text, "date")] if spans else []
         yearly = _YEARLY.search(self._response) is not None
         for at, claim in enumerate(claims):
             if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):

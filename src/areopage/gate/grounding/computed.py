@@ -109,11 +109,12 @@ def dated(value: str, own: Sequence[str], held: Sequence[Figure]) -> bool:
     aim = _day(value)
     days = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "day"]
     months = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "month"]
+    later = [sign * by for by in months if by % _MONTHS for sign in (1, -1)]
     for start in filter(None, map(_day, own)) if aim else ():
         apart = {abs((aim - start).days), abs((aim.replace(year=aim.year + 1) - start).days)} if aim else set()
         if not apart.isdisjoint(days):
             return True
-        if aim and aim.day == start.day and any((aim.month - start.month - by) % 12 == 0 for by in months):
+        if aim and aim.day == start.day and any((aim.month - start.month + by) % _MONTHS == 0 for by in later):
             return True
     return False
 
@@ -121,7 +122,11 @@ def dated(value: str, own: Sequence[str], held: Sequence[Figure]) -> bool:
 def _day(value: str) -> date | None:
     """A date with its day; one without a year lies in a year of no importance."""
     try:
-        return date.fromisoformat(value.replace("--", f"{_ANY_YEAR}-", 1)) if len(value) > len("2025-06") or value[:2] == "--" else None
+        return (
+            date.fromisoformat(value.replace("--", f"{_ANY_YEAR}-", 1))
+            if len(value) > len("2025-06") or value[:2] == "--"
+            else None
+        )
     except ValueError:
         return None
 

@@ -399,9 +399,12 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
 
 _MONTHS = frozenset([*FRENCH_MONTHS, *ENGLISH_MONTHS])
 _IN_MONTH = re.compile(
-    r"(?<!\w)(?:en|fin|mi|début|de|d['’]|in|of|since|until|by|before|after|from|mois de|avant|depuis|jusqu['’]en)[ \u00a0-]?(?:early |late )?\Z",
+    r"(?<!\w)(?:en|fin|mi|début|de|d['’]|in|of|since|until|by|before|after|from|mois de|avant|depuis"
+    r"|jusqu['’]en)[ \u00a0-]?(?:early |late )?\Z",
     re.IGNORECASE,
 )
+_HALVES = frozenset(stems("half moitié"))
+_HALF_OFF = re.compile(r"(?<![\w.,])50[ \u00a0\u202f]?(?:%|per ?cent|pour cent)|\bhalf\b|\bmoitié\b", re.IGNORECASE)
 _BEFORE_MONTH = 30  # characters before a word in which what makes it a month or a surname stands
 _PART = r"[A-ZÀ-Þ][^\W\d_A-Z]{1,20}(?:-[A-ZÀ-Þ][^\W\d_]{1,20})?"
 # A first name and a surname; behind "of" or "à" stands rather a place or an organisation.
@@ -418,18 +421,21 @@ class _AskedNames:
     def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
         """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
         alone = (self._question & set(words.roots)) - held
-        asked = words.having(alone) if alone else []
-        named = [word for word in asked if self._is_name(word, span.start, held)]
+        halved = _HALVES if _HALF_OFF.search(self._prompt) and "50" not in held else _NOTHING
+        asked = words.having(alone | halved) if alone or halved else []
+        named = [
+            word for word in asked if (word.stem in halved and word.stem not in held) or self._is_name(word, span.start, held)
+        ]
         covered = Covered(claims) if named else ()
         for word in named:
-            at = self._prompt.find(word.written)
+            half = _HALF_OFF.search(self._prompt) if word.stem in halved else None
+            at = half.start() if half else self._prompt.find(word.written)
             if word.start in covered or at < 0:
                 continue
             premises = self._premises = self._premises or Premises(self._prompt, self._response)
             affirmed = premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
             place = Place(start=word.start, end=word.end, text=word.written)
             yield Claim(kind="name", place=place, state="asserted" if affirmed else "repeated")
-
 
     def _is_name(self, word: Word, first: int, held: Set[str]) -> bool:
         """Whether a word is a name or a month; a surname is one behind another name that the documents do not have either."""

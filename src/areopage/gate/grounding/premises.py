@@ -38,6 +38,11 @@ _BOUNDS = (
     r"|doubt|doute|prevents?|empêche\w*|forbids?|interdit\w*|problem|problème|wrong|erreur|error|surpris\w*)"
 )
 _DENIED = re.compile(rf"{_NOT}(?:\s*(?!{_BOUNDS}\b)[\w'’]+\.?[\s-]+|\s*[\w'’]*['’]){{0,6}}\s*\Z")
+# Beside the value that holds: "20 less than the 89 that you paid".
+_COMPARED = re.compile(
+    r"\b(?:less|lower|more|higher|cheaper|dearer|earlier|later|fewer|shorter|longer) than (?:the|your|these|those) \Z"
+    r"|\b(?:moins|plus|inférieure?s?|supérieure?s?)(?: \w+)? (?:qu['’]|que |aux? |à )(?:les?|vos|votre|ces?)? ?\Z"
+)
 _REMINDING = re.compile(r"\b(?:oubli|omett|hésit)\w+ pas\b|\b(?:forget|omit|hesitate)\b")
 _SAYING = (
     r"(?:di[st]\w*|indiqu\w+|mentionn\w+|précis\w+|confirm\w*|prév\w+|affirm\w+|permet\w*|sûre?|certaine?|exacte?"
@@ -51,7 +56,8 @@ _DOUBTED = re.compile(
 _DENIED_AFTER = re.compile(
     r"(?:\s*[\w'’«»\"/%€$-]+){0,7}?\s*\b(?:"
     r"n['’]?(?:est|étai\w*|sont|e sont|e serait) (?:donc |en fait )?pas (?:la|l['’]|les?|celui|celle|ceux|dans"
-    r"|exact|correct|bon|ce\b|cité|donn|nomm|connu|confirm|à |notre|nos|fourn|écrit|mentionn|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
+    r"|exact|correct|bon|ce\b|cité|donn|nomm|connu|confirm|à |notre|nos|fourn|écrit|mentionn"
+    r"|indiqu|prév|une?|vrai|juste|exig|requis|demand|nécessaire|applicable|valable)"
     r"|ne (?:se )?(?:figur|correspond|s['’]appliqu|exist|ressort|relèv|trouv|concern|vient)\w* (?:donc )?(?:pas"
     r"|plus|dans aucun|nulle|à (?:rien|aucun)|rien|aucun)"
     r"|n['’](?:appara\w*|exist\w*|y figur\w*|est pas) ?(?:pas|dans aucun|nulle)"
@@ -59,11 +65,13 @@ _DENIED_AFTER = re.compile(
     r"|found|what|one|ours?|listed|part|true|required|needed|necessary|applicable|valid|accurate|given|shown|named|known|among|from"
     r"|confirmed|backed|supported|anywhere|that|theirs|his|hers|used|any|something|written|cited|there|on|our|quite)\b"
     r"|(?:do|does|did)(?: not|n['’]t) (?:appear|match|correspond|apply|exist|concern|come|figure|feature)"
-    r"|(?:is|are|was|were|would|serait|est|sont) (?:nowhere|no longer|unknown|absente?s?|introuvables?|inconnue?s?|nulle part|worth (?:query|check)"
+    r"|(?:is|are|was|were|would|serait|est|sont) (?:nowhere|no longer|unknown|absente?s?|introuvables?|inconnue?s?"
+    r"|nulle part|worth (?:query|check)"
     r"|out of date|outdated|(?:be )?(?:too|trop) \w+|not\W*\Z|périmée?s?|dépassée?s?|à vérifier)"
     r"|(?:appears?|comes? up|figure|se trouve) (?:nowhere|nulle part)|(?:ha(?:s|ve)|a|ont) (?:nothing|rien) "
     r"|vien(?:t|nent) d['’]ailleurs|comes? from (?:elsewhere|somewhere else)"
-    r"|(?:est|sont|semble|serait|is|are|was|were) (?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
+    r"|(?:est|sont|semblen?t?|serait|paraît|is|are|was|were|seems?|looks?|sounds?|appears?) (?:to be )?"
+    r"(?:wrong|false|incorrect|mistaken|fauss?e?|inexact|erron|incorrect))"
 )
 _USER = (
     r"(?:\byou(?:['’]ve)?|\byour (?!contract|lease|policy|agreement|bank statement)\w+|\bthe (?:question|user"
@@ -101,7 +109,8 @@ _YES = (
     r"|this)(?:['’]s| is) (?:right"
     r"|correct|true|what)|c['’]est (?:exact|vrai|bien|juste|correct|ça|cela|ce qu)|en effet|effectivement"
     r"|tout à fait|bien sûr"
-    r"|absolument|d['’]accord|(?:it (?:is|does)|you (?:are|can|do|may)|they (?:are|do))(?= *[!.:,])|toujours, oui|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
+    r"|absolument|d['’]accord|(?:it (?:is|does)|you (?:are|can|do|may)|they (?:are|do))(?= *[!.:,])"
+    r"|je (?:vous )?(?:le )?confirme|i (?:can )?confirm|you are right|vous avez raison)"
 )
 _AFFIRMS = re.compile(rf"\W*{_YES}\b")
 _CONFIRMED_AFTER = re.compile(
@@ -140,9 +149,14 @@ _DEADLINE = re.compile(
 )
 _MY = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+(?:[\w'’-]+\s+(?:(?:de|of)\s+|d['’]))?\Z")
 _YOUR = re.compile(r"\b(?:votre|vos|ton|ta|tes|your)\s+(?:[\w'’-]+\s+(?:(?:de|of)\s+|d['’]))?\Z")
+# The number of something that the user has.
+_NUMBERED = re.compile(r"[a-z]{0,4}[-_]?[0-9]{4,15}")
+_MY_NUMBER = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?\Z")
+_YOUR_NUMBER = re.compile(r"\b(?:votre|vos|ton|ta|tes|your)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?\Z")
 _LASTING = re.compile(r"%|\b(?:mois|jours?|semaines?|ans?|années?|months?|days?|weeks?|years?|h|heures?|hours?)\b|/")
 _RELATIVE = re.compile(
-    r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+|mère|père"
+    r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+"
+    r"|mère|père"
     r"|parents?|frères?|sœurs?|soeurs?|grand-\w+|daughters?|sons?|child|children|kids?|baby|husband|wife|partner|mother|mum|mom|father|dad"
     r"|brothers?|sisters?|grand\w+)\b"
 )
@@ -257,15 +271,8 @@ class Premises:
             return False
         if contact and not (_POSSESSED.search(question.before) and _POSSESSED.search(said.before)):
             return True
-        age = _AGE.fullmatch(self._response, start, end) is not None
-        if not contact and not _LASTING.search(self._response, start, end) and _MY.search(question.before) and _YOUR.search(said.before):
-            return False
-        if not _circumstance(question, age=age):
-            return True
-        counted = _COUNT.fullmatch(self._response, start, end) and not _LASTING.search(self._response, start, end)
-        if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
-            return False
-        return not (_repeats(said, age=age) or (_RELATIVE.search(question.opening) and _THIRD_PERSON.search(said.before)))
+        piece = self._response[start:end]
+        return not ((not contact and _of_user(piece, question, said)) or _repeated(piece, question, said))
 
     def confirms(self, start: int, end: int) -> bool:
         """Whether a sentence, or the answer, begins with a yes."""
@@ -294,10 +301,31 @@ class Premises:
 
 def _denied(said: Around) -> bool:
     """Whether an answer denies a piece of itself."""
+    if _COMPARED.search(said.opening):
+        return True
     before = _OPENER.sub("", said.before, count=1) if said.before == said.opening else said.before
     if _DENIED.search(before) and not _REMINDING.search(before):
         return True
     return _DOUBTED.search(said.opening) is not None or _DENIED_AFTER.match(said.closing) is not None
+
+
+def _of_user(piece: str, asked: Around, said: Around) -> bool:
+    """Whether question and answer both name something as the user's: "my order of 85 euros", "your invoice 88213"."""
+    if _NUMBERED.fullmatch(piece) and _MY_NUMBER.search(asked.before) and _YOUR_NUMBER.search(said.before):
+        return True
+    return not _LASTING.search(piece) and bool(_MY.search(asked.before) and _YOUR.search(said.before))
+
+
+def _repeated(piece: str, asked: Around, said: Around) -> bool:
+    """Whether a question tells a circumstance of the user, and the answer repeats it as one."""
+    age = _AGE.fullmatch(piece) is not None
+    if not _circumstance(asked, age=age):
+        return False
+    counted = _COUNT.fullmatch(piece) and not _LASTING.search(piece)
+    if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
+        return True
+    relative = _RELATIVE.search(asked.opening) and _THIRD_PERSON.search(said.before)
+    return relative is not None or _repeats(said, age=age)
 
 
 def _circumstance(asked: Around, *, age: bool) -> bool:
