@@ -199,7 +199,7 @@ class _Check:
         own = set(filter(None, map(self._size, mine))) | self._fractions()
         held = set(filter(None, map(self._size, theirs)))
         spans = [one for at in theirs if isinstance(one := self._stated[at], Figure) and one.kind == "duration"]
-        days = [str(one.value) for one in self._read(Readable(self._prompt).text, "date")] if spans else []
+        days = [str(one.value) for one in self._read(Readable(self._prompt).text, "date")] if held or spans else []
         yearly = _YEARLY.search(self._response) is not None
         for at, claim in enumerate(claims):
             if claim.state not in ("missing", "asserted") or claim.kind in (*NAMING, "reference"):
@@ -208,7 +208,7 @@ class _Check:
             if size is not None and (size > SMALL or claim.kind == "amount"):
                 follows = followed(size, own, held, yearly=yearly and claim.kind == "amount")
             else:
-                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans)
+                follows = claim.kind == "date" and isinstance(stated, Figure) and dated(str(stated.value), days, spans, held)
             if follows:
                 claims[at] = replace(claim, state="computed")
 

@@ -13,7 +13,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
-from datetime import date
 from decimal import Decimal
 from itertools import combinations, islice
 
@@ -52,6 +51,7 @@ _SIZES = {"thousand": 10**3, "millier": 10**3, "million": 10**6, "milliard": 10*
 _IN_SIZES = re.compile(rf"(?<!\w)(?:in|en)[ \u00a0](?:[€$£][ \u00a0]?)?(?P<size>{'|'.join(_SIZES)})s?(?!\w)", re.IGNORECASE)
 _MONTHS = 12
 _ANY_YEAR = 2023
+_DAYS_OF_YEAR = 365
 _DAYS = {"day": Decimal(1), "month": Decimal(30), "minute": Decimal(1) / (24 * 60)}
 
 
@@ -101,34 +101,34 @@ def followed(value: Decimal, own: Set[Decimal], held: Set[Decimal], *, yearly: b
     )
 
 
-def dated(value: str, own: Sequence[str], held: Sequence[Figure]) -> bool:
-    """Whether a date is one of the user's and a duration of the documents later or earlier."""
+def dated(value: str, own: Sequence[str], spans: Sequence[Figure], held: Set[Decimal]) -> bool:
+    """Whether a date is one of the user's and a duration of the documents later or earlier, or a year and an age."""
     if _YEAR.fullmatch(value):
-        years = [int(one.value) // _MONTHS for one in held if isinstance(one.value, Decimal) and one.unit == "month"]
-        return any(abs(int(value) - int(one[:4])) in years for one in own if one[:4].isdigit())
+        years = {one.value / _MONTHS for one in spans if isinstance(one.value, Decimal) and one.unit == "month"} | held
+        return any(abs(int(value) - int(one[:4])) in years for one in own if one[:4].isdigit() and one != value)
     aim = _day(value)
-    days = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "day"]
-    months = [int(one.value) for one in held if isinstance(one.value, Decimal) and one.unit == "month"]
+    days = {int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "day"}
+    months = [int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "month"]
     later = [sign * by for by in months if by % _MONTHS for sign in (1, -1)]
     for start in filter(None, map(_day, own)) if aim else ():
-        apart = {abs((aim - start).days), abs((aim.replace(year=aim.year + 1) - start).days)} if aim else set()
-        if not apart.isdisjoint(days):
+        apart = abs(_number(aim) - _number(start)) if aim else 0
+        if apart in days or _DAYS_OF_YEAR - apart in days:
             return True
-        if aim and aim.day == start.day and any((aim.month - start.month + by) % _MONTHS == 0 for by in later):
+        if aim and aim[2] == start[2] and any((aim[1] - start[1] + by) % _MONTHS == 0 for by in later):
             return True
     return False
 
 
-def _day(value: str) -> date | None:
-    """A date with its day; one without a year lies in a year of no importance."""
-    try:
-        return (
-            date.fromisoformat(value.replace("--", f"{_ANY_YEAR}-", 1))
-            if len(value) > len("2025-06") or value[:2] == "--"
-            else None
-        )
-    except ValueError:
-        return None
+def _day(value: str) -> tuple[int, int, int] | None:
+    """Year, month and day of a date with its day; one without a year lies in a year of no importance."""
+    parts = value.replace("--", f"{_ANY_YEAR}-", 1).split("-")
+    return (int(parts[0]), int(parts[1]), int(parts[2])) if len(parts) > 2 and all(map(str.isdigit, parts)) else None
+
+
+def _number(day: tuple[int, int, int]) -> int:
+    """The days up to a day, counted from years that begin in March: leap days are their last ones."""
+    year, month, date = day[0] - (day[1] < 3), (day[1] + 9) % _MONTHS, day[2]
+    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + date
 
 
 def _summed(stated: Figure, value: Decimal, response: str, numbers: Callable[[], Set[Decimal]]) -> bool:

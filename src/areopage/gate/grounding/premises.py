@@ -154,6 +154,14 @@ _NUMBERED = re.compile(r"[a-z]{0,4}[-_]?[0-9]{4,15}")
 _MY_NUMBER = re.compile(r"\b(?:mon|ma|mes|notre|nos|my|our)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?\Z")
 _YOUR_NUMBER = re.compile(r"\b(?:votre|vos|ton|ta|tes|your)\s+[\w'’-]+\s+(?:(?:number|numéro|n°|no\.?)\s*)?\Z")
 _LASTING = re.compile(r"%|\b(?:mois|jours?|semaines?|ans?|années?|months?|days?|weeks?|years?|h|heures?|hours?)\b|/")
+# What the user has done already, or earns or owes.
+_DONE = re.compile(
+    r"\b(?:j['’]ai|nous avons|on a)\s+(?:déjà )?\w+(?:é|i|is|u|it)\s+(?:\w+ )?\Z"
+    r"|\b(?:je gagne|nous gagnons|je dois déjà)\s+(?:\w+ )?\Z"
+    r"|\b(?:i|we)(?:['’]ve| have)?\s+(?:already )?"
+    r"(?:(?!need)\w+ed|paid|bought|sold|spent|sent|gave|lent|saved|earn|owe)\s+(?:\w+ )?\Z"
+)
+_RULED = re.compile(r"\b(?:seuil|plafond|limite?|threshold|ceiling|rule|règle)\b[\w' ]{0,12}\Z")
 _RELATIVE = re.compile(
     r"\b(?:ma|mon|mes|notre|nos|my|our) (?:[\w-]+ )?(?:filles?|fils|enfants?|bébé|mari|femme|épou\w+|conjointe?|compagn\w+"
     r"|mère|père"
@@ -319,9 +327,12 @@ def _of_user(piece: str, asked: Around, said: Around) -> bool:
 def _repeated(piece: str, asked: Around, said: Around) -> bool:
     """Whether a question tells a circumstance of the user, and the answer repeats it as one."""
     age = _AGE.fullmatch(piece) is not None
-    if not _circumstance(asked, age=age):
+    lasting = _LASTING.search(piece) is not None
+    if not lasting and _DONE.search(asked.before) and not _HEARD.search(asked.before):
+        return True
+    if not _circumstance(asked, age=age) and (lasting or not _MY.search(asked.before)):
         return False
-    counted = _COUNT.fullmatch(piece) and not _LASTING.search(piece)
+    counted = _COUNT.fullmatch(piece) and not lasting
     if _YOURS_AFTER.match(said.after) or (counted and not said.before.strip()):
         return True
     relative = _RELATIVE.search(asked.opening) and _THIRD_PERSON.search(said.before)
@@ -331,6 +342,10 @@ def _repeated(piece: str, asked: Around, said: Around) -> bool:
 def _circumstance(asked: Around, *, age: bool) -> bool:
     """Whether a question says something of the person who asks, or supposes it, and does not ask whether it is so."""
     whole = asked.before + asked.after
+    if age and _SUPPOSED.search(asked.before):
+        return True
+    if _RULED.search(asked.before):
+        return False
     if _HEARD.search(whole) or _TAG.match(asked.closing[len(asked.after) :]) or _NEXT_TAG.match(asked.following):
         return False
     if _OF_A_KIND.search(asked.before) or _SUPPOSED.search(asked.before) or _BORN.search(asked.before):
