@@ -405,6 +405,7 @@ _IN_MONTH = re.compile(
 )
 _HALVES = frozenset(stems("half moitié"))
 _HALF_OFF = re.compile(r"(?<![\w.,])50[ \u00a0\u202f]?(?:%|per ?cent|pour cent)|\bhalf\b|\bmoitié\b", re.IGNORECASE)
+_MOST_ASKED = 100  # names of one answer that are looked at: later ones count as asserted
 _BEFORE_MONTH = 30  # characters before a word in which what makes it a month or a surname stands
 _PART = r"[A-ZÀ-Þ][^\W\d_A-Z]{1,20}(?:-[A-ZÀ-Þ][^\W\d_]{1,20})?"
 # A first name and a surname; behind "of" or "à" stands rather a place or an organisation.
@@ -417,6 +418,7 @@ class _AskedNames:
     def __init__(self, prompt: str, response: str, question: Set[str]) -> None:
         self._prompt, self._response, self._question = prompt, response, question
         self._premises: Premises | None = None
+        self._left = _MOST_ASKED
 
     def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
         """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
@@ -433,7 +435,8 @@ class _AskedNames:
             if word.start in covered or at < 0:
                 continue
             premises = self._premises = self._premises or Premises(self._prompt, self._response)
-            affirmed = premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
+            self._left -= 1
+            affirmed = self._left < 0 or premises.affirms(word.start, word.end, (at, at + len(word.written)), ())
             place = Place(start=word.start, end=word.end, text=word.written)
             yield Claim(kind="name", place=place, state="asserted" if affirmed else "repeated")
 
