@@ -13,7 +13,6 @@ from areopage.ledger.qualifications import Qualification, Qualifications, standi
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.records import CriterionExam, ExamState, Figure
 
-NOW = datetime.now(UTC)
 ROWS = 40
 
 
@@ -25,12 +24,13 @@ def qualification(
     checked: bool = True,
     joint: bool = False,
     languages: Sequence[str] = ("en",),
-    at: datetime = NOW,
+    at: datetime | None = None,
 ) -> Qualification:
     """The result of an exam on a whole gold set.
 
     Args:
         checked: a person has checked the gold rows.
+        at: when; None: now, as rows of a ledger are in order of time.
     """
     nothing = Figure()
     result = CriterionExam(
@@ -55,7 +55,7 @@ def qualification(
     )
     return Qualification(
         exam="exam-1",
-        at=at,
+        at=at or datetime.now(UTC),
         suite="small",
         judge=judge.name,
         model=str(judge.reference),

@@ -150,7 +150,10 @@ BENCH = LazyGroup(
         "stop": ("bench.fleet:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
-        "show": ("bench.commands:show", "Show what a run measures, its scores and the health of its judges."),
+        "show": (
+            "bench.commands:show",
+            "Show a run, its scores and the health of its judges; of runs in several languages the one verdict.",
+        ),
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.reassess:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("bench.commands:rescore", "Recompute the scores of a run from the ledger without calling a model."),
