@@ -96,6 +96,17 @@ def test_a_case_that_newly_fails_can_fail_a_pull_request_whatever_the_tests_say(
     assert command("bench", "compare", second, "--against", "last:1", "--fail-on", "new-failures").code == 1
 
 
+def test_a_run_with_the_answers_of_another_says_nothing_of_the_target(command: Command, night: Night, suite: Path) -> None:
+    night({1})
+    night({1})
+    options = ("--dataset", command.folder / "cases.csv", "--passes", "1", "--judge", "alpha", "--yes", "--reuse-answers")
+    assert command("bench", "run", "--suite", suite, *options).code in (0, 3)
+    told = command("bench", "compare", "latest", "--against", "last:14", "--fail-on", "regression")
+    assert told.code == 3 and "too little data to tell" in told.out, told.out
+    assert "Newest run: not comparable" in command("bench", "trend").out
+    assert "against 2 runs before" in command("bench", "compare", night({1}), "--against", "last:14").out
+
+
 def test_of_a_case_without_a_score_it_is_not_said_that_it_does_not_fail(command: Command, night: Night) -> None:
     first, second = night({1}), night({UNREADABLE})
     done = command("bench", "compare", first, second, "--fail-on", "new-failures")

@@ -33,10 +33,10 @@ class Conclusion(Struct, frozen=True, kw_only=True):
 
     Args:
         pool: the ids of the runs that it is compared with, the oldest first.
-        left_out: the ids of earlier runs that are not among them, since they failed more often than the runs before them, or are
-            incomplete.
+        left_out: the ids of earlier runs that are not among them, since they failed more often than the runs before them, are
+            incomplete, or have answers of other runs.
         newly: the ids of the criteria that a case fails, and failed in no run of the pool, by the case's id.
-        outcome: `too_little` where there is no earlier run, or the run is incomplete.
+        outcome: `too_little` where there is no earlier run, or the run is incomplete or has answers of other runs.
     """
 
     run: str
@@ -69,7 +69,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
     for entry in entries:
         pool = admitted[-size:]
         failures = pooled_failures(entry.fails_primary, [earlier.fails_primary for earlier in pool], clusters=clusters)
-        whole = entry.run.finished_at is not None and entry.doubt not in LOST
+        whole = entry.run.finished_at is not None and entry.doubt not in LOST and entry.reused is None
         outcomes: dict[str, Outcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
         outcome = outcomes[failures.direction]
         if not pool or (not whole and outcome != "regression"):
