@@ -4,7 +4,7 @@ The ledger stores it, so that a run can be resumed and rescored without its suit
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -62,13 +62,20 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 class Labels(Struct, frozen=True, kw_only=True):
-    """Display names of categories and sub-categories (`category.subcategory`), in the run's language."""
+    """Display names of the suite's categories, sub-categories (`category.subcategory`) and criteria (by id).
+
+    Args:
+        names: in the run's language.
+        others: in the suite's other languages.
+    """
 
     names: dict[str, str] = {}
+    others: dict[str, dict[str, str]] = {}
 
     def get(self, key: str) -> str:
         """Return a display name, derived from the key if missing."""
-        return self.names.get(key) or key.rpartition(".")[2].replace("_", " ")
+        path = key.rpartition("__v")[0] or key
+        return self.names.get(key) or path.rpartition(".")[2].replace("_", " ")
 
 
 class RunCase(Struct, frozen=True, kw_only=True):
@@ -175,6 +182,14 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     def price_of(self, judge: Judge) -> Price | None:
         """The price of calls to a judge, lower where they go through a batch service; None where none is known."""
         return judge.price.in_batch() if judge.price is not None and judge.name in self.batch else judge.price
+
+    def in_language(self, language: str) -> Self:
+        """The specification with the names of criteria and categories in a language, as far as the suite has them."""
+        names = self.labels.others.get(language)
+        if not names or language == self.language:
+            return self
+        criteria = tuple(msgspec.structs.replace(one, label=names.get(one.id) or one.label) for one in self.criteria)
+        return msgspec.structs.replace(self, criteria=criteria, labels=Labels(names=names))
 
     @property
     def title(self) -> str:

@@ -245,7 +245,7 @@ def _run_spec(
         adaptive=adaptive,
         criteria=criteria,
         personas=suite.personas(language),
-        labels=_labels_of(suite, criteria, language),
+        labels=_labels_of(suite, language),
         scale=suite.scale,
         weights=suite.weights,
         profile=profile.with_quorum(evaluation.quorum),
@@ -390,10 +390,15 @@ def _cases_with_readers(dataset: Dataset, personas: Mapping[str, Persona]) -> tu
     return msgspec.structs.replace(dataset, cases=kept), rejected
 
 
-def _labels_of(suite: Suite, criteria: Iterable[Criterion], language: str) -> Labels:
-    """Display names of the criteria's categories and sub-categories."""
-    keys = {key for one in criteria for key in (one.category, f"{one.category}.{one.subcategory}")}
-    return Labels(names={key: suite.registry.label(key, language) for key in sorted(keys)})
+def _labels_of(suite: Suite, language: str) -> Labels:
+    """Display names of all criteria of a suite, their categories and sub-categories: a run also names criteria that it lacks."""
+    entries = suite.registry.entries.values()
+    keys = sorted({key for one in entries for key in (one.id, one.category, f"{one.category}.{one.subcategory}")})
+
+    def named(code: str) -> dict[str, str]:
+        return {key: suite.registry.label(key, code) for key in keys}
+
+    return Labels(names=named(language), others={code: named(code) for code in suite.config.languages if code != language})
 
 
 def _dataset_remarks(dataset: Dataset, rejected: Sequence[RejectedRow], default_maturity: str) -> list[Note]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -124,6 +125,11 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
     calibrations: tuple[StoredCalibration, ...] = ()
     passes: RunPasses = RunPasses()
     standings: tuple[JudgeStanding, ...] = ()
+
+    def in_language(self, language: str) -> Self:
+        """The run with the names of its criteria and categories in a language; "" is its own."""
+        spec = self.spec.in_language(language) if language else self.spec
+        return self if spec is self.spec else msgspec.structs.replace(self, spec=spec)
 
     @property
     def cases(self) -> tuple[Case, ...]:

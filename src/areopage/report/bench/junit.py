@@ -36,6 +36,7 @@ def write_junit(view: RunView, path: Path, language: str = "") -> None:
     Raises:
         StorageError: the file cannot be written.
     """
+    view = view.in_language(language)
     tree = ElementTree(junit_element(view, report_locale(language or view.spec.language)))
     indent(tree)
     with replacing(path) as place:

@@ -11,7 +11,7 @@ from areopage.bench.results.run_view import RECORDED, RunView, SourceScore
 from areopage.criteria.prompts import TEMPLATE_VERSION
 from areopage.digest import short_digest
 from areopage.jury.results import JudgeHealth
-from areopage.locales import MISSING, Locale
+from areopage.locales import MISSING, Locale, Note
 from areopage.report.bench.agreement import agreement_fact, agreement_section
 from areopage.report.bench.case_index import CASES
 from areopage.report.bench.conversations import conversations_section
@@ -52,7 +52,7 @@ from areopage.report.model import (
 )
 from areopage.report.results.calibrated import calibration_texts
 from areopage.report.results.people import people_result
-from areopage.report.results.run_results import criterion_label, run_result
+from areopage.report.results.run_results import criterion_label, criterion_names, run_result
 from areopage.report.trust.page import TRUST
 from areopage.scoring.outcome import OUTCOME_NAMES
 
@@ -69,6 +69,7 @@ def bench_report(view: RunView, language: str = "") -> Report:
     Args:
         language: of its texts; the run's, else English, where it is "".
     """
+    view = view.in_language(language)
     locale, spec, run = report_locale(language or view.spec.language), view.spec, view.run
     result = run_result(view)
     release, people = run_release(view), people_result(view)
@@ -175,7 +176,10 @@ def _notices(view: RunView, locale: Locale) -> Iterator[Notice]:
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
         yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
     if view.coverage.lost:
-        yield Notice(title=locale.count("lost_criteria", len(view.coverage.lost)), blocks=(Listing(items=view.coverage.lost),))
+        yield Notice(
+            title=locale.count("lost_criteria", len(view.coverage.lost)),
+            blocks=(Listing(items=tuple(criterion_names(view.spec, view.coverage.lost))),),
+        )
     if view.sources:
         yield Notice(
             title=locale.say("two_sources"), blocks=(Listing(items=tuple(_source(one, locale) for one in view.sources)),)
@@ -325,10 +329,18 @@ def _rejected(view: RunView, locale: Locale) -> Section | None:
 
 def _remarks(view: RunView, locale: Locale) -> Section | None:
     noted = (*view.spec.remarks, *view.notes, *view.scores.warnings)
-    remarks = [note.told(locale.code) for note in noted]
+    remarks = [_named_criteria(view, note).told(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {locale.names(view.addressing)}")
     return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),)) if remarks else None
+
+
+def _named_criteria(view: RunView, note: Note) -> Note:
+    """A remark with the names of criteria in place of their ids."""
+    ids = note.values.get("criteria")
+    if not isinstance(ids, tuple):
+        return note
+    return structs.replace(note, values={**note.values, "criteria": tuple(criterion_names(view.spec, ids))})
 
 
 def _method(view: RunView, target: str, locale: Locale) -> Section:

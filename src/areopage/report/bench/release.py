@@ -11,7 +11,7 @@ from areopage.report.bench.exams import exam_steps
 from areopage.report.commands import command_span
 from areopage.report.elements import part_text
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
-from areopage.report.results.run_results import criterion_label
+from areopage.report.results.run_results import criterion_label, criterion_names
 from areopage.scoring.release import Floor, Release
 from areopage.scoring.release_floors import FINAL
 
@@ -173,16 +173,10 @@ def _criteria(view: RunView, floor: Floor, locale: Locale) -> Iterator[str]:
         yield locale.names(floor.judges)
     if not floor.criteria:
         return
-    known, counts = view.spec.criteria_by_id(), dict(zip(floor.criteria, floor.failed, strict=False))
-    told = [criterion_label(known[id]) if id in known else _plain_name(id) for id in floor.criteria]
+    counts, told = dict(zip(floor.criteria, floor.failed, strict=False)), criterion_names(view.spec, floor.criteria)
     yield locale.names(
         [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, told, strict=True)]
     )
-
-
-def _plain_name(criterion: str) -> str:
-    """The name of a criterion that the run does not have, from its id."""
-    return criterion.rpartition("__v")[0].rpartition(".")[2].replace("_", " ")
 
 
 def _cases(floor: Floor, locale: Locale) -> Iterator[str]:

@@ -47,6 +47,7 @@ def write_sarif(view: RunView, path: Path, language: str = "") -> None:
     Raises:
         StorageError: the file cannot be written.
     """
+    view = view.in_language(language)
     log = sarif_log(view, report_locale(language or view.spec.language))
     with replacing(path) as place:
         place.write_bytes(msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n")

@@ -51,7 +51,7 @@ def newly_head(conclusion: Conclusion, locale: Locale) -> str:
 
 def newly_lines(found: HistoryComparison, locale: Locale) -> Iterator[tuple[str, str, str]]:
     """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
-    criteria = found.entry.spec.criteria_by_id()
+    criteria = found.entry.spec.in_language(locale.code).criteria_by_id()
     prompts = {case.id: case.prompt_text for case in found.entry.cases}
     for id, names in islice(found.conclusion.newly.items(), _NAMED):
         yield id, name_list(criterion_label(criteria[name]) for name in names), one_line(prompts.get(id, ""))

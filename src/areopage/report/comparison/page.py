@@ -165,7 +165,7 @@ class _Part:
     ) -> None:
         self._first, self._found, self._names, self._locale = first, found, names, locale
         self._suffix, self._brief, self._more = suffix, brief, more
-        self._spec: RunSpec = first.spec
+        self._spec: RunSpec = first.spec.in_language(locale.code)
         self._heads = (names[first.run.id], names[found.other.run.id])
 
     def sections(self, links: Mapping[str, str]) -> Iterator[Section]:

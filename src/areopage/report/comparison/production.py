@@ -269,7 +269,7 @@ class _Page:
         return Table(columns=heads, rows=rows(made), css="amounts", stacked=False)
 
     def _value(self, column: str, value: str) -> str:
-        return slice_value(column, value, self._found.run.spec.labels, self._locale)
+        return slice_value(column, value, self._found.run.spec.in_language(self._locale.code).labels, self._locale)
 
     def _standardised(self) -> Iterator[Block]:
         locale, least = self._locale, self._locale.whole(IN_STRATUM)

@@ -30,9 +30,10 @@ def node_name(one: TestedLevel, spec: RunSpec, locale: Locale) -> str:
     """What a node of the tree is called."""
     if one.level == "final":
         return locale.say("whole_run")
+    spoken = spec.in_language(locale.code)
     if one.level == "criterion":
-        return criterion_label(spec.criteria_by_id()[one.path[-1]])
-    return spec.labels.get(".".join(one.path))
+        return criterion_label(spoken.criteria_by_id()[one.path[-1]])
+    return spoken.labels.get(".".join(one.path))
 
 
 def corrected_text(test: Tested, locale: Locale) -> str:
@@ -48,7 +49,7 @@ def newly_failing_lines(
     found: Compared, spec: RunSpec, locale: Locale, most: int = _NEWLY_NAMED
 ) -> Iterator[tuple[str, str, str]]:
     """The cases that newly fail: the id of each, the criteria that it newly fails, and the beginning of its prompt."""
-    criteria = spec.criteria_by_id()
+    criteria = spec.in_language(locale.code).criteria_by_id()
     for case in found.newly_failing[:most]:
         names = name_list(criterion_label(criteria[id]) for id in case.newly)
         yield case.case.id, names, one_line(case.case.prompt_text)

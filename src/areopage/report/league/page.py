@@ -114,7 +114,7 @@ def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterat
 
 
 def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str], locale: Locale) -> Section:
-    spec = league.entries[0].spec
+    spec = league.entries[0].spec.in_language(locale.code)
     labels = ", ".join(spec.labels.get(name) for name in league.entries[0].categories)
 
     def row(place: int, entry: Entry) -> Row:
@@ -192,19 +192,17 @@ def _pairing(pair: Pair, locale: Locale) -> Iterator[str]:
 def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
     """The criteria that a target fails: those of the categories that count first, then most failures first."""
     first = league.entries[0]
-    most = {
-        criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries)
-        for criterion in first.spec.criteria
-    }
+    spec = first.spec.in_language(locale.code)
+    most = {criterion.id: max(entry.by_criterion[criterion.id].failed for entry in league.entries) for criterion in spec.criteria}
     failing = sorted(
-        (one for one in first.spec.criteria if most[one.id]),
+        (one for one in spec.criteria if most[one.id]),
         key=lambda one: (one.category not in first.categories, -most[one.id]),
     )
     heads = columns(*(names[entry.run.id] for entry in league.entries), first=locale.say("criterion"))
 
     def row(criterion: Criterion) -> tuple[Cell | str, ...]:
         counts = [entry.by_criterion[criterion.id] for entry in league.entries]
-        under = (first.spec.labels.get(criterion.category),)
+        under = (spec.labels.get(criterion.category),)
         return Cell(text=criterion_label(criterion), title=criterion.id, under=under), *(_count(one, locale) for one in counts)
 
     block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")

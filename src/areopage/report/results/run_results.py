@@ -1,6 +1,6 @@
 """The results of a run and of each case, as `results.json` holds them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,12 @@ def fold_space(text: str) -> str:
 def criterion_label(criterion: Criterion) -> str:
     """A criterion's display name."""
     return criterion.label or criterion.name.replace("_", " ")
+
+
+def criterion_names(spec: RunSpec, ids: Iterable[str]) -> list[str]:
+    """The display names of criteria of the suite, by their ids, whether the run has them or not."""
+    known = spec.criteria_by_id()
+    return [criterion_label(known[id]) if id in known else spec.labels.get(id) for id in ids]
 
 
 def run_result(view: RunView) -> RunResult:

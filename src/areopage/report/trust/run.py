@@ -14,7 +14,7 @@ from areopage.report.bench.case_index import young_to_old
 from areopage.report.commands import out_option, run_command
 from areopage.report.results.calibrated import fitting_calibration, judged_run, planned_labels
 from areopage.report.results.people import drawn_ids, people_result
-from areopage.report.results.run_results import criterion_label
+from areopage.report.results.run_results import criterion_names
 from areopage.report.trust.records import (
     FEW,
     Group,
@@ -43,11 +43,12 @@ PRECISIONS = (0.05, 0.02)
 def run_trust(view: RunView) -> Trust:
     """Make the record of a run."""
     judges = judges_trust(view.standings, view.worth)
+    named = (*view.spec.criteria_by_id(), *view.coverage.lost)
     people, score, uncovered = _people(view), _score(view), _uncovered(view)
     return Trust(
         about="run",
         suite=view.spec.suite,
-        names={criterion.id: criterion_label(criterion) for criterion in view.spec.criteria},
+        names=dict(zip(named, criterion_names(view.spec, named), strict=True)),
         judges=judges,
         jury=view.worth,
         people=people,

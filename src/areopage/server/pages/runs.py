@@ -200,7 +200,9 @@ def _fault_of(locale: Locale, view: RunView, sent: Signing) -> str:
 
 
 def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | None = None, fault: str = "") -> Response:
-    locale, release, people = language(request), run_release(view), people_result(view)
+    locale = language(request)
+    view = view.in_language(locale.code)
+    release, people = run_release(view), people_result(view)
     figures = people.sample or people.all_labelled if people else None
     criteria = view.spec.criteria_by_id()
     compared = [

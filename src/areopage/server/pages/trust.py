@@ -34,7 +34,7 @@ def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     view = view_of(context_of(request), reader, id)
     if view is None:
         return render(request, "missing.html.j2", 404)
-    locale, trust = report_locale(language_code(request)), run_trust(view)
+    locale, trust = report_locale(language_code(request)), run_trust(view.in_language(language_code(request)))
     return render(
         request,
         "trust_run.html.j2",
