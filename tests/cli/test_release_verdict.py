@@ -1,6 +1,7 @@
 """`bench run` ends with the release verdict of its suite: first on the screen and in the report, and as its exit code."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -70,12 +71,54 @@ def test_judges_without_an_exam_leave_the_verdict_open_and_the_command_examines_
     shown = command("bench", "show", "--out", "here").out
     first = next(line for line in shown.splitlines() if line.startswith("release:"))
     assert first.startswith(
-        "release: PASS. Every floor of the suite is met; judges provisionally qualified: no person has checked the gold set."
+        "release: PASS, provisional. Every floor of the suite is met; "
+        "judges provisionally qualified: no person has checked the gold set."
     )
     again = command(*run)
-    assert (again.code, "release: PASS." in again.out) == (0, True)
+    assert (again.code, "release: PASS, provisional." in again.out) == (0, True)
     assert "not examined" not in again.err
-    assert "PASS" in command("bench", "list", "--out", "here").out
+    assert "PASS, provisional" in command("bench", "list", "--out", "here").out
+
+
+@pytest.mark.parametrize(
+    ("unexamined", "english", "french"),
+    [
+        ("open", "PASS, provisional", "ACCEPTÉ à titre provisoire"),
+        ("accept", "PASS, judges not examined", "ACCEPTÉ, juges non examinés"),
+    ],
+)
+def test_a_pass_carries_its_reservation_wherever_it_is_named(
+    command: Command, server: FakeServer, tmp_path: Path, unexamined: str, english: str, french: str
+) -> None:
+    server.judge = lambda call: scored(5)
+    suite = write_suite(tmp_path / "suite", release={**FLOORS, "unexamined": unexamined})
+    for target in ("ollama:fake-target", "ollama:fake-a"):
+        command("bench", "run", "--suite", suite, "--passes", "1", "--target", target)
+    runs = [folder.name for folder in command.run_folders()]
+    if unexamined == "open":
+        command.qualify(checked=False)
+    assert command("bench", "report", runs[0]).code == 0
+    said = [
+        command(*("bench", *words)).out for words in (["list"], ["league", *runs], ["trend", "--target", "ollama:fake-target"])
+    ]
+    said += [command("bench", "show", runs[0]).out, command("bench", "compare", *runs).out]
+    for text in said:  # a narrow cell breaks between words
+        assert all(re.search(rf"\b{word}", text) for word in english.split()), text
+    pages = [path for path in command.outputs.rglob("*.html") if path.name in ("report.html", "league.html", "trend.html")]
+    tables = [*command.outputs.glob("league*/league.*"), *command.outputs.glob("trend*/trend.csv")]
+    assert len(pages) >= 3 and len(tables) >= 2
+    for path in (*pages, *tables):
+        text = path.read_text(encoding="utf-8")
+        assert english in text or runs[1] in str(path), path
+        assert not re.search(r"\bPASS\b(?!, (provisional|judges))", text.replace("a verdict PASS", "")), path
+    for words in (["league", *runs], ["trend", "--target", "ollama:fake-target"]):
+        command("bench", *words, "--lang", "fr")
+    for form in ("junit", "sarif", "markdown"):
+        exported = command.folder / f"fr.{form}"
+        assert command("bench", "export", runs[0], "--format", form, "--lang", "fr", "--file", exported).code == 0
+        pages.append(exported)
+    told = [path for path in pages if path.name != "report.html"]
+    assert [french in path.read_text(encoding="utf-8") for path in told] == [True] * len(told), told
 
 
 def test_one_judge_of_the_jury_that_failed_its_exam_lets_no_run_pass(

@@ -228,7 +228,7 @@ def judge(name: str, harm: JudgeState, tone: JudgeState = "qualified", *, is_cod
     ("state", "open_verdict", "accepted_verdict"),
     [
         ("qualified", "PASS", "PASS"),
-        ("provisional", "PASS", "PASS"),
+        ("provisional", "PASS, provisional", "PASS, provisional"),
         ("never_examined", "INCONCLUSIVE", "PASS, judges not examined"),
         ("not_qualified", "INCONCLUSIVE", "INCONCLUSIVE"),
         ("drifted", "INCONCLUSIVE", "INCONCLUSIVE"),

@@ -185,7 +185,7 @@ def test_a_run_shows_the_standing_of_its_judges_at_the_time_of_display(suite: Su
     after = view_run(before.run, ledger)
     release = run_release(after)
     assert release is not None
-    assert (after.qualification, release.verdict) == ("provisionally qualified", "PASS")
+    assert (after.qualification, release.verdict) == ("provisionally qualified", "PASS, provisional")
     assert release.provisional == ("oracle",)
     assert standing_text(after.standings) == "provisionally qualified"
     again = run_benchmark(demanding, wishes, ledger=ledger, out=tmp_path, only_qualified=True)

@@ -12,7 +12,7 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger.store import Ledger
 from areopage.report.results.run_results import record_results, run_result
-from areopage.scoring.release import UNEXAMINED
+from areopage.scoring.release import PROVISIONAL, UNEXAMINED
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
 _RECORD = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -84,7 +84,7 @@ def _verdicts(view: RunView) -> tuple[str, ...]:
         return (release.verdict,)
     examined = all(standing.state != "never_examined" for standing in view.standings)
     accepts = view.spec.release is not None and view.spec.release.unexamined == "accept"
-    others = ("INCONCLUSIVE", *(("PASS",) if examined else ()), *((UNEXAMINED,) if accepts else ()))
+    others = ("INCONCLUSIVE", *(("PASS", PROVISIONAL) if examined else ()), *((UNEXAMINED,) if accepts else ()))
     return tuple(dict.fromkeys((release.verdict, *others)))
 
 

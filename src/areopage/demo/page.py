@@ -13,7 +13,7 @@ from areopage.demo.tour import Held, Shown
 from areopage.locales import Locale, locale_for
 from areopage.report.bench.release import floor_lines
 from areopage.report.comparison.text import findings
-from areopage.report.elements import MESSAGE_FILES, excerpt, rows
+from areopage.report.elements import MESSAGE_FILES, excerpt, rows, verdict_name
 from areopage.report.gate.decisions import explain
 from areopage.report.model import (
     Block,
@@ -114,7 +114,7 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
     yield Table(columns=columns, rows=rows(table))
     for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
         release = run_release(view)
-        if release is None or release.verdict == "PASS":
+        if release is None or release.is_pass:
             continue
         failed = release.verdict == "FAIL"
         decisive = sum(floor.state == ("not_met" if failed else "open") for floor in release.floors)
@@ -213,7 +213,7 @@ def _steps(reference: str, variables: Sequence[tuple[str, str]], locale: Locale)
 
 def _verdict(view: RunView, locale: Locale) -> str:
     release = run_release(view)
-    return locale.say(f"release_{release.verdict}") if release is not None else locale.say("standing_NO_FLOORS")
+    return verdict_name(release.verdict if release is not None else None, locale)
 
 
 def _failed(view: RunView, locale: Locale) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from areopage.bench.league.table import Standing
 from areopage.bench.spec import ChosenPart, RunSpec
 from areopage.criteria.records import Scale
 from areopage.ledger.answers import ReusedAnswers
@@ -23,6 +24,11 @@ LONGEST_TEXT = 20_000  # characters of one text: the page stays readable, the fi
 def report_locale(language: str) -> Locale:
     """The messages of all reports in a language; English where it is not known."""
     return locale_for(language, *MESSAGE_FILES)
+
+
+def verdict_name(verdict: Standing | None, locale: Locale) -> str:
+    """What a release verdict is called, with its reservation; None and NO_FLOORS: the suite sets no floors."""
+    return locale.say(f"release_{verdict or 'NO_FLOORS'}")
 
 
 def part_text(part: ChosenPart, locale: Locale) -> str:

@@ -21,7 +21,10 @@ from areopage.scoring.release_judges import ReleaseJudge, lacking_judges, provis
 from areopage.scoring.score_columns import ScoreColumns
 from areopage.scoring.tree import Node, paths
 
-Verdict = Literal["PASS", "PASS, judges not examined", "FAIL", "INCONCLUSIVE"]
+Verdict = Literal["PASS", "PASS, provisional", "PASS, judges not examined", "FAIL", "INCONCLUSIVE"]
+"""The verdict with its reservation: whatever names a verdict names it whole."""
+PROVISIONAL: Final = "PASS, provisional"
+"""The verdict where every floor is met, and judges are qualified by gold rows that no person has checked."""
 UNEXAMINED: Final = "PASS, judges not examined"
 """The verdict where all else is met and the suite accepts judges that no exam says anything of."""
 FloorKind = Literal[
@@ -91,7 +94,7 @@ class Release(Struct, frozen=True, kw_only=True):
     @property
     def is_pass(self) -> bool:
         """Whether every floor is met, or accepted as it is."""
-        return self.verdict in ("PASS", UNEXAMINED)
+        return self.verdict in ("PASS", PROVISIONAL, UNEXAMINED)
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -147,11 +150,12 @@ def release_verdict(
     broken = {id for floor in found if floor.kind == "max_failures" and floor.state == "not_met" for id in floor.cases}
     failing = failing_cases(scores.criteria, [one.id for one in criteria], rules.limits(criteria, scores.scale), scores.scale)
     unfit = any(one.unfit for one in state.judges)
+    provisional = provisional_judges(state.judges, deciding_criteria(floors, criteria))
     return Release(
-        verdict="INCONCLUSIVE" if unfit else _verdict({floor.state for floor in found}),
+        verdict="INCONCLUSIVE" if unfit else _verdict({floor.state for floor in found}, provisional),
         floors=tuple(found),
         tolerated=tuple(id for id in failing.failed if id not in broken),
-        provisional=provisional_judges(state.judges, deciding_criteria(floors, criteria)),
+        provisional=provisional,
     )
 
 
@@ -161,13 +165,20 @@ def verdict_with_judges(
     """The release verdict of a run of which only the verdict by its scores is known, and what is known of its judges."""
     if verdict != "PASS":
         return verdict
-    return _verdict({floor.state for floor in _judge_floors(floors, deciding_criteria(floors, criteria), judges)})
+    deciding = deciding_criteria(floors, criteria)
+    states = {floor.state for floor in _judge_floors(floors, deciding, judges)}
+    return _verdict(states, provisional_judges(judges, deciding))
 
 
-def _verdict(states: set[FloorState]) -> Verdict:
+def _verdict(states: set[FloorState], provisional: Sequence[str]) -> Verdict:
+    """Args:
+    provisional: the judges that are qualified by gold rows that no person has checked.
+    """
     if "not_met" in states:
         return "FAIL"
-    return "INCONCLUSIVE" if "open" in states else UNEXAMINED if "accepted" in states else "PASS"
+    if "open" in states:
+        return "INCONCLUSIVE"
+    return UNEXAMINED if "accepted" in states else PROVISIONAL if provisional else "PASS"
 
 
 def _failure_floors(

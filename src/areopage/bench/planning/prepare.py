@@ -1,6 +1,6 @@
 """Build a run's cases, criteria, jury and target from a suite and user options."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 

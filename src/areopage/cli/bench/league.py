@@ -41,11 +41,12 @@ from areopage.report.bench.files import REPORT
 from areopage.report.league.files import PAGE, write_league
 from areopage.report.league.trend import PAGE as TREND_PAGE
 from areopage.report.league.trend import write_trend
-from areopage.scoring.release import UNEXAMINED
+from areopage.scoring.release import PROVISIONAL, UNEXAMINED
 from areopage.suites.loader import load_suite
 
 EXIT_CODES: dict[Standing, int] = {
     "PASS": DONE,
+    PROVISIONAL: DONE,
     UNEXAMINED: DONE,
     "NO_FLOORS": DONE,
     "INCONCLUSIVE": INCONCLUSIVE,

@@ -9,7 +9,7 @@ from areopage.cli.console import plain_table, print_table, text_console
 from areopage.cli.options import visible
 from areopage.locales import MISSING, WIDE, Locale
 from areopage.report.comparison.history import conclusion_of_run
-from areopage.report.elements import part_text, report_locale
+from areopage.report.elements import part_text, report_locale, verdict_name
 from areopage.report.league.text import (
     conclusion,
     failed_text,
@@ -128,7 +128,7 @@ def _common_cells(entry: Entry, locale: Locale) -> tuple[str, ...]:
     doubt = f" ({locale.say(f'doubt_{entry.doubt}')})" if entry.doubt else ""
     reused = f", answers of {entry.reused.oldest:%Y-%m-%d} and later" if entry.reused else ""
     return (
-        locale.say(f"standing_{entry.standing}") + doubt + reused,
+        verdict_name(entry.standing, locale) + doubt + reused,
         failed_text(entry.failures, locale),
         MISSING if high is None else locale.percent(high),
         locale.number(entry.score),

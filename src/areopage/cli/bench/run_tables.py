@@ -31,7 +31,7 @@ from areopage.report.bench.refusals import refusals_line
 from areopage.report.bench.release import floor_lines, no_release_text, release_text
 from areopage.report.bench.review import human_texts, signoff_texts
 from areopage.report.bench.scores import detectable_text
-from areopage.report.elements import part_text, report_locale, reused_text
+from areopage.report.elements import part_text, report_locale, reused_text, verdict_name
 from areopage.report.judges.jury_worth import worth_line
 from areopage.report.results.calibrated import calibration_texts, corrected_text
 from areopage.report.results.people import PeopleResult, people_result
@@ -191,7 +191,7 @@ def _release(view: RunView, place: tuple[str, ...] | None) -> Iterator[tuple[str
     if release is None:
         return
     style = {"PASS": "bold green", "FAIL": "bold red"}.get(release.verdict, "bold yellow")
-    yield f"release: {release.verdict}. {release_text(view, release, locale)}", style
+    yield f"release: {verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}", style
     for told in floor_lines(view, release, locale):
         yield f"  {told}", style
     for step in exam_steps(view, release, locale, place or ("--out", str(Path(view.run.folder).parent))):
@@ -202,7 +202,7 @@ def _no_release(view: RunView) -> Iterator[tuple[str, str]]:
     """What is said in place of a verdict where the suite sets no floors."""
     if view.spec.release is None:
         locale = report_locale("en")
-        yield f"release: {locale.say('release_none')}. {no_release_text(view, locale)}", ""
+        yield f"release: {verdict_name(None, locale)}. {no_release_text(view, locale)}", ""
 
 
 def _ages(view: RunView) -> Iterator[str]:

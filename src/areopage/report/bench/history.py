@@ -7,7 +7,7 @@ from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.case_index import CaseIndex
-from areopage.report.elements import columns, rows
+from areopage.report.elements import columns, rows, verdict_name
 from areopage.report.model import Block, Cell, Line, Listing, Paragraph, Section, Span, Table
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.comparison.paired import PairedDifference, PairedFailures
@@ -89,7 +89,7 @@ def _both(first: str, second: str) -> str:
 
 def _side_by_side(view: RunView, outcome: RunOutcome, locale: Locale) -> Table:
     here, release = view.scores, run_release(view)
-    verdicts = [locale.say(f"release_{one}") if one else MISSING for one in (outcome.verdict, release and release.verdict)]
+    verdicts = [verdict_name(one, locale) if one else MISSING for one in (outcome.verdict, release and release.verdict)]
     intervals = [MISSING if one is None else locale.interval(one.low, one.high) for one in (outcome.interval, here.interval)]
     listed = [
         (locale.say("release"), *verdicts),

@@ -17,7 +17,7 @@ from areopage.locales import Locale, one_line
 from areopage.report.bench.exams import exam_steps
 from areopage.report.bench.failing import FailingScore, failing_scores
 from areopage.report.bench.release import floor_lines, no_release_text, release_text
-from areopage.report.elements import report_locale
+from areopage.report.elements import report_locale, verdict_name
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release
@@ -104,9 +104,12 @@ def _verdict_case(own: Element, view: RunView, release: Release | None, locale: 
         _result(own, "error", release_text(view, release, locale), _verdict_lines(view, release, locale))
     elif doubt:
         _result(own, "error", locale.say(f"doubt_{doubt}"), [])
-    told = [f"{locale.say('release_none')}. {no_release_text(view, locale)}"]
+    told = [f"{verdict_name(None, locale)}. {no_release_text(view, locale)}"]
     if release is not None:
-        told = [f"{release.verdict}. {release_text(view, release, locale)}", *_verdict_lines(view, release, locale)]
+        told = [
+            f"{verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}",
+            *_verdict_lines(view, release, locale),
+        ]
     SubElement(own, "system-out").text = xml_text("\n".join(told))
 
 

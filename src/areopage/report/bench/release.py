@@ -9,7 +9,7 @@ from areopage.report.bench.case import audience
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.bench.exams import exam_steps
 from areopage.report.commands import command_span
-from areopage.report.elements import part_text
+from areopage.report.elements import part_text, verdict_name
 from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label, criterion_names
 from areopage.scoring.release import Floor, Release
@@ -18,7 +18,7 @@ from areopage.scoring.release_floors import FINAL
 
 def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
     """The verdict with the floors that are not met or open."""
-    title = locale.say("pair", name=locale.say("release"), value=locale.say(f"release_{release.verdict}"))
+    title = locale.say("pair", name=locale.say("release"), value=verdict_name(release.verdict, locale))
     index = CaseIndex(view=view)
     links = [Span(id, "link", index.address(id)) for id in release.tolerated]
     blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
@@ -29,7 +29,7 @@ def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
 
 def no_release_notice(view: RunView, locale: Locale) -> Notice:
     """What stands in place of a verdict where the suite sets no floors."""
-    title = locale.say("pair", name=locale.say("release"), value=locale.say("release_none"))
+    title = locale.say("pair", name=locale.say("release"), value=verdict_name(None, locale))
     return Notice(title=title, blocks=(Paragraph(text=no_release_text(view, locale)),))
 
 
@@ -57,8 +57,7 @@ def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequen
     """
     yield _part(view, locale)
     unfit = any(health.unfit for health in view.health)
-    provisional = "_provisional" if release.verdict == "PASS" and release.provisional else ""
-    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}{provisional}")
+    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
     if cases:
         yield f" {_tolerated(view, release, locale)} "
         for number, case in enumerate(cases):

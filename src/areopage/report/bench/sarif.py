@@ -23,7 +23,7 @@ from areopage.errors import AreopageError
 from areopage.locales import LANGUAGES, Locale, one_line
 from areopage.report.bench.failing import CasePlace, FailingScore, case_places, failing_scores
 from areopage.report.bench.release import release_text
-from areopage.report.elements import report_locale
+from areopage.report.elements import report_locale, verdict_name
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
 from areopage.suites.loader import load_suite
@@ -89,8 +89,8 @@ def sarif_log(view: RunView, locale: Locale) -> dict[str, Any]:
 def _verdict(view: RunView, locale: Locale) -> str:
     release = run_release(view)
     if release is None:
-        return locale.say("release_none")
-    return f"{release.verdict}. {release_text(view, release, locale)}"
+        return verdict_name(None, locale)
+    return f"{verdict_name(release.verdict, locale)}. {release_text(view, release, locale)}"
 
 
 def case_fingerprint(suite: str, criterion: Criterion, case: Case) -> str:

@@ -7,6 +7,7 @@ from areopage.bench.panels import PartDifference
 from areopage.bench.spec import RunSpec
 from areopage.errors import name_list
 from areopage.locales import MISSING, Locale, one_line
+from areopage.report.elements import verdict_name
 from areopage.report.league.text import percent_difference, score_difference
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.comparison.levels import Difference, LevelDifference
@@ -84,7 +85,7 @@ def price_text(found: Compared, locale: Locale) -> str:
 def findings(found: Compared, spec: RunSpec, locale: Locale) -> Iterator[str]:
     """What is worse, then what is better, each in a line; of nodes with the same criteria only the highest."""
     if found.verdict_fell and found.verdicts:
-        verdicts = {key: locale.say(f"release_{one}") for key, one in zip(("first", "other"), found.verdicts, strict=True)}
+        verdicts = {key: verdict_name(one, locale) for key, one in zip(("first", "other"), found.verdicts, strict=True)}
         yield locale.say("verdict_fell", **verdicts)
 
     def texts(one: LevelDifference) -> tuple[str, str]:
@@ -172,5 +173,5 @@ def shared_lines(shared: Shared, locale: Locale) -> Iterator[str]:
 
 def verdict_text(run: ComparedRun, locale: Locale) -> str:
     """The release verdict of a run, with why it settles nothing."""
-    told = locale.say(f"release_{run.verdict}") if run.verdict else locale.say("standing_NO_FLOORS")
+    told = verdict_name(run.verdict, locale)
     return f"{told} ({locale.say(f'doubt_{run.doubt}')})" if run.doubt else told

@@ -10,6 +10,7 @@ from areopage.bench.spec import Labels
 from areopage.cases.columns import field_named
 from areopage.ledger.records import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
+from areopage.report.elements import verdict_name
 from areopage.report.model import Badge, Cell, Span
 from areopage.report.results.run_results import criterion_names
 from areopage.scoring.failures import FailureCount
@@ -29,7 +30,7 @@ def target_names(league: League, locale: Locale) -> dict[str, str]:
 
 def standing_cell(entry: Entry, locale: Locale) -> Cell:
     """The verdict of a run, with why it settles nothing."""
-    told = locale.say(f"standing_{entry.standing}")
+    told = verdict_name(entry.standing, locale)
     doubt: tuple[str, ...] = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
     if entry.reused:
         doubt += (locale.say("reused_since", oldest=locale.date(entry.reused.oldest)),)
