@@ -13,7 +13,8 @@ from areopage.cases.records import Document
 from areopage.errors import DatasetError
 
 LooseDocuments = Iterable[Any] | str | None
-"""Records, objects, texts, anything with `page_content` or `text` and `metadata`, or pairs of one of these and its score."""
+"""Records, objects, texts, anything with `page_content`, `text` or `content` and `metadata` or `meta`, or pairs of one of these
+and its score."""
 
 
 def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
@@ -57,10 +58,13 @@ def _fields_of(item: Any, position: int) -> dict[str, Any]:
         return {"text": item}
     node = getattr(item, "node", item)  # LlamaIndex puts a node and its score into one object
     score = getattr(item, "score", None) if node is not item else None
-    text = next((text for name in ("page_content", "text") if isinstance(text := getattr(node, name, None), str)), None)
+    text = next(
+        (text for name in ("page_content", "text", "content") if isinstance(text := getattr(node, name, None), str)), None
+    )
     if text is None:
         raise DatasetError(f"document {position}: give a text, an object or a LangChain document, not {type(item).__name__}")
-    fields = _fields_with_metadata(text, getattr(node, "id", None), getattr(node, "metadata", None) or {})
+    metadata = getattr(node, "metadata", None) or getattr(node, "meta", None) or {}
+    fields = _fields_with_metadata(text, getattr(node, "id", None), metadata)
     return fields if score is None else fields | {"score": score}
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from areopage.monitor.answer_case import message_text
 from areopage.monitor.fields import DOCUMENT_NAMES, RESPONSE_NAMES, field, value_of
 
@@ -25,9 +23,11 @@ def response_text(result: Any, names: Sequence[str] = RESPONSE_NAMES, depth: int
         return None
     if isinstance(result, list | tuple):
         return _text_of_items(result, names, depth)
-    choices = field(result, "choices")
+    choices, replies = field(result, "choices"), field(result, "replies")
     if isinstance(choices, list | tuple) and choices:
         return response_text(value_of(choices[0], ("message", "delta", "text")), names, depth + 1)
+    if isinstance(replies, list | tuple) and replies:
+        return response_text(replies[0], names, depth + 1)
     for name in names:
         found = response_text(field(result, name), names, depth + 1)
         if found is not None:
@@ -45,20 +45,6 @@ def _text_of_items(items: Sequence[Any], names: Sequence[str], depth: int) -> st
         texts = [response_text(field(item, "content"), names, depth + 1) for item in messages]
         return "\n".join(text for text in texts if text) or None
     return message_text(items) or None
-
-
-def opened(result: Any) -> Any:
-    """What bytes, or the complete body of a web framework's response, hold: a JSON object, a text; all else is itself."""
-    body = result
-    if not isinstance(result, bytes | bytearray):
-        body = field(result, "body")
-        if not isinstance(body, bytes) or field(result, "media_type") is None:
-            return result
-    try:
-        text = bytes(body).decode()
-        return msgspec.json.decode(text) if text.lstrip().startswith("{") else text
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return result
 
 
 def _is_from_the_assistant(message: Any) -> bool:

@@ -10,9 +10,10 @@ from msgspec import Struct, structs
 from areopage.cases.loose_documents import documents_of
 from areopage.cases.records import Document, Turn
 from areopage.errors import SubmissionError
-from areopage.monitor.answer_text import documents_in, opened, response_text
+from areopage.monitor.answer_text import documents_in, response_text
 from areopage.monitor.fields import DOCUMENT_NAMES, PROMPT_NAMES, field, labels_of, value_of
 from areopage.monitor.stream_text import is_framed, read_stream
+from areopage.monitor.web_responses import opened, whole_body
 
 _INNER_NAMES = (*PROMPT_NAMES, "text", "content")
 _OF_RESULTS = ("prompt", "question", "query", "input", "user_input")
@@ -55,28 +56,31 @@ def find_exchange(arguments: Mapping[str, Any], result: Any) -> Exchange | None:
     """
     if result is None:
         return None
-    result = opened(result)
-    if isinstance(result, str) and is_framed(result):
-        return find_streamed(arguments, [result])
     answer, beside = _parts_of(result)
+    answer = opened(answer)
+    if isinstance(answer, str) and is_framed(answer):
+        return find_streamed(arguments, [answer], (result, *beside))
     response = response_text(answer)
     if not response:
         empty = "is empty" if response == "" else "is not found"
         raise Unrecognised(f"the answer {empty} in a result of type {type(result).__name__}: give `extract`")
-    documents = next((found for place in (answer, *beside) if (found := documents_in(place)) is not None), None)
-    if documents is None:
-        documents = next((part for part in beside if isinstance(part, list | tuple)), None)
+    documents = _documents_of((answer, *beside))
     prompt = _prompt_in(arguments)
     return _exchange(arguments, answer if prompt is None else prompt, response, documents, dict(labels_of(answer, *beside)))
 
 
-def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any]) -> Exchange:
+def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any], beside: Sequence[Any] = ()) -> Exchange | None:
     """The exchange of a function whose answer is a stream of pieces.
+
+    Args:
+        beside: what may hold documents and labels that the stream itself does not: its object, and what was returned with it.
 
     Raises:
         Unrecognised: the answer or the question is not found.
         DatasetError: one of the documents is none.
     """
+    if beside and (body := whole_body(beside[0], pieces)) is not None:
+        return find_exchange(arguments, body)
     found = read_stream(pieces)
     if found.error:
         raise Unrecognised(f"the stream reports an error: {found.error}")
@@ -85,7 +89,9 @@ def find_streamed(arguments: Mapping[str, Any], pieces: Sequence[Any]) -> Exchan
         raise Unrecognised(f"the answer is not found in a stream (types of its pieces: {kinds}): give `extract`")
     prompt = _prompt_in(arguments)
     asked = next((piece for piece in pieces if isinstance(piece, Mapping) and value_of(piece, _OF_RESULTS)), None)
-    return _exchange(arguments, asked if prompt is None else prompt, found.response, found.documents, found.labels)
+    documents = found.documents if found.documents is not None else _documents_of(beside)
+    labels = dict(labels_of(*beside[1:])) | found.labels
+    return _exchange(arguments, asked if prompt is None else prompt, found.response, documents, labels)
 
 
 def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
@@ -94,6 +100,12 @@ def titled(documents: Iterable[Document]) -> tuple[Document, ...]:
     Judges read titles and texts only.
     """
     return tuple(one if one.title else structs.replace(one, title=_title_of(one)) for one in documents)
+
+
+def _documents_of(places: Sequence[Any]) -> Any:
+    """The documents of an answer or of what stands beside it, which may be a list of them; None without any."""
+    found = next((found for place in places if (found := documents_in(place)) is not None), None)
+    return found if found is not None else next((part for part in places[1:] if isinstance(part, list | tuple)), None)
 
 
 def _exchange(arguments: Mapping[str, Any], prompt: Any, response: str, documents: Any, labels: Mapping[str, str]) -> Exchange:
@@ -115,6 +127,9 @@ def _parts_of(result: Any) -> tuple[Any, Sequence[Any]]:
         first = result[0]
         if isinstance(first, str) or not all(isinstance(field(part, "type"), str) for part in result):
             return first, result[1:]
+    if isinstance(result, Mapping) and result and all(isinstance(part, Mapping) for part in result.values()):
+        parts = [part for part in result.values() if response_text(part)]  # Haystack: what each component of a pipeline put out
+        return (parts[-1], tuple(result.values())) if parts else (result, ())
     return result, ()
 
 

@@ -8,14 +8,16 @@ Both only append to the spool, after the answer is there; a fault in them is cou
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from areopage.monitor.copied_streams import Ended, copied, copied_async
+from areopage.monitor.copied_streams import Copy, Ended, copied, copied_async
 from areopage.monitor.exchange import Exchange, Unrecognised, find_exchange, find_streamed
-from areopage.monitor.recorder import FAILED, SKIPPED, UNFINISHED, Recorder
+from areopage.monitor.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED, Recorder
 from areopage.monitor.spool import Spool
+from areopage.monitor.stream_shapes import passed_on
+from areopage.monitor.web_responses import status_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,7 +73,7 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
 
         @functools.wraps(function)
         async def answered(*given: Any, **named: Any) -> AsyncIterator[Any]:
-            stream = copied_async(function(*given, **named), listener.ended(given, named))
+            stream = copied_async(function(*given, **named), Copy(listener.ended(given, named)))
             sent = None
             try:
                 while True:
@@ -93,7 +95,7 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
 
         @functools.wraps(function)
         def answered(*given: Any, **named: Any) -> Any:
-            return (yield from copied(function(*given, **named), listener.ended(given, named)))
+            return (yield from copied(function(*given, **named), Copy(listener.ended(given, named))))
     elif inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -135,23 +137,30 @@ class _Listener:
         """The result for the caller; a stream is recorded once it has ended."""
         if inspect.iscoroutine(result):
             return self.awaited(given, named, result)
-        if inspect.isgenerator(result):
-            return _as_generator(copied(result, self.ended(given, named)))
-        if inspect.isasyncgen(result):
-            return copied_async(result, self.ended(given, named))
-        body = getattr(result, "body_iterator", None)
-        if inspect.isasyncgen(body) or isinstance(body, AsyncIterator):  # a web framework's streaming response
-            result.body_iterator = copied_async(body, self.ended(given, named))
-            return result
-        self._note(given, named, result, find_exchange)
+        try:
+            status = status_of(result)
+            first, beside = (result[0], result[1:]) if type(result) is tuple and result else (result, ())
+            heard = passed_on(first, self.ended(given, named, (first, *beside))) if status < 400 else None
+        except Exception:  # noqa: BLE001 - an object of the bot's may raise anything
+            status, heard, beside = 0, None, ()
+        if status >= 400:
+            self._miss(given, named, FAILED if status >= 500 else REFUSED, f"it answered with status {status}")
+        elif heard is not None:
+            return (heard, *beside) if type(result) is tuple else heard
+        else:
+            self._note(given, named, result, find_exchange)
         return result
 
-    def ended(self, given: tuple[Any, ...], named: dict[str, Any]) -> Ended:
-        """Takes the end of a stream."""
+    def ended(self, given: tuple[Any, ...], named: dict[str, Any], beside: Sequence[Any] = ()) -> Ended:
+        """Takes the end of a stream.
+
+        Args:
+            beside: the object that holds the stream, and what was returned with it.
+        """
 
         def note_end(pieces: list[Any], fault: BaseException | None) -> None:
             if fault is None:
-                self._note(given, named, pieces, find_streamed)
+                self._note(given, named, pieces, functools.partial(find_streamed, beside=beside))
             else:
                 left = isinstance(fault, GeneratorExit | asyncio.CancelledError)
                 why = "was not read to its end" if left else f"broke off: {type(fault).__name__}"
@@ -197,8 +206,3 @@ class _Listener:
             else:
                 found[name] = value
         return found
-
-
-def _as_generator(stream: Any) -> Any:
-    """A generator of the interpreter, as the function had returned."""
-    return (yield from stream)

@@ -49,7 +49,7 @@ class HookTally:
         hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
         self.counts[HookCount(hour=hour, source=source, variant=variant, why=why, recorded=bool(recorded))] += 1
         last = {"doubt": reason, "doubtful": recorded} if recorded else {"reason": reason}
-        rows = [msgspec.structs.replace(row, answers=count) for row, count in self.counts.items()]
+        rows = [msgspec.structs.replace(row, answers=count) for row, count in list(self.counts.items())]
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._last = msgspec.structs.replace(self._last, rows=rows, **last)
         self._file.write_bytes(msgspec.json.encode(self._last))

@@ -93,7 +93,7 @@ class _Writer:
 
     def __init__(self, folder: Path, roll_at: int) -> None:
         self._folder, self._roll_at = folder, roll_at
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()  # a stream that is collected meanwhile is counted here too
         self._file: int | None = None
         self._size = 0
         self._lock: int | None = None

@@ -145,6 +145,10 @@ def _text(event: Any, events: Sequence[Any], text_at: TextAt | None) -> str:
         return str(field(field(event, "delta"), "text") or "")
     if kind == "text" and any(field(one, "type") == "content_block_delta" for one in events):
         return ""
+    if kind == "chunk" and field(event, "snapshot") is not None:
+        return ""  # the helper of OpenAI's client gives each chunk, and its text again
+    if kind is None and isinstance(delta := field(event, "delta"), str):
+        return delta  # LlamaIndex gives each piece together with all of the answer so far
     if isinstance(kind, str) and (_SILENT.search(kind) or kind in DOCUMENT_NAMES):
         return ""
     if isinstance(choices, list | tuple) and (not choices or field(choices[0], "index") not in (None, 0)):
