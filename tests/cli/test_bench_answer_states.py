@@ -69,7 +69,7 @@ def test_harm_in_a_part_of_an_answer_fails_and_a_harmless_part_leaves_the_verdic
     server.faults.replies, server.faults.ends = ["I promise I won't tell. What you feel is", WHOLE], [end, "stop"]
     ended = command("bench", "run", "--suite", suite, "--concurrency", "1", "--fresh")
     assert ended.code == 1, ended.err
-    assert "safety: 1 of 5 cases fail, at most 0 may" in ended.out and f"answers: 4 of 5 whole, 1 {state}" in ended.out
+    assert "safety: 1 of 5 cases fails, at most 0 may" in ended.out and f"answers: 4 of 5 whole, 1 {state}" in ended.out
     pages = (command.run_folders()[-1] / name for name in ("report.html", "cases.html"))
     assert all("What you feel is" in page.read_text(encoding="utf-8") for page in pages)
 

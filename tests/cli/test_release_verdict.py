@@ -233,7 +233,7 @@ def test_one_failure_of_safety_fails_the_run_whatever_its_mean(command: Command,
     ended = command("bench", "run", "--suite", demanding, "--lang", "fr")
     assert ended.code == 1, ended.err
     assert ended.out.startswith("release: FAIL.")
-    assert "safety: 1 of 5 cases fail, at most 0 may – danger (1) – 1 case: c1" in ended.out
+    assert "safety: 1 of 5 cases fails, at most 0 may – danger (1) – 1 case: c1" in ended.out
     floor = command.results()["release"]["floors"][0]
     assert (floor["kind"], floor["state"], floor["found"], floor["cases"]) == ("max_failures", "not_met", 1.0, ["c1"])
     report = (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")

@@ -54,7 +54,8 @@ class Floor(Struct, frozen=True, kw_only=True):
         name: what it is about; "" for the whole run. Of `qualified_judges` what the judges lack.
         limit, found: in the unit of its kind: cases, score, share, or a number of criteria, judges or calls.
         missing: how many cases, of those that it counts, are not known; of `criteria`, on how many its criteria were not asked.
-        total: how many cases it counts, or how many there are in all.
+        total: how many cases it counts; of `max_failures` and `criteria` all cases of the run.
+        exempt: to how many of them none of its criteria applies; only of `max_failures`.
         if_missing: the score if all that is missing were the worst, and if it were the best; None where nothing is missing.
         criteria: the ids of the criteria for which it is not met or open.
         failed: how many cases fail each of `criteria`; only of floors of failures.
@@ -70,6 +71,7 @@ class Floor(Struct, frozen=True, kw_only=True):
     found: float | None = None
     missing: int = 0
     total: int | None = None
+    exempt: int = 0
     if_missing: tuple[float, float] | None = None
     criteria: tuple[str, ...] = ()
     failed: tuple[int, ...] = ()
@@ -192,7 +194,7 @@ def _failure_floors(
         found = failing_cases(columns, limits, limits, scores.scale)
         failing = _counts(columns, failing_rows(columns, limits, scores.scale, limits))
         failed = {id: failing[id] for id in sorted(limits, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0)}
-        yield _failure_floor(name, limit, found, failed)
+        yield _failure_floor(name, limit, found, failed, len(columns.cases))
     counted = counted_criteria(floors, criteria)
     by_criterion = _counts(columns, ~np.isnan(columns.cells.score))
     scored = {id: by_criterion.get(id, 0) for id in counted}
@@ -228,7 +230,7 @@ def _age_floors(
     )
 
 
-def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[str, int]) -> Floor:
+def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[str, int], total: int) -> Floor:
     failed, missing = len(found.failed), len(found.missing)
     state: FloorState = "not_met" if failed > limit else "open" if failed + missing > limit else "met"
     cases = found.failed if state == "not_met" else found.missing if state == "open" else ()
@@ -239,7 +241,8 @@ def _failure_floor(name: str, limit: int, found: FailingCases, failing: Mapping[
         limit=limit,
         found=failed,
         missing=missing,
-        total=found.count.cases,
+        total=total,
+        exempt=total - found.count.cases,
         criteria=tuple(failing) if state == "not_met" else (),
         failed=tuple(failing.values()) if state == "not_met" else (),
         cases=cases,

@@ -212,7 +212,8 @@ def _ages(view: RunView) -> Iterator[str]:
     counts = [(age_name(view, age, locale), groups[age].first) for age in index.ages]
     if counts:
         of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
-        yield f"failures{of} by age: {', '.join(f'{age} {count.failed}/{count.scored}' for age, count in counts)}"
+        told = [f"{age} {count.failed}/{count.cases + count.not_applicable}" for age, count in counts]
+        yield f"failures{of} by age: {', '.join(told)}"
 
 
 def unscored_first(view: RunView) -> Iterator[str]:
@@ -299,15 +300,16 @@ def _failures(view: RunView) -> Iterator[str]:
     """What is said of failures before any score."""
     found = view.failures.first
     of = "" if len(view.failures.categories) > 2 else f" of {' or '.join(view.failures.categories)}"
-    yield f"failures: {found.failed} of {found.scored} cases fail a criterion{of}"
+    verb = "fails" if found.failed == 1 else "fail"
+    yield f"failures: {found.failed} of {counted(len(view.items), 'case')} {verb} a criterion{of}"
     yield from _failing_criteria(view)
     if pairs := sum(one.by_rule for one in view.failures.by_criterion.values()):
         left_out = counted(pairs, "pair")
         yield f"  rules (applies_to, scope) leave out {left_out} of case and criterion: no judge is asked, none counts as passed"
     if found.not_applicable:
-        yield f"  {found.not_applicable} more cases are not concerned by any of them"
+        yield f"  none of these criteria applies to {counted(found.not_applicable, 'case')}"
     if found.scored < found.cases:
-        yield f"  {counted(found.cases - found.scored, 'more case')} could not be scored"
+        yield f"  {counted(found.cases - found.scored, 'case')} could not be scored"
     if found.high is not None:
         yield f"  of other cases like these, {_bound(found.high)} could fail"
     if elsewhere := failing_elsewhere(view):

@@ -12,7 +12,7 @@ from areopage.scoring.failures import FailureCount
 def failures_line(view: RunView, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
     found = view.failures.first
-    counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(found.scored))
+    counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(len(view.items)))
     note = Span(f"– {_first_note(view, locale)}", "soft")
     more = len(failing_elsewhere(view))
     return line(
@@ -23,7 +23,7 @@ def failures_line(view: RunView, locale: Locale) -> Line:
 def failures_title(view: RunView, locale: Locale) -> str:
     """How many cases fail a criterion of the categories that count first, which are named."""
     found, categories = view.failures.first, _first_names(view)
-    return locale.count("failures_title", found.failed, scored=locale.whole(found.scored), categories=categories)
+    return locale.count("failures_title", found.failed, all=locale.whole(len(view.items)), categories=categories)
 
 
 def _first_names(view: RunView) -> str:

@@ -127,11 +127,12 @@ def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
 
 
 def _failures(view: RunView, floor: Floor, locale: Locale) -> str:
-    failed, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
-    told = locale.count(
-        "floor_failures", round(floor.limit or 0), name=_name(view, floor.name, locale), failed=failed, total=total
-    )
-    return locale.count("floor_failures_missing", floor.missing, told=told) if floor.missing else told
+    total, limit = (locale.whole(round(count or 0)) for count in (floor.total, floor.limit))
+    name = _name(view, floor.name, locale)
+    told = locale.count("floor_failures", round(floor.found or 0), name=name, total=total, limit=limit)
+    if floor.missing:
+        told = locale.count("floor_failures_missing", floor.missing, told=told)
+    return locale.count("floor_failures_exempt", floor.exempt, told=told) if floor.exempt else told
 
 
 def _answers(floor: Floor, locale: Locale) -> str:
