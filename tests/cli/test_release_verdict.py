@@ -188,6 +188,28 @@ def test_a_judge_that_always_passes_fails_its_exam_and_no_run_of_it_passes(
     assert "PASS" not in command("bench", "list").out, "a new exam counts for the runs before it"
 
 
+def test_a_judge_whose_exam_had_too_few_rows_is_not_said_to_have_failed(
+    command: Command, server: FakeServer, tmp_path: Path
+) -> None:
+    server.judge = lambda call: scored(5 if "bad" not in call.user else 0)
+    suite = write_suite(tmp_path / "suite", release=FLOORS)
+    write_gold(suite, rows=2)
+    judge = ("--judge", "few=ollama:fake-a")
+    run = ("bench", "run", "--suite", suite, "--passes", "1", *judge)
+    assert command("qualify", suite, "--floors", *judge, "--yes").code == 1
+    ended = command(*run)
+    assert ended.code == 3
+    assert "failed the exam" not in ended.out + ended.err
+    assert "judges whose exam had too few gold rows or passes to tell, on criteria of the floors – few" in ended.out
+    (told,) = (line for line in ended.out.splitlines() if "gold rows to gold.jsonl for each of: danger, insults." in line)
+    write_gold(suite, rows=20)
+    exam = command(*shlex.split(told.rpartition(": ")[2])[1:], "--yes")
+    assert exam.code == 0, exam.out
+    assert command(*run).code == 0
+    french = command.folder / "fr.xml"
+    assert "failed the exam" not in command("bench", "export", "--format", "junit", "--lang", "fr", "--file", french).out
+
+
 def test_a_judge_that_failed_in_one_language_is_not_taken_for_unexamined_in_the_other(
     command: Command, server: FakeServer, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from areopage.bench.spec import RunSpec
 from areopage.ledger.qualifications import CriterionStanding, JudgeStanding
+from areopage.scoring.exams.records import is_undecided
 from areopage.scoring.release_judges import JudgeState, ReleaseJudge
 
 
@@ -22,4 +23,6 @@ def release_judges(spec: RunSpec, standings: Sequence[JudgeStanding]) -> Iterato
 def _state(one: CriterionStanding) -> JudgeState:
     if one.state == "unfit" or one.failed_otherwise:
         return "not_qualified"
+    if one.state == "not_qualified" and is_undecided(one.missed):
+        return "undecided"
     return "provisional" if one.provisional else one.state

@@ -28,7 +28,7 @@ from areopage.ledger.schema import qualifications
 from areopage.ledger.store import Ledger
 from areopage.models.port import SERVER
 from areopage.models.reference import ModelReference
-from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift
+from areopage.scoring.exams.records import CriterionExam, ExamItem, ExamState, Mark, Shift, is_undecided
 
 NEVER_EXAMINED, QUALIFIED, PROVISIONAL = "never examined", "qualified", "provisionally qualified"
 IN_PART = "examined in part"
@@ -380,12 +380,12 @@ def _standing_under(
         weights = "" if judge.digest.startswith(SERVER) else judge.digest
         named = {judge.name, str(judge.reference), weights} - {""}
         others = [one.at for one in whole if named & {one.judge, one.model, one.digest}]
-        same = [one.state for one in whole if (one.model, one.digest) == (str(judge.reference), judge.digest)]
+        same = [one for one in whole if (one.model, one.digest) == (str(judge.reference), judge.digest)][-1:]
         return CriterionStanding(
             criterion=criterion.id,
             state="never_examined",
             older=max(others, default=None),
-            failed_otherwise=same[-1:] == ["not_qualified"],
+            failed_otherwise=any(one.state == "not_qualified" and not is_undecided(one.result.missed) for one in same),
         )
     return CriterionStanding(
         criterion=criterion.id,

@@ -5,11 +5,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-JudgeState = Literal["qualified", "provisional", "not_qualified", "never_examined", "drifted"]
-"""What is known of a judge on a criterion. `provisional`: it passed an exam whose gold rows no person has checked."""
+JudgeState = Literal["qualified", "provisional", "not_qualified", "undecided", "never_examined", "drifted"]
+"""What is known of a judge on a criterion. `provisional`: it passed an exam whose gold rows no person has checked.
+`undecided`: its exam had too few rows or passes to tell."""
 
-Lack = Literal["drifted", "not_qualified", "never_examined"]
-LACKS: tuple[Lack, ...] = ("drifted", "not_qualified", "never_examined")
+Lack = Literal["drifted", "not_qualified", "undecided", "never_examined"]
+LACKS: tuple[Lack, ...] = ("drifted", "not_qualified", "undecided", "never_examined")
 """Why a judge's scores prove nothing for a release, the gravest first."""
 
 

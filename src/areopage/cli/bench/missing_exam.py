@@ -1,7 +1,7 @@
 """What the exam takes that the judges of a run lack for the verdict PASS: a part of the run's plan."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from areopage.bench.release_judges import release_judges
 from areopage.bench.spec import RunSpec
@@ -11,10 +11,15 @@ from areopage.jury.judges import Judge
 from areopage.ledger.qualifications import Qualifications, exam_words, standings
 from areopage.ledger.store import Ledger
 from areopage.scoring.release_floors import deciding_criteria
-from areopage.scoring.release_judges import lacking_judges
+from areopage.scoring.release_judges import Lack, lacking_judges
 from areopage.suites.gold import gold_criteria
 from areopage.suites.loader import BUNDLED, Suite
 from areopage.trust.exam_plan import ExamWishes, exam_size, prepare_exam
+
+_EXAMINED: Mapping[Lack, str] = {
+    "not_qualified": "failed the exam",
+    "undecided": "had too few gold rows or passes in the exam to tell",
+}
 
 
 def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place: tuple[str, ...]) -> Iterator[str]:
@@ -33,9 +38,9 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
     )
     lacking = list(lacking_judges(tuple(release_judges(spec, known)), deciding_criteria(spec.release, spec.criteria)))
     for one in lacking:
-        if one.lack == "not_qualified":
-            yield f"no run can pass: {name_list(one.judges)} failed the exam on criteria of the release floors"
-    wanted = dict.fromkeys(name for one in lacking if one.lack != "not_qualified" for name in one.judges)
+        if one.lack in _EXAMINED:
+            yield f"no run can pass: {name_list(one.judges)} {_EXAMINED[one.lack]} on criteria of the release floors"
+    wanted = dict.fromkeys(name for one in lacking if one.lack not in _EXAMINED for name in one.judges)
     judges = [judge for judge in spec.judges if judge.name in wanted]
     if judges:
         yield from _exam_of(suite, judges, spec, place)

@@ -10,7 +10,7 @@ from areopage.errors import AreopageError
 from areopage.ledger.qualifications import exam_words
 from areopage.locales import Locale
 from areopage.report.commands import out_option
-from areopage.report.results.run_results import criterion_label
+from areopage.report.results.run_results import criterion_names
 from areopage.scoring.release import Floor, Release
 from areopage.suites.gold import gold_criteria
 from areopage.suites.loader import BUNDLED, load_suite
@@ -39,9 +39,39 @@ def exam_steps(view: RunView, release: Release, locale: Locale, place: tuple[str
     wanted = dict.fromkeys(id for floor in lacking if floor.name == "never_examined" for id in floor.criteria)
     without = [id for id in wanted if gold is not None and id not in gold]
     if without:
-        named = view.spec.criteria_by_id()
-        yield ExamStep(text=locale.say("exam_gold_lacks", criteria=locale.names([criterion_label(named[id]) for id in without])))
-    yield from _commands(view, lacking, without, locale, place)
+        yield ExamStep(text=locale.say("exam_gold_lacks", criteria=locale.names(criterion_names(view.spec, without))))
+    yield from _commands(view, [floor for floor in lacking if floor.name != "undecided"], without, locale, place)
+    for floor in lacking:
+        if floor.name == "undecided":
+            yield from _settling(view, floor, locale, place)
+
+
+def _settling(view: RunView, floor: Floor, locale: Locale, place: tuple[str, ...] | None) -> Iterator[ExamStep]:
+    """What an exam lacks that had too few rows or passes to tell."""
+    marks = [
+        mark
+        for standing in view.standings
+        if standing.judge in floor.judges
+        for one in standing.criteria
+        if one.criterion in floor.criteria
+        for mark in one.missed
+    ]
+    rows = max((mark.needed_low + mark.needed_high or mark.needed or 0 for mark in marks), default=0)
+    few_passes = any(mark.name == "consistency" and mark.figure.value is None for mark in marks)
+    told = locale.say("exam_passes" if few_passes else "exam_again")
+    if rows:
+        told = locale.count("exam_few_rows", rows, criteria=locale.names(criterion_names(view.spec, floor.criteria)))
+    asked = [(one.name, str(one.reference)) for one in view.spec.judges if one.name in floor.judges]
+    yield ExamStep(text=told, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
+
+
+def _command(
+    view: RunView, asked: Sequence[tuple[str, str]], place: tuple[str, ...] | None, more: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The command that examines judges, given by name and model, on the criteria of the floors."""
+    suite = view.spec.suite if place is None else suite_place(view)
+    words = exam_words(suite, asked, joint=view.spec.joint, floors=True)
+    return (*words, *more, *(out_option(view) if place is None else place))
 
 
 def _commands(
@@ -58,10 +88,8 @@ def _commands(
     asked = [(judge.name, str(judge.reference)) for judge in judges if judge.name not in recorded]
     if asked and not settled.issuperset(name for name, _ in asked):
         only_failed = all(floor.name == "not_qualified" for floor in lacking)
-        suite = view.spec.suite if place is None else suite_place(view)
-        words = exam_words(suite, asked, joint=view.spec.joint, floors=True)
         told = locale.say("exam_failed" if only_failed else "exam_command")
-        yield ExamStep(text=told, command=(*words, *(out_option(view) if place is None else place)))
+        yield ExamStep(text=told, command=_command(view, asked, place))
 
 
 def suite_place(view: RunView) -> str:

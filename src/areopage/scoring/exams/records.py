@@ -1,5 +1,6 @@
 """The records of an exam: what a judge said of the rows of a gold set, its figures, and the marks that it must reach."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -132,6 +133,11 @@ class CriterionExam(Struct, frozen=True, kw_only=True):
     def missed(self) -> tuple[Mark, ...]:
         """The marks that are not met or open, the former first."""
         return tuple(sorted((mark for mark in self.marks if mark.state != "met"), key=lambda mark: mark.state != "not_met"))
+
+
+def is_undecided(missed: Sequence[Mark]) -> bool:
+    """Whether an exam that is not passed is not failed either: each mark that is not met is open."""
+    return bool(missed) and all(mark.state == "open" for mark in missed)
 
 
 DriftKind = Literal["level", "answers", "verdicts"]
