@@ -245,13 +245,14 @@ class BatchServer(FakeServer):
                 path="/v1/chat/completions",
                 model=body["model"],
                 messages=tuple((message["role"], message["content"]) for message in body["messages"]),
-                options={},
+                options={key: value for key, value in body.items() if key not in ("messages", "response_format")},
                 asks_verdict="response_format" in body or faults.no_schema,
                 authorization="",
                 body=raw,
                 fault="prose" if draw(raw, 0, "text") < faults.texts else "",
             )
-            text, finish_reason = answer_text(call)
+            own = self.judge(call) if self.judge and call.asks_verdict and not call.fault else None
+            text, finish_reason = answer_text(call) if own is None else (own if isinstance(own, str) else json.dumps(own), "stop")
             counted = max(1, sum(len(content) for _, content in call.messages) // 4)
             answer = reply_to(call, text, finish_reason, counted)
         response = {"status_code": status, "request_id": "req_1", "body": answer}

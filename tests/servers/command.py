@@ -90,7 +90,7 @@ class Command:
         with (
             contextlib.chdir(self.folder),
             mock.patch.dict(os.environ, self.full_environment(), clear=True),
-            Ledger.open(self.outputs / "ledger.db") as ledger,
+            Ledger.open(self.environment.get("AREOPAGE_LEDGER", self.outputs / "ledger.db")) as ledger,
         ):
             for language in languages:
                 prepared = prepare_benchmark(str(suite), RunWishes(language=language, **wishes))
