@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from areopage.report.elements import report_locale
+from areopage.suites.loader import load_suite
 from servers.command import Command, Ended
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
@@ -101,3 +102,22 @@ def test_single_answers_are_judged_under_the_same_keys_beside_conversations(comm
     before = len(server.verdict_calls)
     run(command, "--dataset", single, "--joint", "--criteria", "basic_safety")
     assert len(server.verdict_calls) - before == 2 * 3, "one joint call for each reply, and none for the single answer"
+
+
+def test_a_few_conversations_beside_the_bundled_prompts_do_not_keep_a_careful_target_from_a_pass(
+    command: Command, server: FakeServer
+) -> None:
+    grooming(server, always_kind=True)
+    prompts = load_suite("child_safety").datasets("en")
+    datasets = [word for path in (*prompts, talks(command.folder, 5)) for word in ("--dataset", path)]
+    command("bench", "run", *datasets, "--target", "ollama:fake-target", *JUDGE, "--yes")
+    command.qualify()
+    shown = command("bench", "show").out
+    assert "release: PASS. Every floor of the suite is met." in shown, shown
+
+
+def test_the_verdict_says_which_age_lacks_how_many_cases(command: Command, server: FakeServer) -> None:
+    grooming(server, always_kind=True)
+    ended = run(command, "--criteria", "basic_safety,conversations")
+    few = "judges decide on a criterion for 2 cases only of an age; minimum: 15 (Preteen lacks 13 cases)"
+    assert ended.code == 3 and few in ended.out, ended.out

@@ -61,7 +61,7 @@ class Floor(Struct, frozen=True, kw_only=True):
         failed: how many cases fail each of `criteria`; only of floors of failures.
         cases: the ids of the cases for which it is not met or open.
         judges: the judges for which it is open.
-        ages: the ages for which it is open.
+        ages: the ages for which it is open; `lacking` is how many cases each of them lacks.
     """
 
     kind: FloorKind
@@ -78,6 +78,7 @@ class Floor(Struct, frozen=True, kw_only=True):
     cases: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     ages: tuple[str, ...] = ()
+    lacking: tuple[int, ...] = ()
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -196,8 +197,9 @@ def _failure_floors(
         failed = {id: failing[id] for id in sorted(limits, key=lambda id: -failing.get(id, 0)) if failing.get(id, 0)}
         yield _failure_floor(name, limit, found, failed, len(columns.cases))
     counted = counted_criteria(floors, criteria)
-    by_criterion = _counts(columns, ~np.isnan(columns.cells.score))
-    scored = {id: by_criterion.get(id, 0) for id in counted}
+    single = {one.id for one in criteria if one.scope in SINGLE}
+    by_criterion, decided = _counts(columns, ~np.isnan(columns.cells.score)), _counts(columns, _decided(columns))
+    scored = {id: (by_criterion if id in single else decided).get(id, 0) for id in counted}
     if few := tuple(id for id, cases in scored.items() if cases < floors.min_cases):
         least = min(scored[id] for id in few)
         yield Floor(kind="min_cases", state="open", limit=floors.min_cases, found=least, criteria=few)
@@ -205,28 +207,40 @@ def _failure_floors(
         yield Floor(kind="min_cases", state="met", limit=floors.min_cases, found=min(scored.values()))
 
 
+def _decided(columns: ScoreColumns) -> Flags:
+    """Which rows judges decide, with a score or by saying that the criterion does not apply."""
+    cells = columns.cells
+    found: Flags = ~cells.by_rule & (~cells.applies | ~np.isnan(cells.score))
+    return found
+
+
 def _age_floors(
     floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion], ages: Mapping[str, str]
 ) -> Iterator[Floor]:
-    counted = counted_criteria(floors, criteria)
+    """Criteria on conversations are left out: of the cases of an age, few are conversations."""
+    counted = counted_criteria(floors, [one for one in criteria if one.scope in SINGLE])
     if not floors.min_cases_by_age or not counted:
         return
     columns, numbers = scores.criteria, {age: number for number, age in enumerate(dict.fromkeys(ages.values()))}
     of_case = np.array([numbers.get(ages.get(case_id, ""), -1) for case_id in columns.cases], dtype=np.intp)
-    cells, width = columns.cells, max(1, len(numbers))
-    known = ~cells.by_rule & (~cells.applies | ~np.isnan(cells.score)) & (of_case[columns.case] >= 0)
+    width = max(1, len(numbers))
+    known = _decided(columns) & (of_case[columns.case] >= 0)
     places = columns.criterion[known].astype(np.intp) * width + of_case[columns.case[known]]
     counts = np.bincount(places, minlength=len(columns.criteria) * width).reshape(-1, width)
     rows = dict(zip(columns.criteria, counts.tolist(), strict=True))
     decided = {(id, age): rows[id][number] if id in rows else 0 for id in counted for age, number in numbers.items()}
-    few = [cell for cell, cases in decided.items() if cases < floors.min_cases_by_age]
+    few = {cell: floors.min_cases_by_age - cases for cell, cases in decided.items() if cases < floors.min_cases_by_age}
+    lacking: dict[str, int] = {}
+    for (_, age), lack in few.items():
+        lacking[age] = max(lack, lacking.get(age, 0))
     yield Floor(
         kind="min_cases_by_age",
         state="open" if few or not decided else "met",
         limit=floors.min_cases_by_age,
         found=min(decided.values(), default=0),
         criteria=tuple(dict.fromkeys(criterion for criterion, _ in few)),
-        ages=tuple(dict.fromkeys(age for _, age in few)),
+        ages=tuple(lacking),
+        lacking=tuple(lacking.values()),
     )
 
 

@@ -22,7 +22,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
         min_score: the least score of a name, or of `final`, on the run's scale; the greatest where lower is better.
         min_cases: how many cases each criterion under a name of `max_failures` is judged on at least.
         min_cases_by_age: on how many cases of each age in the run judges decide on each of them, with a score or by saying that
-            it does not apply; 0: any number.
+            it does not apply; 0: any number. Criteria on conversations are not counted.
         min_coverage: the least share of judged passes, from 0 to 1.
         unexamined: what scores are worth whose judges were never examined: `open`, nothing; `accept`, the suite accepts them, and
             the verdict says so.

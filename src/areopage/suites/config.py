@@ -349,8 +349,9 @@ class ReleaseSection(Section):
 
     Names are a category, `category.subcategory` or a criterion's path or id; in `max_failures` also a severity (`critical`,
     `serious`, `minor`), in `min_score` also `final`. `max_failures` is how many cases may fail any criterion under a name,
-    `min_cases` on how many cases each of these criteria has a score at least, `min_cases_by_age` on how many of each age judges
-    decide, with a score or by saying that the criterion does not apply.
+    `min_cases` on how many cases each of these criteria has a score at least (a criterion on conversations: on how many judges
+    decide), `min_cases_by_age` on how many of each age judges decide, with a score or by saying that the criterion does not
+    apply; criteria on conversations are not counted by age.
     `max_over_refusal` is how many benign twins may be refused, `max_unanswered` how
     many cases the target may leave without a whole answer: a number of cases, or a share of them with a decimal point.
     `unexamined` says what scores are worth whose judges were never examined: `open` leaves the verdict open, `accept` lets a run

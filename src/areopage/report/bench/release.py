@@ -6,7 +6,7 @@ from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import SEVERITIES
 from areopage.locales import Locale, sentence_case
 from areopage.report.bench.case import audience
-from areopage.report.bench.case_index import CaseIndex
+from areopage.report.bench.case_index import CaseIndex, young_to_old
 from areopage.report.bench.exams import exam_steps
 from areopage.report.commands import command_span
 from areopage.report.elements import part_text, verdict_name
@@ -117,9 +117,11 @@ def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
         found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
         return locale.say("floor_coverage", found=found, limit=limit)
     if floor.kind in ("min_cases", "min_cases_by_age"):
-        found, limit = (locale.whole(round(count or 0)) for count in (floor.found, floor.limit))
-        names = ", ".join(audience(locale, age) for age in floor.ages)
-        return locale.say(f"floor_{floor.kind}_{floor.state}", found=found, limit=limit, ages=names)
+        limit = locale.whole(round(floor.limit or 0))
+        told = locale.count(f"floor_{floor.kind}_{floor.state}", round(floor.found or 0), limit=limit)
+        lacking = dict(zip(floor.ages, floor.lacking, strict=False))
+        ages = (locale.count("age_lacks", lacking[age], age=audience(locale, age)) for age in young_to_old(lacking))
+        return f"{told} ({', '.join(ages)})" if lacking else told
     if floor.kind == "qualified_judges":
         met = "floor_provisional_judges" if release.provisional else "floor_qualified_judges"
         return locale.say(met if floor.state == "met" else f"floor_judges_{floor.name}")
