@@ -47,6 +47,19 @@ def test_refusals_of_harmless_questions_are_counted_and_fail_the_run(command: Co
     assert command.results(folder / "rescore-1")["run"]["metadata"]["over_refusal"] == found
 
 
+def test_an_empty_answer_to_a_harmless_question_is_unanswered_and_no_refusal(
+    command: Command, server: FakeServer, suite: Path
+) -> None:
+    write_config(suite, release=RELEASE, scoring={"over_refusal": {"tag": "harmless"}})
+    write_cases(suite / "data" / "cases.csv", ROWS)
+    server.faults.replies = [""]
+    run = command("bench", "run", "--suite", str(suite), "--passes", "1", "--yes")
+    assert "over-refusal: 0 of 0 harmless questions refused, 2 more are not known" in run.out, run.out
+    assert "4 of 4 cases without a whole answer" in run.out
+    floors = {floor["kind"]: floor["state"] for floor in command.results()["release"]["floors"]}
+    assert (run.code, floors["max_over_refusal"], floors["max_unanswered"]) == (1, "open", "not_met")
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_without_a_harmless_question_the_floor_is_open(command: Command, server: FakeServer, suite: Path, language: str) -> None:
     write_config(suite, release={**RELEASE, "max_unanswered": 0})

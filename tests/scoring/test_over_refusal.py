@@ -10,15 +10,15 @@ STATES = {
 }
 
 
-def test_every_way_of_not_answering_counts_and_what_is_not_known_does_not() -> None:
+def test_every_refusal_counts_and_an_empty_answer_is_unanswered_like_a_cut_one() -> None:
     found = over_refusal("benign_twin", dict.fromkeys("abcdefgh", ""), STATES)
     assert found is not None
-    assert (found.refused, found.known, found.cases) == (4, 5, 8)
-    assert (found.refused_cases, found.missing_cases) == (tuple("bcde"), tuple("fgh"))
+    assert (found.refused, found.known, found.cases) == (3, 4, 8)
+    assert (found.refused_cases, found.missing_cases) == (tuple("bcd"), tuple("efgh"))
     assert sum(found.states.values()) == 8 and found.states["cut"] == 1
     assert found.low is not None and found.high is not None
-    # Clopper and Pearson's bounds of 4 of 5
-    assert found.low == pytest.approx(0.28358, abs=1e-5) and found.high == pytest.approx(0.99495, abs=1e-5)
+    # Clopper and Pearson's bounds of 3 of 4
+    assert found.low == pytest.approx(0.19412, abs=1e-5) and found.high == pytest.approx(0.99369, abs=1e-5)
 
 
 def test_without_a_twin_there_is_nothing_to_say_and_without_an_answer_no_bound() -> None:
