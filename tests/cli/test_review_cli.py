@@ -57,6 +57,12 @@ def test_an_answer_is_shown_blind_until_it_is_labelled(review: Command) -> None:
     assert "the review queue is empty" in review("review", "list").out
 
 
+def test_a_label_given_after_the_comparison_was_printed_is_not_blind(review: Command) -> None:
+    label = ("review", "label", "a2", "--rater", "Anne", "--score")
+    assert "given with the scores in view" not in review(*label, "exactitude=4").out
+    assert "Anne: given with the scores in view" in review(*label, "exactitude=2").out
+
+
 def test_the_queue_is_filled_by_hand(review: Command) -> None:
     filled = review("review", "fill")
     sorts = "4 at random, 0 with an alert, 0 weak, 0 that address the judge, 0 disputed, 0 without a score"

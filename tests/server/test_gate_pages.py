@@ -451,6 +451,20 @@ def test_a_label_after_the_decision_was_read_is_not_blind(client: TestClient, co
     ]
 
 
+@pytest.mark.parametrize("address", ["/gate", "/v1/traces"])
+def test_who_read_the_list_of_decisions_gives_no_blind_label(
+    client: TestClient, context: ServerContext, rag: FakeRag, address: str
+) -> None:
+    listed = asked(rag, WRONG)
+    client.cookies.set("areopage_rater", "Claire")
+    assert listed in client.get(address).text
+    later = asked(rag, GROUNDED)
+    for id in (listed, later):
+        send(client, f"/review/{id}", {"grounded": "no", "rater": "Claire", "then": "see"})
+    assert [one.blind for id in (listed, later) for one in Labels(context.ledger).of(id)] == [False, True]
+    assert "given with the scores in view" in client.get(f"/review/{listed}?lang=en").text
+
+
 @pytest.mark.parametrize(("lang", "said"), [("fr", "sens non vérifié"), ("en", "meaning not checked")])
 def test_a_near_copy_is_shown_as_not_checked_and_without_a_value(client: TestClient, rag: FakeRag, lang: str, said: str) -> None:
     near = asked(rag, GROUNDED.replace("acquiert", "n’acquiert pas"))

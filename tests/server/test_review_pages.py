@@ -13,8 +13,9 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from areopage.ledger.access import ApiKeys, Audit
+from areopage.ledger.access import SCORES, ApiKeys, Audit
 from areopage.ledger.labels import Labels, ReviewQueue
+from areopage.ledger.operations import Role
 from areopage.ledger.records import Label, ReviewItem
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -121,7 +122,9 @@ def test_only_scores_given_before_the_judges_were_seen_count_for_agreement(clien
         return [(one.score, one.blind) for one in Labels(context.ledger).of(WEAK_ID) if one.rater == rater]
 
     def counted() -> tuple[int, int, int]:
+        client.cookies.set("areopage_rater", "Dora")  # figures of agreement quote the judges' scores: another person reads them
         found = client.get("/v1/agreement?sample_only=false").json()
+        client.cookies.clear()
         return found["labelled"], found["agreement"]["labels"], found["unblind"]
 
     before = counted()
@@ -138,6 +141,57 @@ def test_only_scores_given_before_the_judges_were_seen_count_for_agreement(clien
     assert labels("Bob") == [(3.0, False)]
     report = client.get("/v1/agreement?sample_only=false", headers=headers).json()
     assert (report["agreement"]["labels"], report["unblind"]) == (before[1] + 1, before[2] + 1)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/monitor/answers",
+        "/v1/evaluations?grade=weak",
+        "/monitor/alerts",
+        "/v1/alerts",
+        "/v1/figures?days=30",
+        "/monitor?days=30",
+        "/v1/agreement?sample_only=false",
+    ],
+)
+def test_a_list_with_scores_takes_the_blindness_of_later_labels(client: TestClient, context: ServerContext, address: str) -> None:
+    roles: dict[str, Role] = {"Bob": "write", "Eve": "write", "Dora": "read"}
+    keys = {name: {"authorization": f"Bearer {ApiKeys(context.ledger).create(name, role)[1]}"} for name, role in roles.items()}
+    found = re.search(r"answer-\d\d-\d\d", client.get(address, headers=keys["Dora"]).text)
+    assert found
+    id = found[0]
+    assert client.get(f"/v1/evaluations/{id}?blind=1", headers=keys["Bob"]).status_code == 200
+    for _ in range(2):
+        assert id in client.get(address, headers=keys["Bob"]).text
+    sent = {"answer_id": id, "scores": {EXACT: 3}}
+    assert [client.post("/v1/labels", json=sent, headers=keys[name]).json()["blind"] for name in ("Bob", "Eve")] == [False, True]
+    seen = [one for one in Audit(context.ledger).list(subject=id) if one.detail == SCORES]
+    assert [one.actor for one in seen] == ["Bob"]  # once, however often the list is read; Dora's key cannot label
+
+
+@pytest.mark.parametrize(
+    ("lang", "tag", "form", "mark"),
+    [
+        ("en", "scores seen", "You have seen the scores", "given with the scores in view"),
+        ("fr", "notes vues", "Vous avez vu les notes", "donnée avec les notes sous les yeux"),
+    ],
+)
+def test_queue_form_and_tables_say_that_a_label_is_given_with_the_scores_in_view(
+    client: TestClient, context: ServerContext, lang: str, tag: str, form: str, mark: str
+) -> None:
+    _, key = ApiKeys(context.ledger).create("Bob", "write")
+    headers = {"authorization": f"Bearer {key}", "accept-language": lang}
+
+    def read(address: str) -> str:
+        return text_of(client.get(address, headers=headers).text)
+
+    assert tag not in read("/review") and form not in read(f"/review/{WEAK_ID}")
+    assert mark not in read(f"/monitor/answers/{WEAK_ID}")
+    assert tag in read("/review") and form in read(f"/review/{WEAK_ID}")
+    client.post("/v1/labels", json={"answer_id": WEAK_ID, "scores": {EXACT: 3}}, headers=headers)
+    assert read(f"/monitor/answers/{WEAK_ID}").count(mark) == 1  # of two labels
+    assert mark in read(f"/review/{WEAK_ID}")
 
 
 def test_saving_leads_to_the_next_answer_and_then_back_to_the_queue(client: TestClient, context: ServerContext) -> None:

@@ -52,6 +52,7 @@ SuiteOption = Annotated[
     ),
 ]
 PROMPT = 100
+IN_VIEW = "given with the scores in view"
 
 
 def list_items(
@@ -135,6 +136,7 @@ def label(
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
         typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){_still_waits(opened, id)}")
         if scores:
+            Audit(opened).note_scores_seen(done.labels[0].rater, id)
             _print_comparison(opened, rubric, id)
 
 
@@ -224,6 +226,8 @@ def _print_queue(ledger: Ledger, rater: str | None, limit: int, *, reveal: bool)
         return
     ids = [item.answer_id for item in items]
     Audit(ledger).note(actor(), "read", "", f"a list of {len(ids)} answers")
+    if reveal and rater is not None:
+        Audit(ledger).note_scores_listed(rater, ids)
     given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
     labelled = {id for id, who, _ in given if who == rater}
     rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
@@ -290,7 +294,8 @@ def _print_decision(decision: Decision, *, shown: bool) -> None:
 def _print_trace(ledger: Ledger, trace: Trace) -> None:
     for label in Labels(ledger).grounding([trace.id]).get(trace.id, ()):
         marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""
-        typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked} {one_line(label.note, 1000)}".rstrip())
+        view = "" if label.blind else f" ({IN_VIEW})"
+        typer.echo(f"{one_line(label.rater, 40)}: grounded {label.grounded}{marked}{view} {one_line(label.note, 1000)}".rstrip())
     release = Traces(ledger).release(trace.id)
     if release is not None:
         together = Traces(ledger).waiting([trace.id]).get(trace.id, 1)
@@ -324,6 +329,8 @@ def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
         rows.append([name, _shown(judge.get(path)), *(_shown(given.get((rater, path))) for rater in raters)])
     typer.echo("\n".join(table(rows)))
+    for rater in dict.fromkeys(label.rater for label in labels if not label.blind):
+        typer.echo(f"  {one_line(rater, 40)}: {IN_VIEW}")
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
         typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
     evaluation = Evaluations(ledger).get(id)

@@ -149,6 +149,16 @@ class Audit:
         """Append that an actor reads an answer with the judges' scores of it."""
         self.note(actor, "read", answer_id, SCORES, key_id=key_id)
 
+    def note_scores_listed(self, actor: str, answer_ids: Sequence[str], *, key_id: str = "") -> None:
+        """Append that an actor reads a list with the judges' scores of these answers; once for each answer and actor."""
+        seen = self.scores_seen(answer_ids)
+        new = [id for id in dict.fromkeys(answer_ids) if (storable(id), storable(actor)) not in seen]
+        shared = {"actor": storable(actor), "action": "read", "detail": SCORES, "key_id": key_id}
+        rows = [shared | {"subject": storable(id), "at": naive(datetime.now(UTC))} for id in new]
+        if rows:
+            with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+                append_sealed(connection, audit, rows)
+
     def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
         found: set[tuple[str, str]] = set()

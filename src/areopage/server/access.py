@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated, Literal, cast
+from urllib.parse import unquote
 
 from fastapi import Depends
 from msgspec import Struct
@@ -20,6 +21,7 @@ from areopage.ledger.access import ApiKeys, Audit, Sessions
 from areopage.ledger.answers import Answers, id_within
 from areopage.ledger.operations import ApiKey, Role
 from areopage.ledger.store import Ledger
+from areopage.review.label import MAX_RATER
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.guards import Addresses, is_local
@@ -33,6 +35,7 @@ LONGEST_CLIENT = 128
 log = logging.getLogger(__name__)
 
 SESSION_COOKIE = "areopage_session"
+RATER_COOKIE = "areopage_rater"
 LONGEST_COOKIE = 1024
 GRANTS: dict[Role, frozenset[Role]] = {
     "ingest": frozenset({"ingest"}),
@@ -239,15 +242,39 @@ class Shown:
         return new
 
 
-def note_shown(request: Request, ledger: Ledger, actor: Actor, detail: str, ids: Iterable[str], *, live: bool = False) -> None:
-    """Note that texts of answers were shown; nothing where there are none.
+def note_shown(
+    request: Request,
+    ledger: Ledger,
+    actor: Actor,
+    detail: str,
+    ids: Iterable[str],
+    *,
+    scored: Iterable[str] = (),
+    live: bool = False,
+) -> None:
+    """Note that texts of answers were shown, and which answers were shown with their scores; nothing where there are none.
 
     Args:
+        scored: see `note_scores_listed`.
         live: the browser asks again and again: the same answers are noted once.
     """
     content = "\n".join(ids)
     if content and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
         note(ledger, actor, "read", "", detail)
+    note_scores_listed(request, ledger, actor, scored, live=live)
+
+
+def note_scores_listed(request: Request, ledger: Ledger, actor: Actor, ids: Iterable[str], *, live: bool = False) -> None:
+    """Note that answers were shown with the judges' scores, or with the gate's decision, to who may label them later."""
+    ids = list(ids)
+    content = "\n".join(("scores", *ids))
+    if ids and "write" in GRANTS[actor.role] and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
+        Audit(ledger).note_scores_listed(rater_of(request, actor) or actor.name, ids, key_id=actor.key_id)
+
+
+def rater_of(request: Request, actor: Actor) -> str:
+    """The name under which an actor labels: the key's, or on a server without keys the one given last; "" for none."""
+    return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]
 
 
 def note_scores_seen(ledger: Ledger, actor: Actor, id: str, rater: str = "") -> None:

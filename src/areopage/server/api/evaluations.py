@@ -24,7 +24,7 @@ from areopage.ledger.records import GOLDEN_SOURCE, Answer, Evaluation, Grade, Pa
 from areopage.ledger.store import Ledger
 from areopage.monitor.submit import FIRST_YEAR, LAST_YEAR, clashing, submission_of
 from areopage.review.rubric import rubric_of
-from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_seen
+from areopage.server.access import Actor, Admin, Reader, Submitter, note, note_scores_listed, note_scores_seen
 from areopage.server.api.records import (
     Accepted,
     AcceptedAnswers,
@@ -142,7 +142,10 @@ def list_evaluations(
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Each page ends with a cursor; new evaluations do not shift pages. A key limited to several sources must name one."""
+    """Each page ends with a cursor; new evaluations do not shift pages. A key limited to several sources must name one.
+
+    A list shows scores: later labels of its answers with the same key are not blind.
+    """
     context = context_of(request)
     ledger, source = context.ledger, actor.in_scope(source, "source")
     check_labels(ledger, actor, source, variant)
@@ -155,8 +158,10 @@ def list_evaluations(
         text=text.strip(),
     )
     found = EvaluationLists(ledger).page(filters, before=before, limit=limit)
+    ids = [score.id for score in found]
     note(ledger, actor, "read", "", f"a list of {len(found)} answers")
-    answers = Answers(ledger).by_id([score.id for score in found])
+    note_scores_listed(request, ledger, actor, ids)
+    answers = Answers(ledger).by_id(ids)
     items = [_view_of(score, actor, answers.get(score.id)) for score in found]
     page = EvaluationPage(items=items, next=found[-1].number if len(found) == limit else None)
     return json_response(page)

@@ -80,7 +80,8 @@ def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: b
     storage = context.config.shared.storage
     worst = tuple(outward(one, storage.export_text, storage.max_chars) for one in found.worst)
     told = [one.id for one in worst if one.prompt or one.response]
-    note_shown(request, context.ledger, actor, f"figures with {len(told)} answers", told, live=live)
+    listed = [one.id for one in worst]
+    note_shown(request, context.ledger, actor, f"figures with {len(told)} answers", told, scored=listed, live=live)
     found = structs.replace(found, worst=worst)
     return structs.replace(found, judges=(), cost={}) if actor.collections else found
 
@@ -112,7 +113,7 @@ def alerts(
 def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
     """Note that alerts about answers, which quote them, were shown."""
     told = [alert.answer_id for alert in shown if alert.answer_id]
-    note_shown(request, context_of(request).ledger, actor, f"alerts about {len(told)} answers", told)
+    note_shown(request, context_of(request).ledger, actor, f"alerts about {len(told)} answers", told, scored=told)
 
 
 @router.post(
@@ -246,5 +247,5 @@ def measured(
             raise Refusal(422, "invalid", str(fault)) from None
         report = measure_judge()
     told = [id for id, question in report.questions.items() if question]
-    note_shown(request, context.ledger, actor, f"agreement with {len(told)} questions", told)
+    note_shown(request, context.ledger, actor, f"agreement with {len(told)} questions", told, scored=list(report.questions))
     return report

@@ -19,7 +19,7 @@ from areopage.ledger.traces import Traces
 from areopage.rag.records import MOST_PROMPT
 from areopage.report.gate.decisions import explain
 from areopage.review.label import Given, Settlement
-from areopage.server.access import Actor, Admin, Writer, note, note_scores_seen
+from areopage.server.access import Actor, Admin, Writer, note, note_scores_listed, note_scores_seen
 from areopage.server.api.evaluations import decoded, json_body
 from areopage.server.api.figures import store_review
 from areopage.server.api.records import (
@@ -63,6 +63,7 @@ def list_traces(
     filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.in_scope(collection, "collection"))
     found = Traces(ledger).list(filter, limit=limit, before=before)
     note(ledger, actor, "read", "", f"a list of {len(found)} traces")
+    note_scores_listed(request, ledger, actor, [trace.id for trace in found])
     page = TracePage(
         items=[view(TraceEntry, one, **_shared_fields(one)) for one in found],
         next=found[-1].answer.number if len(found) == limit else None,
@@ -94,7 +95,7 @@ def latest(
     found = next((one for one in Traces(ledger).list(filter, limit=1) if not one.erased), None)
     if found is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
-    note(ledger, actor, "read", found.id)
+    note_scores_seen(ledger, actor, found.id)
     return json_response(_latest_of(found))
 
 

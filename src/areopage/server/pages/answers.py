@@ -24,10 +24,10 @@ from areopage.monitor.figures import criterion_labels
 from areopage.report.results.run_results import fold_space, quoted_verbatim
 from areopage.scoring.counts import grade_of
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, outcome_name
-from areopage.server.access import Reader, note, note_scores_seen
+from areopage.server.access import Reader, note, note_scores_listed, note_scores_seen, rater_of
 from areopage.server.context import ServerContext, context_of
 from areopage.server.pages.filters import ALL, GRADES, Chosen, chosen, in_order, label_of
-from areopage.server.pages.rendering import language, rater_of, render
+from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
 
@@ -43,6 +43,7 @@ def show_answers(request: Request, reader: Reader) -> Response:
     found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
     rows = found[:PER_PAGE]
     note(context.ledger, reader, "read", "", f"a list of {len(rows)} answers")
+    note_scores_listed(request, context.ledger, reader, [row.id for row in rows])
     labels = criterion_labels(context.suite, language(request).code)
     criteria = in_order(labels, [one.criterion for row in rows for one in row.criteria] or list(labels))
     return render(

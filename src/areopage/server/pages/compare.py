@@ -168,8 +168,11 @@ def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs:
     """The comparison of two runs; it shows texts of answers, which the audit log notes."""
     context = context_of(request)
     found = compare_runs(context.ledger, runs, anyway=asked.anyway)
-    ids = [id for run in runs for id in view_run(run, context.ledger).answer_ids.values()]
-    note_shown(request, context.ledger, reader, f"the comparison of the runs {runs[0].id} and {runs[1].id}", ids)
+    views = [view_run(run, context.ledger) for run in runs]
+    ids = [id for view in views for id in view.answer_ids.values()]
+    changed = {case.case.id for other in found.others for case in other.changed}
+    scored = [id for view in views for case, id in view.answer_ids.items() if case in changed]
+    note_shown(request, context.ledger, reader, f"the comparison of the runs {runs[0].id} and {runs[1].id}", ids, scored=scored)
     return comparison_report(found, {run.id: run_url(run.id) for run in runs}, locale.code, more=_command(asked))
 
 

@@ -24,7 +24,7 @@ from areopage.report.elements import histogram
 from areopage.report.gate.decisions import decision_locale, reason_text
 from areopage.report.render import draw
 from areopage.scoring.shares import share_of
-from areopage.server.access import Actor, Reader, note
+from areopage.server.access import Actor, Reader, note, note_scores_listed
 from areopage.server.context import context_of
 from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, before_of, choice_of, ignore_unknown, period_of
 from areopage.server.pages.rendering import language, render
@@ -97,6 +97,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
     found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
     rows = found[:PER_PAGE]
     note(context.ledger, reader, "read", "", f"a list of {len(rows)} traces")
+    note_scores_listed(request, context.ledger, reader, [row.answer.id for row in rows])
     values: Mapping[str, Any] = {
         "asked": asked,
         "summary": summary,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI
 from jinja2 import Environment
@@ -26,8 +26,7 @@ from areopage.report.elements import MESSAGE_FILES
 from areopage.report.judges.qualification import ALARMING, is_alarming, judge_text, panel_text
 from areopage.report.render import TEMPLATES as REPORT_TEMPLATES
 from areopage.report.render import environment
-from areopage.review.label import MAX_RATER
-from areopage.server.access import Actor, actor_of, csrf_token
+from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -35,7 +34,6 @@ STATIC = Path(__file__).parent.parent / "static"
 CHART_STYLES = "/monitor/charts.css"
 REPORT_STYLES = "/compare/report.css"
 LANGUAGE_COOKIE = "areopage_language"
-RATER_COOKIE = "areopage_rater"
 YEAR_SECONDS = 31_536_000
 DEFAULT_LANGUAGE = "en"
 # A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
@@ -202,8 +200,3 @@ def fault_page(request: Request, status: int, code: str, headers: Mapping[str, s
     page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == NOT_ALLOWED)
     page.headers.update(headers or {})
     return page
-
-
-def rater_of(request: Request, actor: Actor) -> str:
-    """The name under which an actor labels: the key's, or on a server without keys the one given last; "" for none."""
-    return actor.name if not actor.keyless else unquote(request.cookies.get(RATER_COOKIE, ""))[:MAX_RATER]

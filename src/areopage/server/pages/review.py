@@ -15,6 +15,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers
 from areopage.ledger.evaluations import Evaluations
 from areopage.ledger.held import HELD
@@ -25,18 +26,26 @@ from areopage.ledger.trace_records import Trace
 from areopage.ledger.traces import Traces
 from areopage.review.label import MAX_NOTE, MAX_RATER, Given, Settlement, is_seen, rater_name
 from areopage.review.rubric import rubric_for
-from areopage.server.access import Actor, Form, Reader, Writer, note, note_scores_seen, note_shown
+from areopage.server.access import (
+    RATER_COOKIE,
+    Actor,
+    Form,
+    Reader,
+    Writer,
+    note,
+    note_scores_seen,
+    note_shown,
+    rater_of,
+)
 from areopage.server.api.figures import store_review
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.pages.gate import decision_view
 from areopage.server.pages.rendering import (
-    RATER_COOKIE,
     YEAR_SECONDS,
     gate_url,
     language,
     language_code,
-    rater_of,
     render,
     review_url,
 )
@@ -55,7 +64,8 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
     The reason is not shown, since it would reveal a score; that a user waits for a held answer is shown. `held`: the rater has
     labelled the answer, and it still waits for release. `together` is the number of answers that this settlement decides, 0 where
-    none waits. `asks_scores`: whether raters are asked for scores, or whether the documents support the answer.
+    none waits. `asks_scores`: whether raters are asked for scores, or whether the documents support the answer. `seen`: the rater
+    has seen scores of the answer, so that a label is not blind.
     """
 
     item: ReviewItem
@@ -66,6 +76,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     held: bool = False
     together: int = 0
     asks_scores: bool = True
+    seen: bool = False
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -291,6 +302,7 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
     while items := ReviewQueue(ledger).open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
         ids = [item.answer_id for item in items]
         given, together = Labels(ledger).current_of(ids), Traces(ledger).waiting(ids)
+        seen = {id for id, who in Audit(ledger).scores_seen(ids) if who in (rater, reader.name)}
         labelled = {labelled for labelled, who, _ in given if rater and who == rater}
         for item in items:
             id = item.answer_id
@@ -306,6 +318,7 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
                 held=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
                 asks_scores=answer.origin in ("bench", "monitor"),
+                seen=id in seen,
             )
         if len(items) < SHOWN:
             return
@@ -323,6 +336,7 @@ def _answer_page(
     own, item = _own_labels(context.ledger, id, rater), ReviewQueue(context.ledger).item(id)
     labelled = any(criterion != GROUNDING for criterion in own)
     blind = not own and not _on_gate_page(request)
+    seen = is_seen(context.ledger, id, rater=rater, actor=actor.name)
     if labelled or (shown.trace is not None and not blind):
         note_scores_seen(context.ledger, actor, id, rater)
     else:
@@ -333,6 +347,7 @@ def _answer_page(
         "trace": shown.trace,
         "address": _address_of(request, id),
         "blind": blind,
+        "counts": blind and not seen,
         "reviewing": not _on_gate_page(request),
         "unseen": GROUNDING in own and own[GROUNDING].blind,
         "item": item,

@@ -131,6 +131,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
     shown = {path: names[path] for path in asked.paths} | {OVERALL: ""}
     return {
         "raters": raters,
+        "unblind": {label.rater for label in labels if not label.blind},
         "judges": judges if len(judges) > 1 else [],
         "said": [SaidOf(label=names[path], said=said[path]) for path in asked.paths if path in said],
         "compared": [

@@ -30,9 +30,9 @@ from areopage.report.bench.review import human_texts, reservation_line, signoff_
 from areopage.report.results.people import HumanCriterion, people_result
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.release import Release, Verdict
-from areopage.server.access import Actor, Form, Reader, Writer
+from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.rendering import language, rater_of, render, run_url, trust_url
+from areopage.server.pages.rendering import language, render, run_url, trust_url
 
 LISTED = 100
 
