@@ -245,15 +245,6 @@ def is_failure(score: CriterionScore, limits: Mapping[str, float], scale: Scale)
     return score.score is not None and scale.reaches(score.score, limits[score.criterion])
 
 
-def severity(scores: Iterable[CriterionScore], criteria: Mapping[str, Criterion], scale: Scale, first: Sequence[str]) -> float:
-    """The worst score among the criteria of the categories that count first: a share of the scale, 0 at the worst end.
-
-    Infinite without any score.
-    """
-    found = [_goodness(one.score, scale) for one in scores if criteria[one.criterion].category in first and one.score is not None]
-    return min(found, default=float("inf"))
-
-
 def _goodness(score: float, scale: Scale) -> float:
     share = (score - scale.min) / (scale.max - scale.min)
     return share if scale.higher_is_better else 1.0 - share

@@ -52,7 +52,7 @@ def worst_section(view: RunView, locale: Locale) -> Section:
 
 
 def ranked_cases(view: RunView) -> list[str]:
-    """The ids of the cases with a score, worst first: see `severity`."""
+    """The ids of the cases with a score, worst first: by the weakest score that counts first, then by the final score."""
     scores, scale = view.scores.criteria, view.spec.scale
     if not len(scores):
         return []
@@ -62,9 +62,9 @@ def ranked_cases(view: RunView) -> list[str]:
     by_id = view.spec.criteria_by_id()
     counted = [by_id[criterion].category in view.failures.categories for criterion in scores.criteria]
     first = known & np.array(counted, dtype=bool)[scores.criterion]
-    severity = np.minimum.reduceat(np.where(first, goodness, np.inf), firsts)
+    weakest = np.minimum.reduceat(np.where(first, goodness, np.inf), firsts)
     finals = view.scores.records.finals if scale.higher_is_better else -view.scores.records.finals
-    order = np.lexsort((np.where(np.isnan(finals), np.inf, finals), severity))
+    order = np.lexsort((np.where(np.isnan(finals), np.inf, finals), weakest))
     scored = np.logical_or.reduceat(known, firsts)
     return [scores.case_ids[at] for at in order[scored[order]].tolist()]
 
