@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from areopage.cases.readers import BadRow, Row, read_rows
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import BadRow, Row
 from areopage.errors import DatasetError
 
 

@@ -11,7 +11,8 @@ import openpyxl
 import pyarrow.parquet
 import pytest
 
-from areopage.cases.readers import Row, read_rows
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import Row
 from areopage.errors import MissingExtra, StorageError
 from areopage.report import tables
 from areopage.report.tables import MAX_CELL, Column, TableForm, write_rows

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from areopage.cases.columns import fold_name
-from areopage.cases.readers import is_deep
 from areopage.cases.records import Document
+from areopage.cases.rows import is_deep
 
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -14,8 +14,9 @@ from msgspec import Struct
 from areopage.cases.columns import ColumnPlan, field_named, plan_columns
 from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
-from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
+from areopage.cases.readers import has_header, read_rows
 from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow, Turn
+from areopage.cases.rows import BadRow, Row, clip
 from areopage.cases.sources import Source, source_of
 from areopage.cases.text_files import table_writer
 from areopage.errors import DatasetError, StorageError, name_list

@@ -11,7 +11,7 @@ from typing import IO, Any, TextIO
 
 import msgspec
 
-from areopage.cases.readers import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
+from areopage.cases.rows import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.text.whole_json import decode_any
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat
 
-from areopage.cases.readers import MAX_RECORD
+from areopage.cases.rows import MAX_RECORD
 from areopage.errors import DatasetError
 
 MAX_FILE = 64 * 1024 * 1024

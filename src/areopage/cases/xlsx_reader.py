@@ -8,7 +8,7 @@ from typing import Any
 import python_calamine
 
 from areopage.cases.columns import field_named, names_prompt
-from areopage.cases.readers import BadRow, Row, clip
+from areopage.cases.rows import BadRow, Row, clip
 from areopage.cases.workbook_size import refuse_large
 from areopage.errors import DatasetError
 

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.columns import fold_name
-from areopage.cases.readers import is_deep
 from areopage.cases.records import Case, Dataset
+from areopage.cases.rows import is_deep
 from areopage.errors import SubmissionError
 from areopage.ledger.records import GOLDEN_SOURCE, Answer, is_golden
 from areopage.monitor.submit import submission_of

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.readers import MAX_RECORD, clip, is_deep
 from areopage.cases.records import Case, Document
+from areopage.cases.rows import MAX_RECORD, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.records import GATE_VERDICTS, Decision, GateVerdict
 from areopage.ledger.records import Answer

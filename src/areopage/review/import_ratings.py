@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from areopage.cases.readers import BadRow, Row, clip, has_header, read_rows
+from areopage.cases.readers import has_header, read_rows
 from areopage.cases.records import RejectedRow
+from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
 from areopage.ledger.access import Audit
 from areopage.ledger.answers import Answers

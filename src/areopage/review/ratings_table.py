@@ -13,7 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.cases.columns import fold_name
-from areopage.cases.readers import BadRow, Row, has_header, read_rows
+from areopage.cases.readers import has_header, read_rows
+from areopage.cases.rows import BadRow, Row
 from areopage.errors import DatasetError, UserError, name_list
 from areopage.locales import one_line
 from areopage.review.agreement import AgreementReport

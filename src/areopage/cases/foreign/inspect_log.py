@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from areopage.cases.columns import field_named
 from areopage.cases.foreign.eval_archive import MAX_ENTRY, EvalArchive, TooLarge
-from areopage.cases.readers import MAX_RECORD, BadRow, Row, clip, is_deep
+from areopage.cases.rows import MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 
 MAX_JSON_LOG = 64 * 1024 * 1024

@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.cases.records import Case
+from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import CriteriaError, SubmissionError, name_list
 from areopage.ledger import erasure
 from areopage.ledger.answers import Answers, id_within, own_id

@@ -10,8 +10,8 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.cases.readers import MAX_DEPTH, is_deep
 from areopage.cases.records import Case
+from areopage.cases.rows import MAX_DEPTH, is_deep
 from areopage.errors import DatasetError
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision

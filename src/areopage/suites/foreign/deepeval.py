@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from areopage.cases.readers import BadRow, read_rows
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import BadRow
 from areopage.suites.foreign.folder import JUDGED, Foreign, ForeignCriterion, path_of
 
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from areopage.cases.columns import plan_columns
 from areopage.cases.loader import BuildRules, build_case, write_rejected
-from areopage.cases.readers import Row, clip
 from areopage.cases.records import RejectedRow
+from areopage.cases.rows import Row, clip
 from areopage.criteria.records import Scale
 from areopage.errors import DatasetError, UserError
 from areopage.locales import LANGUAGES

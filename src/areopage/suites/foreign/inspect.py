@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from areopage.cases.foreign.inspect_log import SCORES
-from areopage.cases.readers import BadRow, Row, read_rows
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import BadRow, Row
 from areopage.criteria.records import Scale
 from areopage.suites.foreign.folder import JUDGED, RECORDED, Foreign, ForeignCriterion, path_of
 

@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.loader import MAX_CASES
-from areopage.cases.readers import MAX_RECORD, BadRow, read_rows
+from areopage.cases.readers import read_rows
+from areopage.cases.rows import MAX_RECORD, BadRow
 from areopage.criteria.checks import prompt_digest
 from areopage.errors import DatasetError, name_list
 from areopage.suites.foreign.folder import CHECKS, JUDGED, Foreign, ForeignCriterion, path_of

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from areopage.cases.columns import plan_columns
 from areopage.cases.loader import BuildRules, build_case
-from areopage.cases.readers import Row
 from areopage.cases.records import MATURITIES, MAX_TURNS, ChildPlan, RejectedRow
+from areopage.cases.rows import Row
 from areopage.suites.kora.source import GRADES, Conversation, FoundRow, Grade, KoraFolder, Risk, Scenario, Seed, plain_name
 
 TURNS = 3

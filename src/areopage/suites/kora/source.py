@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from areopage.cases.maturity import normalise_maturity
-from areopage.cases.readers import BadRow, Row, clip, read_rows
+from areopage.cases.readers import read_rows
 from areopage.cases.records import RejectedRow
+from areopage.cases.rows import BadRow, Row, clip
 from areopage.errors import DatasetError, name_list
 
 FOLDERS = ("", "data", "results", "packages/benchmark/data")
