@@ -31,7 +31,7 @@ from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion
 from areopage.rag.records import ChatPrompt, Generated
 from areopage.rag.retrieval.collection import open_store
-from areopage.rag.retrieval.embedding import open_embedder
+from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import QdrantRetriever
 from areopage.rag.service import RagService
 

@@ -27,7 +27,8 @@ from qdrant_client.http.models import PointStruct
 from areopage.rag.config import RagConfig, RagSection, VectorStoreSection
 from areopage.rag.ingestion.ingest import Ingestion
 from areopage.rag.retrieval.collection import CollectionRecord, CollectionState, VectorStore, at, open_store
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, open_embedder
+from areopage.rag.retrieval.embedders import open_embedder
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
 from areopage.rag.retrieval.retriever import CANDIDATES, QdrantRetriever
 from areopage.rag.retrieval.similarity import Background, coverages, relevance
 

@@ -9,7 +9,8 @@ import pytest
 
 from areopage.errors import ConfigError, ModelError, ServerDown
 from areopage.rag.config import RagConfig
-from areopage.rag.retrieval.embedding import EmbedderIdentity, open_embedder
+from areopage.rag.retrieval.embedders import open_embedder
+from areopage.rag.retrieval.embedding import EmbedderIdentity
 from servers.fake_embedder import DIMENSION, EmbeddingServer
 from servers.rag_parts import rag_config
 

@@ -17,9 +17,9 @@ import click
 import typer
 from typer.core import TyperCommand
 
-from areopage import __version__
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
 from areopage.errors import UserError
+from areopage.version import __version__
 
 COLLECT_AFTER = (50_000, 20, 50)
 """When Python looks for reference cycles. By default it does so after every 700 new objects, which takes a sixth of the
@@ -146,8 +146,8 @@ BENCH = LazyGroup(
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": ("bench.commands:resume", "Resume a run and retry calls that timed out or found no server."),
-        "follow": ("bench.fleet:follow", "Follow a run that workers carry out, and show its results when they are done."),
-        "stop": ("bench.fleet:stop", "Stop a run that workers carry out."),
+        "follow": ("bench.commands:follow", "Follow a run that workers carry out, and show its results when they are done."),
+        "stop": ("bench.commands:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.commands:list_runs", "List the runs of a ledger, newest first."),
         "show": (

@@ -18,6 +18,7 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     one_of,
+    tell,
 )
 from areopage.cli.run_options import (
     AgeOption,
@@ -206,6 +207,37 @@ def resume(
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     raise typer.Exit(resume_run(run, places, yes=yes, timeout=timeout, budget=budget, fleet=fleet))
+
+
+def follow(
+    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
+) -> None:
+    """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.run import follow_run
+    from areopage.ledger.fleet import Fleet
+
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        if Fleet(opened).run(found.id) is None:
+            raise UserError(f"no worker was asked to carry out {found.id}: areopage bench resume {found.id} --fleet asks them")
+        raise typer.Exit(follow_run(found, opened, places, run))
+
+
+def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+    """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
+    from datetime import UTC, datetime
+
+    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.ledger.fleet import Fleet
+
+    places = Places(out=out, config=config, ledger=ledger)
+    with opened_ledger(places) as opened:
+        found = opened.run(run)
+        if not Fleet(opened).close(found.id, "stopped", datetime.now(UTC)):
+            raise UserError(f"workers do not carry out {found.id}")
+        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
 
 
 def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:

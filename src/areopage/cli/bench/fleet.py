@@ -4,12 +4,9 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import typer
-
 from areopage.bench.spec import RunCase, RunSpec, spec_of
 from areopage.cli.asking import ended_like_ctrl_c
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
-from areopage.cli.run_options import RunArgument
+from areopage.cli.options import tell
 from areopage.errors import BudgetSpent, StorageError, UserError
 from areopage.ledger.fleet import CallCounts, Fleet
 from areopage.ledger.outage import LedgerOutage
@@ -22,33 +19,6 @@ if TYPE_CHECKING:
 LOOK_EVERY = 1.0
 LOOK_SHARE = 10
 """Of the follower's time at most one part in this number goes into reading the ledger."""
-
-
-def follow(
-    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
-) -> None:
-    """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
-    from areopage.cli.bench.places import Places, opened_ledger
-    from areopage.cli.bench.run import follow_run
-
-    places = Places(out=out, config=config, ledger=ledger)
-    with opened_ledger(places) as opened:
-        found = opened.run(run)
-        if Fleet(opened).run(found.id) is None:
-            raise UserError(f"no worker was asked to carry out {found.id}: areopage bench resume {found.id} --fleet asks them")
-        raise typer.Exit(follow_run(found, opened, places, run))
-
-
-def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
-    """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
-    from areopage.cli.bench.places import Places, opened_ledger
-
-    places = Places(out=out, config=config, ledger=ledger)
-    with opened_ledger(places) as opened:
-        found = opened.run(run)
-        if not Fleet(opened).close(found.id, "stopped", datetime.now(UTC)):
-            raise UserError(f"workers do not carry out {found.id}")
-        tell(f"stopped: workers finish their calls in flight. Go on with: {places.resume_command(found.id, opened)} --fleet")
 
 
 def ask_workers(run: Run, spec: RunSpec, cases: tuple[RunCase, ...], ledger: Ledger, budget: float | None) -> None:

@@ -59,7 +59,7 @@ def reassess(
 
     from areopage.bench.planning.prepare import RunWishes
     from areopage.bench.planning.reassess import answers_of_run
-    from areopage.cases.readers import SUFFIXES
+    from areopage.cases.rows import SUFFIXES
     from areopage.cli.bench.places import Places, opened_ledger
     from areopage.cli.bench.run import run_new
     from areopage.suites.loader import bundled_names

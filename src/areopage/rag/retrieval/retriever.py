@@ -12,7 +12,8 @@ from areopage.cases.records import Document
 from areopage.errors import StorageError
 from areopage.rag.config import FieldsSection, RagConfig
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors, open_embedder
+from areopage.rag.retrieval.embedders import open_embedder
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
 from areopage.rag.retrieval.similarity import (
     Background,
     coverages,
