@@ -10,6 +10,8 @@ The names below are the public interface; each is imported when it is first used
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from areopage.version import __version__
+
 if TYPE_CHECKING:
     from areopage.app.answering import open_checker
     from areopage.app.config import AppConfig, find_config, load_config
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from areopage.report.gate.decisions import explain
     from areopage.scoring.outcome import NotApplicable, Outcome, Refused, Scored
     from areopage.suites.loader import Suite, load_suite
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AppConfig",

@@ -24,7 +24,7 @@ from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.ingestion.reading import RowFields
 from areopage.rag.records import ChatPrompt, citations_of
 from areopage.rag.retrieval.collection import folder_exists, open_store
-from areopage.rag.retrieval.embedding import open_embedder
+from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
 from areopage.rag.service import RagService
 from areopage.rag.trace_export import trace_export

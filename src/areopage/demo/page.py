@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from areopage import __version__
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.demo.detect import LocalServer
@@ -33,6 +32,7 @@ from areopage.report.model import (
 )
 from areopage.report.trust.page import TRUST
 from areopage.suites.config_file import CONFIG_FILE
+from areopage.version import __version__
 
 if TYPE_CHECKING:
     from areopage.cases.records import Document

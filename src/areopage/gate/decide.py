@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from areopage import __version__
 from areopage.cases.records import Document
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision, SentenceJudgment
 from areopage.gate.rules_default import decide_default
 from areopage.gate.rules_v1_1 import decide_v1_1
 from areopage.gate.settle import settled
+from areopage.version import __version__
 
 VERSION_DIGITS = 12
 

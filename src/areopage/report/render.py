@@ -15,12 +15,12 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from areopage import __version__
 from areopage.locales import Locale
 from areopage.report.charts import bar_chart, interval_axis, interval_mark, trend_chart
 from areopage.report.compiled import CompiledTemplates
 from areopage.report.model import BarChart, Block, Cell, Entry, Excerpt, Line, Point, Report, Span, TrendChart
 from areopage.report.replacing import replacing
+from areopage.version import __version__
 
 Form = Literal["html", "md", "json"]
 FORMS: tuple[Form, ...] = ("html", "md", "json")

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from areopage import __version__
 from areopage.server import metrics
 from areopage.server.access import Shown, access_to
 from areopage.server.api import chat, evaluations, figures, gate, traces
@@ -30,6 +29,7 @@ from areopage.server.pages import chat as chat_page
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
 from areopage.server.telemetry import Tracing
+from areopage.version import __version__
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

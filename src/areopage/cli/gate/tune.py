@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from areopage import __version__
 from areopage.app.config import AppConfig, find_config
 from areopage.app.gate_rules import RULES_FILE, load_rules, write_rules
 from areopage.app.ledger import open_ledger
@@ -22,6 +21,7 @@ from areopage.gate.tuning.thresholds import Ask, Outcome, Tuning, interval
 from areopage.gate.tuning.tuned import Tuned, tuned, tuned_rules
 from areopage.ledger.queries import TraceFilter
 from areopage.review.labelled_answers import LabelSet, labels_of_files, labels_of_ledger
+from areopage.version import __version__
 
 LEDGER = "ledger"
 

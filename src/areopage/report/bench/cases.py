@@ -6,7 +6,6 @@ It is written case by case, and can be filtered without a script.
 from collections import Counter
 from collections.abc import Iterator
 
-from areopage import __version__
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
@@ -17,6 +16,7 @@ from areopage.report.elements import excerpt, head_facts, report_locale
 from areopage.report.model import Block, Choice, Choices, Entry, Facts, Paragraph, Report, Section, Span
 from areopage.report.results.run_results import criterion_label
 from areopage.report.trust.page import TRUST
+from areopage.version import __version__
 
 
 def cases_page(view: RunView, report_name: str) -> Report:

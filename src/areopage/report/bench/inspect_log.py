@@ -17,7 +17,6 @@ from typing import IO, Any
 
 import msgspec
 
-import areopage
 from areopage.bench.results.costs import run_costs
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
@@ -28,6 +27,7 @@ from areopage.report.results.records import CriterionDetail, RecordResult, RunRe
 from areopage.report.results.run_results import record_results, run_result
 from areopage.report.tables import Written
 from areopage.scoring.outcome import FAILED_NAMES
+from areopage.version import __version__
 
 VERSION = 2
 """Of the log format."""
@@ -222,7 +222,7 @@ def _eval(view: RunView, result: RunResult) -> Json:
         "model": _model(view),
         "model_generate_config": {},
         "config": {"epochs": 1},
-        "packages": {"areopage": areopage.__version__},
+        "packages": {"areopage": __version__},
         "scorers": [{"name": name, "metrics": [{"name": "mean"}]} for name in (*result.detailed_criteria, FINAL)],
         "metadata": {name: msgspec.to_builtins(getattr(told, name)) for name in names}
         | {"verdict": release.verdict if release else None, "complete": told.complete, "remarks": list(told.remarks)}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from msgspec import structs
 
-from areopage import __version__
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RECORDED, RunView, SourceScore
 from areopage.criteria.prompts import TEMPLATE_VERSION
@@ -55,6 +54,7 @@ from areopage.report.results.people import people_result
 from areopage.report.results.run_results import criterion_label, criterion_names, run_result
 from areopage.report.trust.page import TRUST
 from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.version import __version__
 
 OUTCOMES = (*OUTCOME_NAMES, "not_run")
 ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import msgspec
 
-import areopage
 from areopage.bench.results.release import run_release
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
@@ -27,6 +26,7 @@ from areopage.report.elements import report_locale, verdict_name
 from areopage.report.replacing import replacing
 from areopage.report.results.run_results import criterion_label
 from areopage.suites.loader import load_suite
+from areopage.version import __version__
 
 MOST_RESULTS = 5_000
 """As many as GitHub shows of one run."""
@@ -101,8 +101,8 @@ def case_fingerprint(suite: str, criterion: Criterion, case: Case) -> str:
 def _driver(view: RunView, locale: Locale) -> dict[str, Any]:
     return {
         "name": "areopage",
-        "version": areopage.__version__,
-        "semanticVersion": areopage.__version__,
+        "version": __version__,
+        "semanticVersion": __version__,
         "rules": [_rule(criterion, view, locale) for criterion in view.spec.criteria],
     }
 

@@ -5,7 +5,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from areopage import __version__
 from areopage.bench.comparison.history import Conclusion, HistoryComparison
 from areopage.bench.league.table import Entry
 from areopage.errors import name_list
@@ -16,6 +15,7 @@ from areopage.report.league.text import beside
 from areopage.report.model import Cell, Column, Line, Listing, Notice, Paragraph, Report, Row, Section, Span, Table
 from areopage.report.render import render, write_report
 from areopage.report.results.run_results import criterion_label
+from areopage.version import __version__
 
 PAGE, FIGURES = "history.html", "history.json"
 _NAMED = 20

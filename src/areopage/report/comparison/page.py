@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage import __version__
 from areopage.bench.comparison.records import ChangedCase, Compared, ComparedRun, Comparison, SliceDifference
 from areopage.bench.spec import RunSpec
 from areopage.digest import digest_of
@@ -49,6 +48,7 @@ from areopage.report.results.run_results import criterion_label
 from areopage.scoring.comparison.contributions import ONE_SIDED, Contribution
 from areopage.scoring.comparison.levels import LevelDifference
 from areopage.scoring.comparison.tested import Tested
+from areopage.version import __version__
 
 CASES = "comparison_cases.csv"
 _SHOWN_CASES, _SHOWN_PARTS = 30, 12

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from areopage import __version__
 from areopage.bench.comparison.production import IN_STRATUM
 from areopage.bench.comparison.production_records import Mix, ProductionComparison, ProductionSlice, Standardised
 from areopage.locales import MISSING, Locale
@@ -29,6 +28,7 @@ from areopage.report.model import (
 )
 from areopage.scoring.comparison.tested import Tested
 from areopage.scoring.comparison.unpaired_levels import UnpairedLevel, UnpairedOutcomes
+from areopage.version import __version__
 
 _SHOWN_VALUES = 12
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage import __version__
 from areopage.gate.records import GateVerdict, Reason
 from areopage.ledger.queries import TraceFilter
 from areopage.ledger.records import Grounded
@@ -16,6 +15,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.traces import Traces
 from areopage.rag.figures import FEW_LABELS, FEW_ROWS, GateCounts, GateFigures, WorstAnswer
 from areopage.report.gate.decisions import explain
+from areopage.version import __version__
 
 SCHEMA = "areopage/gate-report/1"
 MOST_REASONS = 8  # of one answer

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from areopage import __version__
 from areopage.gate.records import GATE_VERDICTS
 from areopage.ledger.queries import TraceFilter
 from areopage.locales import MISSING, Locale, sentence_case
@@ -32,6 +31,7 @@ from areopage.report.model import (
 )
 from areopage.report.render import Form
 from areopage.scoring.shares import Share
+from areopage.version import __version__
 
 MOST_NAMES = 12  # collections, sources or languages that a table shows
 MOST_VERSIONS = 3

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.locales import MISSING, NARROW, WIDE, Locale
 from areopage.report.elements import axis_of, columns, point_on, report_locale, rows
@@ -29,6 +28,7 @@ from areopage.report.model import (
 from areopage.scoring.shares import Share
 from areopage.trust.audit import AuditResult
 from areopage.trust.effects import Effect, Resistance
+from areopage.version import __version__
 
 AUDIT_SCHEMA_NAME = "areopage audit 1"
 FEW = 10

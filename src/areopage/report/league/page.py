@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage import __version__
 from areopage.bench.league.table import Entry, League, Pair, SliceCell, Slices, Use
 from areopage.criteria.records import Criterion
 from areopage.locales import MISSING, Locale, sentence_case
@@ -46,6 +45,7 @@ from areopage.report.model import (
 from areopage.report.results.run_results import criterion_label
 from areopage.scoring.failures import FailureCount
 from areopage.scoring.intervals.scores import MIN_CASES
+from areopage.version import __version__
 
 SHOWN_VALUES = 40
 """Of a column; the CSV file has all."""

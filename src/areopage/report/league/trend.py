@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from areopage import __version__
 from areopage.bench.comparison.history import Conclusion
 from areopage.bench.league.table import Entry
 from areopage.bench.league.trend import Trend, TrendGroup
@@ -19,6 +18,7 @@ from areopage.report.league.text import beside, count_notes, failed_text, interv
 from areopage.report.model import Block, Cell, Column, Heading, Notice, Paragraph, Report, Row, Section, Span, Table, TrendChart
 from areopage.report.render import write_report
 from areopage.report.tables import write_table
+from areopage.version import __version__
 
 PAGE, TABLE = "trend.html", "trend.csv"
 TREND_COLUMNS = (

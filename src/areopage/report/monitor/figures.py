@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.errors import UserError, name_list
 from areopage.ledger.qualifications import is_unfit
@@ -24,6 +23,7 @@ from areopage.review.agreement import ledger_worth
 from areopage.review.rubric import rubric_of
 from areopage.scoring.correction.applied import AppliedCalibration
 from areopage.scoring.jury_worth.worth import JuryWorth
+from areopage.version import __version__
 
 SCHEMA = "areopage/quality-report/1"
 

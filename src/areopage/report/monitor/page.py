@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
-from areopage import __version__
 from areopage.criteria.records import Scale
 from areopage.ledger.records import Evaluation
 from areopage.locales import MISSING, Locale, sentence_case
@@ -56,6 +55,7 @@ from areopage.report.trust.page import trust_section
 from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.counts import grade_limits
 from areopage.scoring.outcome import OUTCOME_NAMES
+from areopage.version import __version__
 
 TREND_LINES = 5  # beside the global one: more colours cannot be distinguished
 TITLE = 160

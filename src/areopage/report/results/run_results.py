@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-import areopage
 from areopage.bench.pass_items import outcome_for
 from areopage.bench.results.costs import run_costs
 from areopage.bench.results.run_view import RunView
@@ -43,6 +42,7 @@ from areopage.scoring.jury_agreement import JuryAgreement
 from areopage.scoring.outcome import Given, Outcome, Scored, outcome_name
 from areopage.scoring.reduce import CriterionScore
 from areopage.scoring.tree import Node, final_shares, paths
+from areopage.version import __version__
 
 NOT_RUN = "not_run"
 
@@ -240,7 +240,7 @@ def _counts(view: RunView) -> Counts:
 def _run_metadata(view: RunView) -> RunMetadata:
     run, spec, tree = view.run, view.spec, view.scores.tree
     return RunMetadata(
-        areopage_version=areopage.__version__,
+        areopage_version=__version__,
         run_id=run.id,
         suite=spec.suite,
         suite_version=spec.suite_version,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from areopage import __version__
 from areopage.bench.results.run_view import RunView
 from areopage.locales import MISSING, Locale
 from areopage.report.bench.case import audience
@@ -34,6 +33,7 @@ from areopage.report.trust.text import exam_state, gaps, group_name, language_na
 from areopage.scoring.correction.applied import CorrectedScore
 from areopage.scoring.correlation import Estimate
 from areopage.scoring.jury_worth.effective import FEWEST_ITEMS
+from areopage.version import __version__
 
 TRUST = "trust.html"
 """The page of a run, beside its report."""
