@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from areopage.text.folding import lower_case, matches_at
 from areopage.text.stems import stem
 
 _FRENCH = (
@@ -42,6 +43,8 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
 """What an ordinal in words stands before, in one word for both languages."""
 _ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"
 _SUFFIX = r"(?:ers?|[èe]res?|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
+# Where a number or a numeral begins.
+_BEGINS = re.compile(r"[0-9IVXLCDM](?<![\w.,/'’-].)")
 _NUMBERED = re.compile(
     rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?:(?<=[0-9]){_SUFFIX})"
     rf"|(?P<roman>{_ROMAN}){_SUFFIX})(?!\w)"
@@ -50,10 +53,11 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
     re.IGNORECASE,
 )
-_SPELLED_CUE = re.compile(r"i[èe]me|premi|second|first|third|fth|[xv]th|nth|ieth|eth|hth", re.IGNORECASE)
+_SPELLED_CUES = ("ième", "ieme", "premi", "second", "first", "third", "fth", "xth", "vth", "nth", "ieth", "eth", "hth")
 _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 # After a name or a part of a text: Louis XIV, chapitre XII, World War II.
-_CARDINAL = re.compile(r"(?<=[^\W\d_][ \u00a0])(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
+_CARDINAL_BEGINS = re.compile(r"[IVXL](?<=[^\W\d_][ \u00a0].)")
+_CARDINAL = re.compile(r"(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
 _BEFORE = re.compile(r"(?P<word>[^\W\d_][\w-]{1,24})[ \u00a0]\Z")
 _PARTS = frozenset(
     [
@@ -105,10 +109,11 @@ def roman_value(written: str) -> int:
     for sign, following in zip(written, [*written[1:], ""], strict=True):
         value = _VALUES.get(sign, 0)
         total += -value if value < _VALUES.get(following, 0) else value
-    return total if _roman(total) == written else 0
+    return total if roman(total) == written else 0
 
 
-def _roman(value: int) -> str:
+def roman(value: int) -> str:
+    """The Roman numeral of a value; "" for 0."""
     pairs = (
         (1000, "M"),
         (900, "CM"),
@@ -134,16 +139,23 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
     Args:
         loose: those in words too that stand before any noun.
     """
-    for match in _NUMBERED.finditer(text):
+    starts = [match.start() for match in _BEGINS.finditer(text)]
+    for match in matches_at(_NUMBERED, text, starts):
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
         if value:
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
-    for match in _SPELLED.finditer(text) if _SPELLED_CUE.search(text) else ():
+    low = lower_case(text)
+    for match in _SPELLED.finditer(text) if any(cue in low for cue in _SPELLED_CUES) else ():
         following = _NEXT.match(text, match.end())
         if loose or (following and following["noun"].lower() in _NOUNS):
             value = _WORDS[match["word"].lower().replace(" ", "-")]
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
-    for match in _CARDINAL.finditer(text):
+    yield from cardinals(text)
+
+
+def cardinals(text: str) -> Iterator[Ordinal]:
+    """The Roman numerals of a text that stand behind what they number."""
+    for match in matches_at(_CARDINAL, text, [match.start() for match in _CARDINAL_BEGINS.finditer(text)]):
         before = _BEFORE.search(text, max(0, match.start() - 26), match.start())
         value = roman_value(match["roman"])
         if before is None or not value:

@@ -48,10 +48,11 @@ _LATEX = re.compile(
 )
 _FORMULA = re.compile(r"\$(?=(?P<inside>[^$\n]{1,200})\$(?![0-9]))")
 _FORMULA_SIGNS = re.compile(r"\\[A-Za-z%,;:!]|\{,\}|\A[0-9.,]{1,20}\Z")
-_SEPARATOR = re.compile(rf"(?<=[0-9])[{_SPACES}’‘ʼ′`´٬](?=[0-9]{{3}}(?![0-9]))")
+# What looks back stands behind the sign that it belongs to, so that a search goes from sign to sign.
+_SEPARATOR = re.compile(rf"[{_SPACES}’‘ʼ′`´٬](?<=[0-9].)(?=[0-9]{{3}}(?![0-9]))")
 _PER_MILLE = re.compile(r"(?<!\w)(?:pour|per|p\.)[ \u00a0](?:mille|thousand)(?!\w)", re.IGNORECASE)
 _WORD_BREAK = re.compile(
-    rf"(?<={_LETTER}{_LETTER})(?P<hyphen>[-\u2010\u00ad])[ \t]{{0,3}}\r?\n[ \t]{{0,40}}(?=(?P<rest>[a-zà-öø-ÿœ]{{2,30}}))"
+    rf"(?P<hyphen>[-\u2010\u00ad])(?<={_LETTER}{_LETTER}.)[ \t]{{0,3}}\r?\n[ \t]{{0,40}}(?=(?P<rest>[a-zà-öø-ÿœ]{{2,30}}))"
 )
 _NO_REST = frozenset(
     [
@@ -104,7 +105,8 @@ _STARTS = NUMBER_WORDS.union(
 )
 _WORD_BEFORE = re.compile(rf"{_LETTER}{{1,30}}\Z")
 _COMPOUND = re.compile(rf"(?<!{_LETTER}){_LETTER}{{2,30}}-[a-zà-öø-ÿœ]{{2,30}}(?!{_LETTER})")
-_JOINED_DIGITS = re.compile(r"(?<=[0-9])(?P<hyphen>[-\u2010])[ \t]{0,3}\r?\n[ \t]{0,40}(?=[0-9])")
+_JOINED_DIGITS = re.compile(r"(?P<hyphen>[-\u2010])(?<=[0-9].)[ \t]{0,3}\r?\n[ \t]{0,40}(?=[0-9])")
+_DIGIT_BREAK = re.compile(r"[0-9][ \t]{0,3}\r?\n")
 _NUMBER_BREAK = re.compile(
     r"(?<![\w.,])(?<=(?P<before>[^\W\d_.,;|\t])[ \u00a0])[0-9]{1,3}(?:[ \u00a0\u202f.,'][0-9]{3}){0,4}"
     r"(?P<gap>[ \t]{0,3}\r?\n[ \t]{0,40})(?=[0-9]{3}(?![0-9])(?:[ \u00a0\u202f.,'][0-9]{3}(?![0-9])){0,3}(?:,[0-9]{1,2})?"
@@ -143,8 +145,10 @@ def unbroken(text: str, filler: str = "") -> str:
         compounds = frozenset(_COMPOUND.findall(text)) if _WORD_BREAK.search(text) else frozenset[str]()
         text = _WORD_BREAK.sub(lambda match: _joined_word(match, compounds, filler), text)
         text = _JOINED_DIGITS.sub(lambda match: _filled("-", match, filler), text)
-    text = _NUMBER_BREAK.sub(lambda match: _joined_number(match, filler), text)
-    return _UNIT_BREAK.sub(lambda match: _filled(" ", match, filler), text)
+    if _DIGIT_BREAK.search(text):
+        text = _NUMBER_BREAK.sub(lambda match: _joined_number(match, filler), text)
+        text = _UNIT_BREAK.sub(lambda match: _filled(" ", match, filler), text)
+    return text
 
 
 def _filled(written: str, match: re.Match[str], filler: str = FILLER) -> str:

@@ -11,7 +11,7 @@ from areopage.text.folding import lower_case, starts_of, unaccented
 from areopage.text.identifiers import ADDRESS, ORDINAL, Identifier, IdentifierKind, street_of, unit_after, units_like, weekdays
 from areopage.text.lexicon import FIRST_NAMES
 from areopage.text.numbers import decimal_of
-from areopage.text.ordinals import Ordinal, ordinals
+from areopage.text.ordinals import Ordinal, cardinals, ordinals, roman
 
 _MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
 _MOST_SPOTS = 12  # of one identifier
@@ -128,14 +128,17 @@ class Identified:
             return
         yield from self._measured(one, value)
         if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
-            yield from (
-                (number, other.start, other.end)
-                for number, found in enumerate(self._ordinals)
-                for other in found
-                if other.cardinal and other.value == value
-            )
+            yield from self._numeral(value)
         if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
             yield from self._measured(one, value / 1000)
+
+    def _numeral(self, value: Decimal) -> Iterator[Spot]:
+        """Where a number stands in Roman numerals behind what it numbers."""
+        written = roman(int(value))
+        for number, text in enumerate(self._texts):
+            for other in cardinals(text) if written in text else ():
+                if other.value == value:
+                    yield number, other.start, other.end
 
     def _measured(self, one: Identifier, value: Decimal) -> Iterator[Spot]:
         """Where a number stands with a unit of the same kind."""
