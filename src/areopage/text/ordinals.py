@@ -5,11 +5,12 @@ A lone ordinal in words ("premier", "second") is one only where `loose`: it seld
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 
 from msgspec import Struct
 
-from areopage.text.folding import lower_case, matches_at
+from areopage.text.folding import lower_case, matches_at, starts_of
 from areopage.text.stems import stem
 
 _FRENCH = (
@@ -53,7 +54,9 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
     re.IGNORECASE,
 )
-_SPELLED_CUES = ("ième", "ieme", "premi", "second", "first", "third", "fth", "xth", "vth", "nth", "ieth", "eth", "hth")
+# One of these stands in each of them, so many characters behind its beginning at most.
+_SPELLED_CUES = ("ième", "premi", "1er", "1re", "second", "first", "third", "fth", "rth", "xth", "vth", "nth", "eth", "hth")
+_BEFORE_CUE = 16
 _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 # After a name or a part of a text: Louis XIV, chapitre XII, World War II.
 _CARDINAL_BEGINS = re.compile(r"[IVXL](?<=[^\W\d_][ \u00a0].)")
@@ -144,13 +147,20 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
         if value:
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
-    low = lower_case(text)
-    for match in _SPELLED.finditer(text) if any(cue in low for cue in _SPELLED_CUES) else ():
+    for match in matches_at(_SPELLED, text, _before_cues(lower_case(text))):
         following = _NEXT.match(text, match.end())
         if loose or (following and following["noun"].lower() in _NOUNS):
             value = _WORDS[match["word"].lower().replace(" ", "-")]
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
     yield from cardinals(text)
+
+
+def _before_cues(low: str) -> Iterator[int]:
+    """Where an ordinal in words may begin."""
+    end = 0
+    for at in sorted(chain.from_iterable(starts_of(cue, low) for cue in _SPELLED_CUES)):
+        yield from range(max(end, at - _BEFORE_CUE), at + 1)
+        end = max(end, at + 1)
 
 
 def cardinals(text: str) -> Iterator[Ordinal]:

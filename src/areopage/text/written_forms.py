@@ -132,7 +132,8 @@ def as_read(text: str) -> str:
         text = unbroken(text, FILLER)
     if not text.isascii():
         text = _SEPARATOR.sub(_plain_separator, text)
-    return _PER_MILLE.sub(lambda match: _filled("‰", match), text) if "ill" in text or "ousand" in text else text
+    low = text.lower()
+    return _PER_MILLE.sub(lambda match: _filled("‰", match), text) if "mille" in low or "thousand" in low else text
 
 
 def unbroken(text: str, filler: str = "") -> str:
