@@ -48,6 +48,7 @@ _UUID_LENGTH = 36
 _DIGITS = re.compile(r"[0-9]+")
 
 
+_LONGEST_TOKEN = 81
 _TOKEN = re.compile(r"(?<![\w./@-])[^\W_][\w.-]{2,80}(?<=[^\W_])(?![\w/@]|[.-]\w)")
 _DISTINCTIVE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]{2}).{4,}", re.DOTALL)
 _SHORTEST_SOURCE = 6  # characters of a source that is a citation wherever it stands
@@ -208,7 +209,7 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
                 yield document.id, document.id, start, start + len(source)
     if not names.distinctive:
         return
-    for match in _TOKEN.finditer(response):
+    for match in matches_at(_TOKEN, response, _with_digits(response)):
         label = match.group()
         if not _DISTINCTIVE.fullmatch(label):
             continue
@@ -216,6 +217,18 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
             yield label, label, match.start(), match.end()
         elif names.written_like_an_id(label):
             yield label, names.find(label), match.start(), match.end()
+
+
+def _with_digits(response: str) -> Iterator[int]:
+    """Where what is written together with digits begins."""
+    end = 0
+    for match in _DIGITS.finditer(response):
+        start = match.start()
+        first = max(end, start - _LONGEST_TOKEN)
+        while start > first and (response[start - 1].isalnum() or response[start - 1] in "_.-"):
+            start -= 1
+        yield start
+        end = match.end()
 
 
 def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:

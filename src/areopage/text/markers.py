@@ -19,6 +19,7 @@ MarkerKind = Literal["negation", "quantifier", "condition", "exception", "bound"
 """`other` is what only looks like one of them: "not only", "even if"."""
 
 _TOKEN = re.compile(r"n't|[^\W\d_]+?(?=n't)|[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")  # the same in a text without "n't"
 _MOST_TOKENS = 400  # of a piece: later ones are not read
 _NE = frozenset(("ne", "n"))
 _NE_QUE, _NE_PLUS = 4, 3  # words from "ne" within which "que" restricts and "plus" denies
@@ -267,7 +268,7 @@ def folded(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """The words of a text that is `folded`, up to a number: "isn't" are two, "l'impôt" too."""
-    return _TOKEN.findall(text)[:_MOST_TOKENS]
+    return (_TOKEN if "n't" in text else _WORD).findall(text)[:_MOST_TOKENS]
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:

@@ -57,6 +57,7 @@ _SPELLED = re.compile(
 # One of these stands in each of them, so many characters behind its beginning at most.
 _SPELLED_CUES = ("ième", "premi", "1er", "1re", "second", "first", "third", "fth", "rth", "xth", "vth", "nth", "eth", "hth")
 _BEFORE_CUE = 16
+_WORD_BEGINS = re.compile(r"\w(?<![\w-].)")
 _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 # After a name or a part of a text: Louis XIV, chapitre XII, World War II.
 _CARDINAL_BEGINS = re.compile(r"[IVXL](?<=[^\W\d_][ \u00a0].)")
@@ -159,7 +160,7 @@ def _before_cues(low: str) -> Iterator[int]:
     """Where an ordinal in words may begin."""
     end = 0
     for at in sorted(chain.from_iterable(starts_of(cue, low) for cue in _SPELLED_CUES)):
-        yield from range(max(end, at - _BEFORE_CUE), at + 1)
+        yield from (match.start() for match in _WORD_BEGINS.finditer(low, max(end, at - _BEFORE_CUE), at + 1))
         end = max(end, at + 1)
 
 

@@ -152,9 +152,12 @@ _REFUSING_WORDS = frozenset(
         """
     )
 )
-_ADMITTING = ("knowledge", "as far as i know", "mentioned", "stated", "specified", "provided", "given", "explained", "discussed",
-    "connaissance", "mentionn", "précis", "indiqu", "figur", "expliqu",
-)  # fmt: skip
+# Words that an admission has, each with one of the others.
+_ADMITTING = (
+    ("", ("knowledge", "as far as i know", "connaissance")),
+    ("not", ("mentioned", "stated", "specified", "provided", "given", "explained", "discussed")),
+    ("pas", ("mentionn", "précis", "indiqu", "figur", "expliqu")),
+)
 _ADMISSION = re.compile(
     r"\b(?:(?:from|to|of|on|in|by|with|using)\s(?:my|our)\s(?:own\s|general\s|prior\s|background\s){0,2}knowledge"
     r"|(?:from|on|using|by)\sgeneral\sknowledge|as\sfar\sas\si\sknow"
@@ -199,7 +202,7 @@ def is_refusal(sentence: str, prompt: str) -> bool:
 def admissions(response: str) -> list[Span]:
     """The words by which an answer admits that something is not from the documents: "to my knowledge"."""
     low = response.lower()
-    if not any(cue in low for cue in _ADMITTING):
+    if not any(denial in low and any(cue in low for cue in cues) for denial, cues in _ADMITTING):
         return []
     return [Span(match.group(), match.start(), match.end()) for match in _ADMISSION.finditer(response)]
 

@@ -25,7 +25,7 @@ _MOST_SENTENCES = 12  # of a document that one sentence is compared with
 _REACH = 4  # words from a marker within which what it belongs to stands
 _NEIGHBOURS = 2  # words behind a marker, beside the one before it, most of which the other sentence must have
 _BESIDE_CLAUSE = 6  # words beside a condition or an exception, most of which the other sentence must have
-_UNSPACED = re.compile(r"(?<=[a-zà-ÿ)\]][.!?])(?=[A-Z])")  # where a space is lost between sentences
+_UNSPACED = re.compile(r"[.!?](?<=[a-zà-ÿ)\]].)(?=[A-Z])")  # where a space is lost between sentences
 _CLAUSE_ENDS = frozenset(",;:()")
 _MOST_BETWEEN = 3  # words between two parties and the word that joins them
 _DIRECTED = frozenset(
@@ -145,7 +145,7 @@ class NearCopies:
     def _cut(self, near: str) -> list[tuple[str, frozenset[str]]]:
         """The sentences of a part of a document, with their stems."""
         if near not in self._sentences:
-            spans = sentences(_UNSPACED.sub(" ", near), self._language)[:_MOST_SENTENCES]
+            spans = sentences(_UNSPACED.sub(r"\g<0> ", near), self._language)[:_MOST_SENTENCES]
             self._sentences[near] = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
         return self._sentences[near]
 
