@@ -43,7 +43,6 @@ _BE = frozenset(
 _BY = frozenset(("by", "par"))
 _CONDITIONS: tuple[MarkerKind, ...] = ("condition", "exception")
 _TEMPORAL = "when"  # a condition that often is none, and that may stand for one
-_NONE: frozenset[str] = frozenset()
 
 
 class Piece:
@@ -55,11 +54,21 @@ class Piece:
         self.words = words_of(self.text)
         self.stem = list(stems_of(self.words))
         self.markers = markers_of(self.words)
-        taken = {at for marker in self.markers for at in range(marker.first, marker.last)}
-        self.content = [at for at, stem in enumerate(self.stem) if stem and at not in taken]
-        self.stems = frozenset([self.stem[at] for at in self.content])
-        self.written = frozenset(self.words)
-        self.roots = frozenset([stem or word for stem, word in zip(self.stem, self.words, strict=True)])
+        bare = self.stem[:]
+        for marker in self.markers:
+            bare[marker.first : marker.last] = [""] * (marker.last - marker.first)
+        self.content = [at for at, stem in enumerate(bare) if stem]
+        self.stems = frozenset(filter(None, bare))
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """Its words."""
+        return frozenset(self.words)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The stems of its words, the word itself where it means nothing alone."""
+        return frozenset([stem or word for stem, word in zip(self.stem, self.words, strict=True)])
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
@@ -157,8 +166,8 @@ class NearCopies:
 
 def _share(stems: Set[str], piece: Piece) -> float:
     """The share of some stems that a piece has, or the opposite of which it has."""
-    held = sum(stem in piece.stems or not OPPOSITES.get(stem, _NONE).isdisjoint(piece.roots) for stem in stems)
-    return held / len(stems)
+    opposed = [stem for stem in stems - piece.stems if stem in OPPOSITES and not OPPOSITES[stem].isdisjoint(piece.roots)]
+    return (len(stems & piece.stems) + len(opposed)) / len(stems)
 
 
 def _changes(own: Piece, other: Piece) -> Iterator[Change]:
@@ -168,10 +177,11 @@ def _changes(own: Piece, other: Piece) -> Iterator[Change]:
         yield "opposite"
     elif not opposed:
         yield from _negations(own, other)
-    yield from _attached(own, other, "quantifier", "quantifier")
-    yield from _attached(own, other, "bound", "bound")
-    yield from _clauses(own, other, "condition", "condition")
-    yield from _clauses(own, other, "exception", "exception")
+    if own.markers or other.markers:
+        yield from _attached(own, other, "quantifier", "quantifier")
+        yield from _attached(own, other, "bound", "bound")
+        yield from _clauses(own, other, "condition", "condition")
+        yield from _clauses(own, other, "exception", "exception")
     if _exchanged(own, other):
         yield "parties"
 
