@@ -69,20 +69,20 @@ class ApiKeys:
     def find(self, key: str) -> ApiKey | None:
         """Find the record of a key that is not revoked."""
         query = select(api_keys).where(api_keys.c.hash == _key_hash(key), api_keys.c.revoked_at.is_(None))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(query).one_or_none()
         return _key_of(row) if row else None
 
     def revoke(self, id: str) -> bool:
         """Revoke a key by its id; return whether it existed."""
         change = update(api_keys).where(api_keys.c.id == storable(id), api_keys.c.revoked_at.is_(None))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(change.values(revoked_at=naive(datetime.now(UTC)))).rowcount > 0
 
     def list(self) -> Sequence[ApiKey]:
         """Return all keys, newest first."""
         query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_key_of(row) for row in connection.execute(query)]
 
     def any(self) -> bool:
@@ -91,7 +91,7 @@ class ApiKeys:
         Revoked keys count, so that revoking the last key does not open the server.
         """
         query = select(api_keys.c.id).limit(1)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return connection.execute(query).first() is not None
 
 
@@ -104,7 +104,7 @@ class Sessions:
     def open(self, key_id: str, now: datetime) -> str:
         """Open a session of a key and return its token; sessions that are over are removed."""
         token = secrets.token_urlsafe(32)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(delete(sessions).where(sessions.c.opened_at <= naive(now - SESSION_LIFE)))
             connection.execute(insert(sessions), [{"hash": _key_hash(token), "key_id": key_id, "opened_at": naive(now)}])
         return token
@@ -114,13 +114,13 @@ class Sessions:
         query = select(api_keys).join(sessions, sessions.c.key_id == api_keys.c.id)
         query = query.where(sessions.c.hash == _key_hash(token), api_keys.c.revoked_at.is_(None))
         query = query.where(sessions.c.opened_at > naive(now - SESSION_LIFE), sessions.c.opened_at < naive(now + CLOCKS_DIFFER))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(query).one_or_none()
         return _key_of(row) if row else None
 
     def close(self, token: str) -> None:
         """End a session."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(delete(sessions).where(sessions.c.hash == _key_hash(token)))
 
 
@@ -142,7 +142,7 @@ class Audit:
         texts = {"actor": storable(actor), "action": storable(action), "subject": storable(subject), "detail": storable(detail)}
         texts["key_id"] = key_id
         row = texts | {"at": naive(datetime.now(UTC))}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             append_sealed(connection, audit, [row])
 
     def note_scores_seen(self, actor: str, answer_id: str, *, key_id: str = "") -> None:
@@ -156,14 +156,14 @@ class Audit:
         shared = {"actor": storable(actor), "action": "read", "detail": SCORES, "key_id": key_id}
         rows = [shared | {"subject": storable(id), "at": naive(datetime.now(UTC))} for id in new]
         if rows:
-            with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+            with self._ledger.writing() as connection:
                 append_sealed(connection, audit, rows)
 
     def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
         found: set[tuple[str, str]] = set()
         seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail == SCORES).distinct()
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 found |= {(row.subject, row.actor) for row in connection.execute(seen.where(audit.c.subject.in_(part)))}
         return found
@@ -171,7 +171,7 @@ class Audit:
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:
         """Return the newest entries."""
         query = select(audit) if subject is None else select(audit).where(audit.c.subject == storable(subject))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = connection.execute(query.order_by(audit.c.number.desc()).limit(limit))
             return [
                 AuditEntry(

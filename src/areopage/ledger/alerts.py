@@ -8,7 +8,6 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, text, update
 
 from areopage.ledger.answer_tables import answers
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.operations import Alert
 from areopage.ledger.rows import aware, insert_into, naive, storable, storable_value
 from areopage.ledger.schema import alerts
@@ -29,26 +28,26 @@ class Alerts:
         Returns:
             Whether it is new.
         """
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return open_alert(connection, alert)
 
     def close(self, rule: str, subject: str, at: datetime) -> bool:
         """Close the open alert of a rule and subject; return whether it existed."""
         change = update(alerts).where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.subject == storable(subject))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(change.values(state="closed", closed_at=naive(at))).rowcount > 0
 
     def accept(self, number: int, by: str, reason: str, at: datetime) -> bool:
         """Close an open alert because a person accepts what it reports; return whether it was open."""
         values = {"state": "closed", "closed_at": naive(at), "accepted_by": storable(by), "accepted_note": storable(reason)}
         change = update(alerts).where(alerts.c.number == number, alerts.c.state == "open").values(**values)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(change).rowcount > 0
 
     def describe(self, number: int, situation: str) -> None:
         """Say how an alert stands."""
         change = update(alerts).where(alerts.c.number == number).values(situation=storable(situation))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(change)
 
     def is_open(self, rule: str, subject: str) -> bool:
@@ -65,7 +64,7 @@ class Alerts:
         joining = or_(alerts.c.number.in_(numbers), and_(alerts.c.incident.in_(numbers), alerts.c.incident != 0))
         change = update(alerts).where(joining, alerts.c.number != incident).values(incident=incident)
         waiting = update(alerts).where(alerts.c.number.in_(numbers), alerts.c.delivery == "pending", alerts.c.attempts == 0)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(change)
             connection.execute(waiting.values(next_attempt_at=naive(due)))
 
@@ -81,7 +80,7 @@ class Alerts:
             alerts.c.incident.in_(numbers), alerts.c.incident != 0
         )
         found: dict[int, dict[str, int]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for number, rule, count in connection.execute(counted.group_by(alerts.c.incident, alerts.c.rule)):
                 found.setdefault(number, {})[rule] = count
         return found
@@ -102,7 +101,7 @@ class Alerts:
 
     def _change(self, number: int, values: dict[str, Any]) -> None:
         change = update(alerts).where(alerts.c.number == number, alerts.c.delivery == "pending").values(**values)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(change)
 
     def list(
@@ -143,14 +142,14 @@ class Alerts:
         """Count the alerts of each rule; those about some sources and their answers, () for all alerts; `folded`: see `list`."""
         conditions = [alerts.c.state == state, *_of_sources(sources), *([_NOT_UNDER_ANOTHER] if folded else [])]
         query = select(alerts.c.rule, func.count()).where(*conditions).group_by(alerts.c.rule)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return dict(map(tuple, connection.execute(query.order_by(alerts.c.rule))))
 
     def count_undelivered(self, sources: Sequence[str] = ()) -> int:
         """Count the open alerts whose delivery fails; those about some sources and their answers, () for all alerts."""
         failing = or_(alerts.c.delivery == "given_up", and_(alerts.c.delivery == "pending", alerts.c.delivery_error != ""))
         query = select(func.count()).where(alerts.c.state == "open", failing, *_of_sources(sources))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
     def of(self, answer_id: str) -> Sequence[Alert]:
@@ -177,7 +176,7 @@ class Alerts:
             .subquery()
         )
         query = select(func.count()).where(newest.c.opened_at >= naive(since))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
     def close_before(self, rule: str, before: datetime, at: datetime) -> int:
@@ -187,7 +186,7 @@ class Alerts:
             .where(alerts.c.state == "open", alerts.c.rule == rule, alerts.c.opened_at < naive(before))
             .values(state="closed", closed_at=naive(at))
         )
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(closing).rowcount
 
     def reserve(self, alert: Alert, until: datetime) -> bool:
@@ -204,11 +203,11 @@ class Alerts:
             )
             .values(next_attempt_at=naive(until))
         )
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(reserving).rowcount == 1
 
     def _alerts(self, query: Select[Any]) -> Sequence[Alert]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_alert_of(row) for row in connection.execute(query)]
 
 

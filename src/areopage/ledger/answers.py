@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, sel
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.chain import Change, linked, placed, seal
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import REPLIED, SHOWN, Answer, Judgment
 from areopage.ledger.rows import (
     RowValues,
@@ -93,19 +92,19 @@ class Answers:
 
     def append(self, given: Sequence[Answer]) -> int:
         """Append answers with new ids; return how many are new."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return len(insert_answers(connection, given))
 
     def append_judged(self, records: Sequence[Record]) -> None:
         """Append answers, judgments and their links; existing rows are kept."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             insert_judged(connection, records)
 
     def erased_in(self, run_id: str) -> dict[int, Answer]:
         """Return the erased answers of a run's cases by case position."""
         query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_(None))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return {row.position: answer_of(row) for row in connection.execute(query)}
 
     def given_in(self, run_id: str, positions: Sequence[int]) -> dict[int, Answer]:
@@ -113,7 +112,7 @@ class Answers:
         query = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.answer.is_not(None))
         found: dict[int, Answer] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks(positions):
                 for row in connection.execute(query.where(run_cases.c.position.in_(part))):
                     found[row.position] = answer_of(row)
@@ -124,7 +123,7 @@ class Answers:
         query = select(run_cases.c.position, answer_texts.c.response).where(run_cases.c.run_id == run_id)
         query = query.join(answers, answers.c.number == run_cases.c.answer).where(answers.c.state.in_(SHOWN))
         query = query.join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def states_in(self, run_id: str) -> dict[int, AnswerState]:
@@ -133,7 +132,7 @@ class Answers:
         query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
         joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
         query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
             return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
 
@@ -141,21 +140,21 @@ class Answers:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
         query = select(run_cases.c.position, run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, run_cases.c.answer.is_not(None))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def longer_than(self, run_id: str, characters: int) -> set[int]:
         """Return the positions of a run's cases whose answers have more characters."""
         query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return set(connection.execute(query).scalars())
 
     def with_thoughts(self, run_id: str) -> set[int]:
         """Return the positions of a run's cases whose answers came with thoughts, which are not a part of them."""
         query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, answer_texts.c.thinking != "")
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return set(connection.execute(query).scalars())
 
     def reused_in(self, run_id: str, positions: Collection[int] | None = None) -> "ReusedAnswers | None":
@@ -170,7 +169,7 @@ class Answers:
         query = select(*columns).select_from(run_cases.join(answers, answers.c.number == run_cases.c.answer))
         query = query.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
         query = query.where(run_cases.c.run_id == run_id, answers.c.run_id.is_not(None))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             found = connection.execute(query).all()
             rows = [row for row in found if positions is None or row.position in positions]
             firsts = _first_replies(connection, {row.session for row in rows if row.session})
@@ -183,7 +182,7 @@ class Answers:
 
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(select(func.max(answers.c.number))).scalar() or 0)
 
     def calls_of(self, run_id: str) -> list[CallTotals]:
@@ -191,20 +190,20 @@ class Answers:
         columns = answers.c
         sums = [func.sum(func.coalesce(one, 0)) for one in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)]
         query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = connection.execute(query.group_by(columns.source).order_by(columns.source)).all()
         return [CallTotals(source, calls, int(prompt), int(given), float(took)) for source, calls, prompt, given, took in rows]
 
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return answer_of(row) if row else None
 
     def by_id(self, ids: Sequence[str]) -> dict[str, Answer]:
         """Return the stored answers of these ids."""
         found: dict[str, Answer] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
                 rows = connection.execute(WHOLE_ANSWERS.where(answers.c.id.in_(part)))
                 found |= {row.id: answer_of(row) for row in rows}
@@ -215,7 +214,7 @@ class Answers:
         found: dict[str, Case] = {}
         first = select(answer_judgments.c.key, func.min(answer_judgments.c.answer).label("answer"))
         first = first.join(answer_texts, answer_texts.c.answer == answer_judgments.c.answer).group_by(answer_judgments.c.key)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks(keys):
                 own = first.where(answer_judgments.c.key.in_(part)).subquery()
                 query = WHOLE_ANSWERS.join(own, own.c.answer == answers.c.number).add_columns(own.c.key.label("judged"))
@@ -225,7 +224,7 @@ class Answers:
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the source or collection of each known answer, by the answer's id."""
         found: dict[str, str] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
                 rows = connection.execute(select(answers.c.id, answers.c.source).where(answers.c.id.in_(part)))
                 found |= {row.id: row.source for row in rows}
@@ -241,7 +240,7 @@ class Answers:
         """
         asked = () if run_id is None else (answers.c.run_id == run_id,)
         best: dict[str, Answer] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks(keys):
                 query = WHOLE_ANSWERS.where(answers.c.key.in_(part), answers.c.key != "", *asked).order_by(answers.c.number)
                 for row in connection.execute(query):
@@ -253,7 +252,7 @@ class Answers:
     def numbers(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the numbers of stored answers by id."""
         found: dict[str, int] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
                 rows = connection.execute(select(answers.c.id, answers.c.number).where(answers.c.id.in_(part)))
                 found |= {row.id: row.number for row in rows}
@@ -335,7 +334,7 @@ def other_answers(ledger: Ledger, given: Sequence[Answer]) -> list[Answer]:
     ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
     known: dict[tuple[str, str], str] = {}
     by_id: dict[str, str] = {}
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for part in chunks([storable(id) for id in ids]):
             for row in connection.execute(query.where(answers.c.id.in_(part))):
                 known[row.id, row.source] = by_id[row.id] = row.given

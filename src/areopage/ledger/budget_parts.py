@@ -10,7 +10,6 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, select, update
 
 from areopage.digest import digest_of
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import insert_or_replace, storable
 from areopage.ledger.schema import budget_parts
 from areopage.ledger.store import Ledger
@@ -75,7 +74,7 @@ class BudgetParts:
             set_aside: for its open calls.
             wanted: what the call that waits costs at most, 0 where none waits; None: the process makes no calls.
         """
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             now = in_turn(connection, self._scope)
             before, own, others = self._read(connection, now - SILENCE)
             is_new = own is None
@@ -93,7 +92,7 @@ class BudgetParts:
     def leave(self) -> None:
         """Return this process's part; what it has spent stays counted while others go on."""
         here = (budget_parts.c.scope == self._scope) & (budget_parts.c.holder == self._holder)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(update(budget_parts).where(here).values(set_aside=0.0, free=0.0, wants=False))
 
     def _read(self, connection: Connection, since: float) -> tuple[float, BudgetPart | None, list[BudgetPart]]:

@@ -21,7 +21,6 @@ from areopage.ledger.answer_tables import (
     judgments,
     runs,
 )
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import computed_days
 from areopage.ledger.equal_answers import computed_equals, stored_equals
 from areopage.ledger.evaluation_rows import evaluation_row, insert_scores
@@ -79,7 +78,7 @@ class Orphans(Struct, frozen=True, kw_only=True):
 def count_evaluated(ledger: Ledger, origin: str) -> int:
     """Count the finished evaluations of an origin."""
     query = select(func.count()).select_from(evaluations).where(*evaluated(origin))
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         return int(connection.execute(query).scalar_one())
 
 
@@ -96,7 +95,7 @@ def word_differences(ledger: Ledger, found: Sequence[Evaluation]) -> dict[int, t
     """
     wrong: dict[int, tuple[int, int]] = {}
     by_number = {one.number: one for one in found}
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for part in chunks(list(by_number)):
             indexed, held = _indexed(connection, part), _held_whole(connection, part)
             for number in part:
@@ -115,7 +114,7 @@ def rewrite(ledger: Ledger, changed: Sequence[tuple[Evaluation, Evaluation]]) ->
     Returns:
         How many were written.
     """
-    with storage_errors(ledger.place), exclusive(ledger) as connection:
+    with exclusive(ledger) as connection:
         same = _unchanged(connection, [before for before, _ in changed])
         written = [after for before, after in changed if before.number in same]
         if not written:
@@ -167,14 +166,14 @@ def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
 
 def day_differences(ledger: Ledger) -> list[Difference]:
     """Compare the counts by day with their sources at one moment."""
-    with storage_errors(ledger.place), snapshot(ledger) as connection:
+    with snapshot(ledger) as connection:
         computed = computed_days(connection)
         return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
 
 
 def equal_differences(ledger: Ledger) -> list[Difference]:
     """Compare the sets of equal answers with the judgments that they rest on."""
-    with storage_errors(ledger.place), snapshot(ledger) as connection:
+    with snapshot(ledger) as connection:
         stored = stored_equals(connection)
         computed = {number: first for number, (first, _) in computed_equals(connection).items()}
     return [
@@ -223,7 +222,7 @@ def orphans(ledger: Ledger) -> Orphans:
             evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
         ).order_by(evaluations.c.number),
     )
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         totals = [select(func.count()).select_from(query.order_by(None).subquery()) for query in queries]
         counts = [connection.execute(total).scalar_one() for total in totals]
         named = [tuple(connection.execute(query.limit(LISTED)).scalars()) for query in queries]

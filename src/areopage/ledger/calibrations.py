@@ -7,7 +7,6 @@ from sqlalchemy import select
 
 from areopage.errors import UserError, name_list
 from areopage.ledger.chain import append_sealed
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import aware, naive, storable
 from areopage.ledger.schema import calibrations
 from areopage.ledger.store import Ledger
@@ -42,7 +41,7 @@ class Calibrations:
         if any(known.digest == one.digest for known in self.all()):
             return False
         row = structs.asdict(one) | {"created_at": naive(one.created_at)}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             append_sealed(connection, calibrations, [row])
         return True
 
@@ -50,7 +49,7 @@ class Calibrations:
         """Return all calibrations, or those of a suite, oldest first."""
         query = select(calibrations).order_by(calibrations.c.number)
         query = query if suite is None else query.where(calibrations.c.suite == storable(suite))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = [dict(row._mapping) for row in connection.execute(query)]
         return tuple(
             StoredCalibration(**{name: value for name, value in row.items() if name != "number"} | {"created_at": aware(at)})

@@ -88,7 +88,7 @@ class CanaryRounds:
         query = select(canary_rounds).order_by(canary_rounds.c.number)
         for name, value in wanted.items():
             query = query if value is None else query.where(canary_rounds.c[name] == storable(value))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_round_of(row) for row in connection.execute(query)]
 
 

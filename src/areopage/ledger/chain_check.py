@@ -26,7 +26,6 @@ from areopage.ledger.chain import (
     row_digests,
 )
 from areopage.ledger.chain_rules import Moment, Removals, check_order, check_signatures
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import RowValues, values_of
 from areopage.ledger.schema import chain
 from areopage.ledger.store import Ledger, judged_rows
@@ -106,7 +105,7 @@ def check_chains(ledger: Ledger, kept: Sequence[Head], found: Callable[[Fault], 
     Raises:
         StorageError: the ledger cannot be read.
     """
-    with storage_errors(ledger.place), snapshot(ledger) as connection:
+    with snapshot(ledger) as connection:
         checking = _Checking(connection, kept, found)
         for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
             checking.link(link)

@@ -8,7 +8,6 @@ from msgspec import Struct, field, structs
 from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, func, select, text
 
 from areopage.ledger.answer_tables import MISSED, answer_judgments, evaluations, judgments, runs, verdicts
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import each_evaluation
 from areopage.ledger.queries import DayScore, DayTotals, JudgeDays, Period, Scope, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.records import Evaluation, JudgeUse
@@ -223,7 +222,7 @@ class Days:
         return found
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return connection.execute(query).all()
 
 
@@ -267,7 +266,7 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
 
 def rebuild_days(ledger: Ledger) -> None:
     """Recompute all counts by day in one transaction."""
-    with storage_errors(ledger.place), exclusive(ledger) as connection:
+    with exclusive(ledger) as connection:
         if connection.dialect.name == "postgresql":  # transactions that have counted are awaited, later ones wait for this one
             connection.execute(text("LOCK TABLE score_days, days IN EXCLUSIVE MODE"))
         computed = computed_days(connection)

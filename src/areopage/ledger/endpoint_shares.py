@@ -10,7 +10,6 @@ from msgspec import Struct
 from sqlalchemy import delete, select
 
 from areopage.digest import digest_of
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import insert_or_replace, storable
 from areopage.ledger.schema import endpoint_shares
 from areopage.ledger.store import Ledger
@@ -46,7 +45,7 @@ class EndpointShares:
             in_use: how many are open.
         """
         key = digest_of([server])[:64]
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             now = in_turn(connection, key)
             here = endpoint_shares.c.server == key
             connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - SILENCE))
@@ -63,7 +62,7 @@ class EndpointShares:
 
     def leave(self, holder: str) -> None:
         """Return all parts of a process."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(delete(endpoint_shares).where(endpoint_shares.c.holder == storable(holder)))
 
 

@@ -12,7 +12,6 @@ from msgspec import Struct
 from sqlalchemy import Connection, delete, func, insert, select
 
 from areopage.ledger.answer_tables import answer_judgments, equal_answers, evaluation_scores, evaluations
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.queries import Scope, between, in_scope
 from areopage.ledger.rows import chunks, insert_missing, naive
 from areopage.ledger.store import Ledger
@@ -90,7 +89,7 @@ def stored_equals(connection: Connection) -> dict[int, int]:
 
 def rebuild_equals(ledger: Ledger) -> None:
     """Compute all sets of equal answers again."""
-    with storage_errors(ledger.place), exclusive(ledger) as connection:
+    with exclusive(ledger) as connection:
         computed = computed_equals(connection)
         connection.execute(delete(equal_answers))
         for part in chunks(list(computed)):
@@ -109,7 +108,7 @@ def read_equals(ledger: Ledger, since: datetime, until: datetime, scope: Scope) 
     by_criterion = joined.join(evaluation_scores, scores.evaluation == COLUMNS.number)
     each = select(*place, scores.criterion, func.count(), func.sum(scores.score)).select_from(by_criterion)
     each = each.where(*inside, scores.score.is_not(None)).group_by(*place, scores.criterion)
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         rows = [(*row[:3], "", *row[3:]) for row in connection.execute(overall)]
         rows += [tuple(row) for row in connection.execute(each)]
     return [

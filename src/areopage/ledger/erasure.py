@@ -24,7 +24,6 @@ from areopage.ledger.answer_tables import (
 )
 from areopage.ledger.answers import Link, blank_cases, insert_links, seal_links, whole_answers
 from areopage.ledger.chain import seal
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.held import is_held, keys_of, lock_keys, queue_equals
 from areopage.ledger.labels import remove_items
@@ -63,7 +62,7 @@ def erase(ledger: Ledger, ids: Sequence[str], *, and_wipe: bool = True) -> int:
     Returns:
         How many answers had texts.
     """
-    with storage_errors(ledger.place), exclusive(ledger) as connection:
+    with exclusive(ledger) as connection:
         named = _with_other_turns(connection, [storable(id) for id in ids])
         erased = sum(_erase_portion(connection, part) for part in chunks(named))
     if erased and and_wipe:
@@ -95,7 +94,7 @@ def erase_before(ledger: Ledger, moment: datetime) -> int:
 def erase_late(ledger: Ledger, id: str, run_id: str, keys: Sequence[str]) -> None:
     """Erase a panel's judgments made while their answer was erased."""
     there = exists().where(answer_texts.c.answer == answers.c.number)
-    with storage_errors(ledger.place), exclusive(ledger) as connection:
+    with exclusive(ledger) as connection:
         number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
         if number is not None:
             insert_links(connection, [Link(number, run_id, key) for key in keys])
@@ -119,7 +118,7 @@ def wipe(ledger: Ledger) -> None:
     """
     if ledger.engine.dialect.name != "sqlite":
         return
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         _merge(connection, -MERGE_PAGES)  # negative: from now on all parts are to become one
         while _merge(connection, MERGE_PAGES):
             time.sleep(PAUSE)
@@ -136,7 +135,7 @@ def compact(ledger: Ledger) -> None:
     """
     if ledger.engine.dialect.name != "sqlite":
         return
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM")
     empty_log(ledger)
 
@@ -152,7 +151,7 @@ def empty_log(ledger: Ledger, patience: float | None = None) -> bool:
     """
     if ledger.engine.dialect.name != "sqlite":
         return True
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
         if patience is not None:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={patience * 1000:.0f}").fetchall()
@@ -290,7 +289,7 @@ def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
     last = (datetime.min, 0)
     while True:
         beyond = tuple_(columns.received_at, columns.number) > tuple_(*last)
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        with ledger.reading() as connection:
             rows = connection.execute(query.where(beyond)).all()
         if not rows:
             return
@@ -300,11 +299,11 @@ def _received_before(ledger: Ledger, moment: datetime) -> Iterator[list[str]]:
 
 def _remove_unlinked(ledger: Ledger, moment: datetime) -> int:
     """Remove judgments of the gate's panels before a moment that belong to no answer; returns how many."""
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         gates = list(connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars())
         ids = [id for run in gates for id in _unlinked(connection, run, moment)]
     for part in chunks(ids):
-        with storage_errors(ledger.place), ledger.engine.begin() as connection:
+        with ledger.writing() as connection:
             seal(connection, "removed", "judgments", whole_judgments(connection, part))
             connection.execute(delete(verdicts).where(verdicts.c.judgment_id.in_(part)))
             connection.execute(delete(judgments).where(judgments.c.id.in_(part)))

@@ -28,7 +28,6 @@ from areopage.ledger.answers import (
     reduce_texts,
     submitted_sources,
 )
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import DayCounts, judge_uses, remove_empty_days
 from areopage.ledger.equal_answers import note_equals
 from areopage.ledger.erasure import erase_late
@@ -89,7 +88,7 @@ class Evaluations:
         by_id: dict[str, Answer] = {}
         for answer in by_place.values():
             by_id.setdefault(storable(answer.id), answer)
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             numbers = insert_answers(connection, list(by_id.values()))
             numbers |= _unsubmitted(connection, [id for id in by_id if id not in numbers])
             new = {_place_of(by_id[id]): number for id, number in numbers.items()}
@@ -113,13 +112,13 @@ class Evaluations:
         source = evaluations.join(answers, answers.c.number == evaluations.c.answer)
         query = select(evaluations.c.number, answers.c.id).select_from(source)
         query = query.where(evaluations.c.state == "waiting", evaluations.c.number > after).order_by(evaluations.c.number)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [(row.number, row.id) for row in connection.execute(query.limit(limit))]
 
     def note_failure(self, id: str, reason: str) -> bool:
         """Count a failed attempt; returns False unless the answer still waits."""
         change = still_waiting(id).values(attempts=evaluations.c.attempts + 1, reason=storable(reason))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return bool(connection.execute(change).rowcount)
 
     def give_up(self, id: str, reason: str, stored: Answer | None = None) -> None:
@@ -129,7 +128,7 @@ class Evaluations:
             stored: the answer with what stays of its texts by the storage policy; None leaves them as they are.
         """
         change = still_waiting(id).values(state="failed", attempts=evaluations.c.attempts + 1, reason=storable(reason))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             places = connection.execute(change.returning(*PLACE, evaluations.c.answer)).all()
             count_failed(connection, places, taken_back=False)
             if stored is not None:
@@ -141,7 +140,7 @@ class Evaluations:
 
         They leave the days' totals of what was given up. Those without texts stay given up.
         """
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             if ids is not None:
                 return sum(reopen_given_up(connection, part) for part in chunks([storable(id) for id in ids]))
             reopened = 0
@@ -155,7 +154,7 @@ class Evaluations:
         They leave the counts. What their judges said stays, and the next evaluation asks again for what is no score.
         """
         reopened = 0
-        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+        with exclusive(self._ledger) as connection:
             for part in [None] if ids is None else chunks([storable(id) for id in ids]):
                 while portion := reopen_unscored(connection, part):
                     reopened += portion
@@ -166,7 +165,7 @@ class Evaluations:
 
     def link(self, id: str, run_id: str, keys: Sequence[str]) -> None:
         """Link a panel's judgments to an answer, for display and erasure."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id))).scalar()
             if number is not None:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
@@ -192,7 +191,7 @@ class Evaluations:
             False where it is evaluated already: nothing is changed and nothing counted twice. False too where the answer was
             erased while it was judged: the texts of its judgments go the same way then, and no alert is opened.
         """
-        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+        with exclusive(self._ledger) as connection:
             found = connection.execute(_LOCKED, {"of": storable(evaluation.id)}).one_or_none()
             if found is not None and not _is_erased(connection, found.answer):
                 if found.state == "evaluated":
@@ -209,7 +208,7 @@ class Evaluations:
 
         They are not counted by day, and not found by words.
         """
-        with storage_errors(self._ledger.place), exclusive(self._ledger) as connection:
+        with exclusive(self._ledger) as connection:
             for start in range(0, len(found), KEYS_PER_QUERY):
                 _put(connection, found[start : start + KEYS_PER_QUERY])
 
@@ -218,7 +217,7 @@ class Evaluations:
     def get(self, id: str, run_id: str | None = None) -> Evaluation | None:
         """Return an answer's evaluation: the latest, or that of one panel or run."""
         query = _LATEST if run_id is None else _LATEST.where(evaluations.c.run_id == run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = connection.execute(query, {"of": storable(id)}).all()
             return next(iter(evaluations_of(connection, rows)), None)
 
@@ -229,7 +228,7 @@ class Evaluations:
             until: only those made until this moment; None: all, waiting ones included.
         """
         found: dict[str, Evaluation] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
                 newest = select(func.max(evaluations.c.number)).join(answers, answers.c.number == evaluations.c.answer)
                 newest = newest.where(answers.c.id.in_(part)).group_by(evaluations.c.answer)
@@ -244,7 +243,7 @@ class Evaluations:
         query = select(answer_judgments.c.key).join(answers, answers.c.number == answer_judgments.c.answer)
         if run_id:
             query = query.where(answer_judgments.c.run_id == run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             keys = list(connection.execute(query.where(answers.c.id == storable(id))).scalars())
         return sorted(self._ledger.attempts(keys), key=lambda judgment: judgment.created_at)
 
@@ -252,7 +251,7 @@ class Evaluations:
         """Return given-up answers (of some sources; () for all) that are not erased, last received first."""
         newest = select(evaluations.c.number).where(MONITOR, GIVEN_UP, *_of_sources(sources))
         newest = newest.order_by(evaluations.c.received_at.desc(), evaluations.c.number.desc()).limit(limit)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return evaluations_by_number(connection, list(connection.execute(newest).scalars()))
 
     def waiting(self, limit: int, sources: Sequence[str] = (), *, tried: bool = False) -> list[Evaluation]:
@@ -266,7 +265,7 @@ class Evaluations:
         )
         oldest = oldest.where(evaluations.c.attempts > 0) if tried else oldest
         oldest = oldest.order_by(evaluations.c.received_at, evaluations.c.number).limit(limit)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return evaluations_by_number(connection, list(connection.execute(oldest).scalars()))
 
     def note_waiting(self, reason: str, limit: int) -> None:
@@ -275,14 +274,14 @@ class Evaluations:
         untried = select(columns.number).where(MONITOR, columns.state == "waiting", columns.attempts == 0)
         first = untried.order_by(columns.received_at, columns.number).limit(limit)
         change = update(evaluations).where(columns.number.in_(first), columns.state == "waiting")
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(change.values(reason=storable(reason)))
 
     def backlog(self, sources: Sequence[str] = ()) -> Backlog:
         """Count unevaluated answers (of some sources; () for all); erased given-up answers do not count."""
         columns, theirs = evaluations.c, not_by_index(_of_sources(sources))
         counts = select(columns.state, func.count()).where(*theirs).group_by(columns.state)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             found = {row[0]: row[1] for row in connection.execute(counts.where(columns.state == "waiting"))}
             found |= {row[0]: row[1] for row in connection.execute(counts.where(GIVEN_UP))}
             waiting = select(func.min(columns.received_at)).where(columns.state == "waiting", *theirs)
@@ -316,7 +315,7 @@ class Evaluations:
             )
             .limit(limit)
         )
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
 
     def latest_calls(self, since: datetime, limit: int) -> dict[str, list[bool]]:
@@ -326,7 +325,7 @@ class Evaluations:
         latest = select(judgments.c.judge, judgments.c.created_at, answered.label("answered"))
         latest = latest.join(runs, runs.c.id == judgments.c.run_id).where(runs.c.kind == "monitor")
         found: dict[str, list[bool]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for row in connection.execute(latest.order_by(judgments.c.id.desc()).limit(limit)):
                 if row.created_at >= naive(since):
                     found.setdefault(row.judge, []).append(bool(row.answered))

@@ -8,7 +8,6 @@ from msgspec import Struct
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, literal, select, update
 
 from areopage.ledger.answer_tables import answers, judgments, run_cases
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive, storable
 from areopage.ledger.schema import fleet_notes, fleet_phases, fleet_runs
 from areopage.ledger.store import Ledger
@@ -101,7 +100,7 @@ class Fleet:
             for at, (name, total) in enumerate(calls.items())
         ]
         again = update(fleet_phases).where(fleet_phases.c.run_id == run_id).values(began_at=None, ended_at=None, left_open=False)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             row = {"run_id": run_id, "state": "open", "asked_at": naive(now), "ended_at": None, "budget": budget}
             insert_or_replace(connection, fleet_runs, row)
             insert_missing(connection, fleet_phases, rows)
@@ -111,19 +110,19 @@ class Fleet:
     def close(self, run_id: str, state: FleetState, now: datetime) -> bool:
         """Stop or end an open run; returns whether this call did."""
         change = update(fleet_runs).where(fleet_runs.c.run_id == run_id, fleet_runs.c.state == "open")
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return connection.execute(change.values(state=state, ended_at=naive(now))).rowcount == 1
 
     def run(self, run_id: str) -> FleetRun | None:
         """Return what is known of a run; None where workers were never asked."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(select(fleet_runs).where(fleet_runs.c.run_id == run_id)).first()
         return None if row is None else _run_of(row)
 
     def open_runs(self) -> Sequence[FleetRun]:
         """Return the open runs, oldest first."""
         query = select(fleet_runs).where(fleet_runs.c.state == "open").order_by(fleet_runs.c.asked_at, fleet_runs.c.run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_run_of(row) for row in connection.execute(query)]
 
     # --- phases
@@ -132,7 +131,7 @@ class Fleet:
         """Note how many calls a phase has; `kept` counts only where no worker has begun it before."""
         here = and_(fleet_phases.c.run_id == run_id, fleet_phases.c.name == storable(name))
         last = select(func.count()).where(fleet_phases.c.run_id == run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             row = {"run_id": run_id, "position": connection.execute(last).scalar_one(), "name": storable(name)}
             insert_missing(connection, fleet_phases, [row | {"total": total, "kept": kept, "left_open": False}])
             connection.execute(update(fleet_phases).where(here).values(total=total))
@@ -144,13 +143,13 @@ class Fleet:
         here = fleet_phases.c.run_id == run_id
         if names is not None:
             here = and_(here, fleet_phases.c.name.in_([storable(name) for name in names]))
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(update(fleet_phases).where(here).values(ended_at=naive(now), left_open=left_open))
 
     def phases(self, run_id: str) -> Sequence[FleetPhase]:
         """Return the phases of a run, in order."""
         query = select(fleet_phases).where(fleet_phases.c.run_id == run_id).order_by(fleet_phases.c.position, fleet_phases.c.name)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [
                 FleetPhase(
                     name=row.name,
@@ -166,7 +165,7 @@ class Fleet:
     def answers_are_due(self, run_id: str) -> bool:
         """Whether cases of a run have no answer of the target yet, not even a failed one."""
         due = select(run_cases.c.position).where(run_cases.c.run_id == run_id, run_cases.c.answer.is_(None)).limit(1)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return connection.execute(due).first() is not None
 
     def counts(self, run_id: str, before: CallCounts | None = None) -> CallCounts:
@@ -176,7 +175,7 @@ class Fleet:
             before: an earlier count, to which newer calls are added; None: count all.
         """
         before = before or CallCounts()
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             judged, judgment = _summed(connection, judgments, "judge", "id", run_id, before.last_judgment)
             answered, answer = _summed(connection, answers, "source", "number", run_id, before.last_answer)
         return CallCounts(
@@ -196,7 +195,7 @@ class Fleet:
             fleet_notes.c.server == storable(note.server),
         )
         row = {"run_id": run_id, "worker": storable(note.worker), "server": storable(note.server), "text": storable(note.text)}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             if connection.execute(select(fleet_notes.c.text).where(here)).scalar() == row["text"]:
                 return False
             connection.execute(delete(fleet_notes).where(here))
@@ -206,7 +205,7 @@ class Fleet:
     def notes(self, run_id: str) -> Sequence[FleetNote]:
         """Return what workers said of a run, oldest first."""
         query = select(fleet_notes).where(fleet_notes.c.run_id == run_id).order_by(fleet_notes.c.at, fleet_notes.c.worker)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [
                 FleetNote(worker=row.worker, server=row.server, text=row.text, at=aware(row.at))
                 for row in connection.execute(query)

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.queries import Period, Scope, midnight
 from areopage.ledger.records import NOT_PLANNED, HookCount
 from areopage.ledger.rows import insert_or_replace, naive, storable
@@ -22,7 +21,7 @@ class HookCounts:
 
     def put(self, tally: str, rows: Sequence[HookCount]) -> None:
         """Store all counts of a tally, which replace earlier ones."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             for row in rows:
                 values = {
                     "tally": tally,
@@ -59,5 +58,5 @@ class HookCounts:
             query = query.where(columns.variant == storable(scope.variant))
         if sources:
             query = query.where(columns.source.in_(list(map(storable, sources))))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return Counter({why: int(count) for why, count in connection.execute(query)})

@@ -23,7 +23,6 @@ from areopage.ledger.answer_tables import (
 )
 from areopage.ledger.answers import prompt_key, text_key
 from areopage.ledger.chain import append_sealed, queued, seal
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import GROUNDED, GROUNDING, Grounded, Label, ReviewItem
 from areopage.ledger.rows import (
     aware,
@@ -72,7 +71,7 @@ class ReviewQueue:
 
     def add(self, items: Sequence[ReviewItem]) -> int:
         """Queue answers; existing items are kept. Returns how many are new."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             return insert_items(connection, items)
 
     def open_items(
@@ -92,7 +91,7 @@ class ReviewQueue:
         if rater is not None:
             own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
             query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_item_of(row) for row in connection.execute(query.order_by(turn, review_items.c.number).limit(limit))]
 
     def item(self, answer_id: str) -> ReviewItem | None:
@@ -108,7 +107,7 @@ class ReviewQueue:
         found: dict[str, ReviewItem] = {}
         query = select(review_items).order_by(review_items.c.state, review_items.c.number)
         query = query if run_id is None else query.where(review_items.c.run_id == run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in named_chunks(connection, review_items.c.answer_id, answer_ids):
                 rows = connection.execute(query.where(review_items.c.answer_id.in_(part)))
                 found |= {row.answer_id: _item_of(row) for row in rows}
@@ -116,7 +115,7 @@ class ReviewQueue:
 
     def draw(self, items: Sequence[ReviewItem]) -> None:
         """Queue a random sample; items of the same run that are queued for another reason count as drawn from now on."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             insert_items(connection, items)
             for run_id in {item.run_id for item in items}:
                 drawn = [storable(item.answer_id) for item in items if item.run_id == run_id]
@@ -128,14 +127,14 @@ class ReviewQueue:
         """Count the open items, or those of a suite."""
         query = select(func.count()).select_from(review_items)
         query = query.where(review_items.c.state == "open", suite.items if suite else true())
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
     def open_runs(self) -> dict[str, str]:
         """Return the suites of the benchmark runs with open items, by the run's id; "" by "" where items belong to no run."""
         found = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
         query = found.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return {row.run_id: row.suite or "" for row in connection.execute(query)}
 
 
@@ -149,7 +148,7 @@ class Labels:
         """Append labels and close completed review items, all or none."""
         if not labels:
             return
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             _append_labels(connection, labels)
             set_done(connection, [label.answer_id for label in labels])
 
@@ -208,7 +207,7 @@ class Labels:
             answers.c.id, evaluations.c.number, evaluations.c.suite, evaluations.c.score_global, evaluations.c.state
         ).join(answers, answers.c.number == evaluations.c.answer)
         found: dict[str, dict[str, dict[str, float]]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 held = query.where(answers.c.id.in_(part), evaluations.c.state == "evaluated")
                 held = held.where(evaluations.c.run_id == run_id) if run_id else held
@@ -238,7 +237,7 @@ class Labels:
             .order_by(asked.id, answer_judgments.c.run_id)
         )
         latest: dict[tuple[str, str, int, int], PlannedPass] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 rows = connection.execute(query.where(answers.c.id.in_(part))).all()
                 panels = {(row.id, row.criterion): row.run_id for row in rows}
@@ -266,7 +265,7 @@ class Labels:
         query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
         query = query.join(answers, answers.c.number == decisions.c.answer)
         found: dict[str, float] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 for row in connection.execute(query.where(answers.c.id.in_(part))):
                     by_verdict = 0.0 if row.verdict == "deliver" else 1.0
@@ -278,18 +277,18 @@ class Labels:
         query = select(judgments.c.judge).join(answer_judgments, judgments.c.key == answer_judgments.c.key)
         query = query.join(answers, answers.c.number == answer_judgments.c.answer).distinct()
         names: set[str] = set()
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in answer_ids]):
                 names.update(connection.execute(query.where(answers.c.id.in_(part))).scalars())
         return sorted(names)
 
     def _parts(self, answer_ids: Sequence[str]) -> list[Sequence[str]]:
         """The ids in portions, mostly without those of answers without a label."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return list(named_chunks(connection, labels.c.answer_id, answer_ids))
 
     def _labels(self, query: Select[Any]) -> Iterator[Label]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for row in connection.execute(query).all():
                 yield label_of(row)
 
@@ -309,7 +308,7 @@ class Remembered:
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
         query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             latest = {row.rater: row for row in connection.execute(query)}
         if not latest:
             return None

@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, func, select, tuple_
 
 from areopage.ledger.answer_tables import answer_judgments, evaluation_scores, evaluations, judgments
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.days import rounded
 from areopage.ledger.evaluation_rows import PORTION, evaluations_by_number
 from areopage.ledger.queries import Conditions, Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
@@ -38,12 +37,12 @@ class EvaluationLists:
         Args:
             before: the `number` of the last answer of the page before, with the same filters: what follows on it.
         """
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return _portion(connection, filters, "newest", before, limit)
 
     def neighbours(self, filters: Filters, number: int) -> tuple[Evaluation | None, Evaluation | None]:
         """Return the next newer and the next older answer that pass the filters."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             newer, older = (_portion(connection, filters, direction, number, 1) for direction in ("oldest", "newest"))
         return next(iter(newer), None), next(iter(older), None)
 
@@ -51,7 +50,7 @@ class EvaluationLists:
         """Iterate over matching answers, oldest first, with bounded memory."""
         last: int | None = None
         while True:
-            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            with self._ledger.reading() as connection:
                 found = _portion(connection, filters, "oldest", last, PORTION)
             yield from found
             if len(found) < PORTION:
@@ -117,7 +116,7 @@ class EvaluationLists:
         each = select(*place, criteria.criterion, criteria.score, func.count()).select_from(joined)
         each = each.where(*inside, criteria.score.is_not(None)).group_by(*place, criteria.criterion, criteria.score)
         found: dict[tuple[str, str], dict[str, dict[float, int]]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             rows = [(*row[:2], "", *row[2:]) for row in connection.execute(overall.group_by(*place, COLUMNS.score_global))]
             rows += [tuple(row) for row in connection.execute(each)]
         for source, variant, criterion, score, answers in rows:
@@ -140,11 +139,11 @@ class EvaluationLists:
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
         if sources:
             query = query.where(days.c.source.in_([storable(one) for one in sources]))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return list(connection.execute(query).scalars())
 
     def _found(self, numbers: Select[Any]) -> list[Evaluation]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return evaluations_by_number(connection, list(connection.execute(numbers).scalars()))
 
 

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Row, Select, select, update
 
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import aware, insert_missing, insert_or_replace, naive, storable, storable_value
 from areopage.ledger.schema import golden_questions, golden_runs, workers
 from areopage.ledger.store import Ledger
@@ -129,7 +128,7 @@ class Workers:
         """Insert a worker or renew its heartbeat."""
         row = msgspec.structs.asdict(worker) | {"host": storable(worker.host)}
         row |= {"started_at": naive(worker.started_at), "seen_at": naive(worker.seen_at)}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             insert_or_replace(connection, workers, row)
 
     def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
@@ -139,7 +138,7 @@ class Workers:
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             connection.execute(update(workers).where(workers.c.id == id).values(state=state))
 
     def list(self, pool: str = "monitor") -> Sequence[Worker]:
@@ -148,7 +147,7 @@ class Workers:
 
     def _workers(self, query: Select[Any]) -> Sequence[Worker]:
         newest = query.order_by(workers.c.seen_at.desc(), workers.c.id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [
                 Worker(**dict(row._mapping) | {"started_at": aware(row.started_at), "seen_at": aware(row.seen_at)})
                 for row in connection.execute(newest)
@@ -171,19 +170,19 @@ class GoldenRuns:
         """Insert or replace a round."""
         row = {name: storable_value(value) for name, value in msgspec.structs.asdict(run).items()}
         row |= {name: naive(row[name]) for name in _TIMES if row[name] is not None}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             insert_or_replace(connection, golden_runs, row)
 
     def note_questions(self, run_id: str, answer_ids: Mapping[str, str]) -> None:
         """Note the questions of a round with the ids that their answers get; those of an earlier call are kept."""
         rows = [{"golden_run": run_id, "question": storable(question), "answer_id": id} for question, id in answer_ids.items()]
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             insert_missing(connection, golden_questions, rows)
 
     def questions(self, run_id: str) -> dict[str, str]:
         """Return the questions of a round with the ids of their answers."""
         query = select(golden_questions).where(golden_questions.c.golden_run == run_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return {row.question: row.answer_id for row in connection.execute(query)}
 
     def list(self, suite: str | None = None, limit: int | None = 50) -> Sequence[GoldenRun]:
@@ -200,7 +199,7 @@ class GoldenRuns:
 
     def _rounds(self, query: Select[Any], limit: int | None) -> Sequence[GoldenRun]:
         newest = query.order_by(golden_runs.c.started_at.desc(), golden_runs.c.id.desc()).limit(limit)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_round_of(row) for row in connection.execute(newest)]
 
 

@@ -11,7 +11,6 @@ from sqlalchemy import Connection, select
 from areopage.criteria.records import Criterion
 from areopage.ledger.answer_tables import runs
 from areopage.ledger.canaries import drifts_by_path
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.qualifications import JudgeStanding, Qualifications, compact, exams_by_path, standings
 from areopage.ledger.records import Standing
 from areopage.ledger.rows import chunks
@@ -74,7 +73,7 @@ def panel_standings(
 
 def standings_of_panel(ledger: Ledger, id: str) -> tuple[JudgeStanding, ...]:
     """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         row = connection.execute(select(runs.c.spec).where(runs.c.id == id)).first()
     panel = None if row is None else _panel_in(row.spec)
     return () if panel is None else Qualifications(ledger).standings(panel.judges, panel.criteria, joint=panel.joint)

@@ -20,7 +20,6 @@ from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
 from areopage.ledger.canaries import CanaryRound, drifts_by_path
 from areopage.ledger.chain import append_sealed
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.exam_rows import ExamRow
 from areopage.ledger.records import Standing, StandingState, StandingWord
 from areopage.ledger.rows import aware, chunks, json_text, naive, storable, storable_json
@@ -171,7 +170,7 @@ class Qualifications:
             }
             for one in found
         ]
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             numbers = append_sealed(connection, qualifications, rows)
         return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
 
@@ -180,12 +179,12 @@ class Qualifications:
         query = select(qualifications).order_by(qualifications.c.number)
         query = query if suite is None else query.where(qualifications.c.suite == storable(suite))
         query = query if exam is None else query.where(qualifications.c.exam == exam)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_qualification_of(row) for row in connection.execute(query)]
 
     def any_of(self, criteria: Sequence[Criterion]) -> bool:
         """Whether any judge was examined on one of these criteria; canaries follow exams."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks(sorted({criterion.path for criterion in criteria})):
                 query = select(qualifications.c.number).where(qualifications.c.path.in_(part)).limit(1)
                 if connection.execute(query).first() is not None:
@@ -207,7 +206,7 @@ class Qualifications:
             judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
         """
         paths = {criterion.path for criterion in criteria}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
         return standings(judges, criteria, found, drifts, judged_at, joint=joint)
 

@@ -89,7 +89,7 @@ def damages(ledger: Ledger) -> list[str]:
     """The damaged places of a SQLite file: pages and indexes that are not what the others say; nothing of PostgreSQL."""
     if ledger.engine.dialect.name != "sqlite":
         return []
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         try:
             found = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGES})")]
         except DatabaseError as fault:  # so damaged that not even this can be read

@@ -6,7 +6,6 @@ from msgspec import Struct
 from sqlalchemy import exists, or_, select
 
 from areopage.ledger.answer_tables import answers, evaluations
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.labels import SAMPLE
 from areopage.ledger.queries import Conditions, Period, Scope, in_period, in_scope
 from areopage.ledger.rows import aware
@@ -28,7 +27,7 @@ def reviewed_answers(ledger: Ledger, period: Period, scope: Scope) -> list[Revie
     labelled = exists().where(labels.c.answer_id == answers.c.id)
     query = select(answers.c.id, evaluations.c.timestamp, drawn.label("drawn")).join(answers)
     query = query.where(*_evaluated(period, scope), or_(drawn, labelled)).order_by(evaluations.c.number)
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         rows = connection.execute(query).all()
     return [ReviewedAnswer(id=row.id, day=aware(row.timestamp).date(), drawn=bool(row.drawn)) for row in rows]
 
@@ -36,7 +35,7 @@ def reviewed_answers(ledger: Ledger, period: Period, scope: Scope) -> list[Revie
 def period_panels(ledger: Ledger, period: Period, scope: Scope) -> list[str]:
     """Return the ids of the panels that evaluated answers of a period, in order."""
     query = select(evaluations.c.run_id).distinct().where(*_evaluated(period, scope)).order_by(evaluations.c.run_id)
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         return [id for id in connection.execute(query).scalars() if id]
 
 
@@ -44,7 +43,7 @@ def newest_panel(ledger: Ledger, period: Period, scope: Scope) -> str:
     """Return the id of the panel that evaluated an answer of a period last; "" where none is evaluated."""
     columns = evaluations.c
     query = select(columns.run_id).where(*_evaluated(period, scope))
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         found = connection.execute(query.order_by(columns.evaluated_at.desc(), columns.number.desc()).limit(1)).scalar()
     return found or ""
 

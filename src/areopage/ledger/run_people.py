@@ -9,7 +9,6 @@ from sqlalchemy import Row, select
 
 from areopage.digest import digest_of
 from areopage.ledger.chain import append_sealed
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.labels import Labels, ReviewQueue
 from areopage.ledger.records import Label, ReviewItem, SignedState, SignOff
 from areopage.ledger.rows import aware, json_text, naive, storable
@@ -31,7 +30,7 @@ class SignOffs:
         stored = msgspec.structs.replace(one, **texts)
         stored = msgspec.structs.replace(stored, digest=digest_of_signoff(stored))
         row = msgspec.structs.asdict(stored) | {"signed": json_text(stored.signed), "signed_at": naive(stored.signed_at)}
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             append_sealed(connection, signoffs, [row])
         return stored
 
@@ -39,7 +38,7 @@ class SignOffs:
         """Return the sign-offs of a run, or of all, oldest first."""
         query = select(signoffs).order_by(signoffs.c.number)
         query = query if run_id is None else query.where(signoffs.c.run_id == storable(run_id))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return tuple(map(_signoff_of, connection.execute(query)))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Row, Select, delete, insert, select, update
 
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.rows import aware, naive, storable
 from areopage.ledger.schema import batches
 from areopage.ledger.store import Ledger
@@ -64,7 +63,7 @@ class SentBatches:
         """Append a batch."""
         row = {name: getattr(batch, name) for name in batch.__struct_fields__}
         row |= {"keys": b"".join(map(bytes.fromhex, batch.keys)), "created_at": naive(batch.created_at)}
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             connection.execute(insert(batches).values(**row))
 
     def uploaded(self, token: str, file_id: str) -> None:
@@ -94,7 +93,7 @@ class SentBatches:
 
     def forget(self, token: str) -> None:
         """Remove a batch that was never created."""
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             connection.execute(delete(batches).where(batches.c.token == token))
 
     def of_run(self, run_id: str) -> Sequence[SentBatch]:
@@ -111,11 +110,11 @@ class SentBatches:
         return [batch for batch in self._read(ended) if batch.keys]
 
     def _read(self, query: Select[Any]) -> list[SentBatch]:
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return [_batch_of(row) for row in connection.execute(query.order_by(batches.c.created_at, batches.c.token))]
 
     def _change(self, token: str, **values: Any) -> None:
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             connection.execute(update(batches).where(batches.c.token == token).values(**values))
 
 

@@ -5,7 +5,6 @@ from datetime import date, datetime
 from sqlalchemy import select
 
 from areopage.ledger.answer_tables import answers
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.queries import Period
 from areopage.ledger.records import is_golden
 from areopage.ledger.rows import aware, naive, storable
@@ -23,14 +22,14 @@ class SourceActivity:
         """The sources of the answers received since a moment."""
         columns = answers.c
         query = select(columns.source).distinct().where(columns.received_at >= naive(since), columns.origin == "monitor")
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return frozenset(one for one in connection.execute(query).scalars() if not is_golden(one))
 
     def last_received(self, source: str) -> datetime | None:
         """When the last answer of a source was received; None without any."""
         columns = answers.c
         query = select(columns.received_at).where(columns.source == storable(source), columns.origin == "monitor")
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return aware(connection.execute(query.order_by(columns.received_at.desc()).limit(1)).scalar())
 
     def days(self, period: Period) -> dict[str, list[date]]:
@@ -39,7 +38,7 @@ class SourceActivity:
         query = select(columns.source, columns.day).distinct().where(columns.kind == "evaluation")
         query = query.where(columns.day >= period.start, columns.day < period.end).order_by(columns.source, columns.day)
         found: dict[str, list[date]] = {}
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for source, day in connection.execute(query):
                 if not is_golden(source):
                     found.setdefault(source, []).append(day)

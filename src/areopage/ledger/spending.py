@@ -6,7 +6,6 @@ from msgspec import Struct
 from sqlalchemy import func, select
 
 from areopage.ledger.answer_tables import answers, judgments
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
 
 
@@ -40,7 +39,7 @@ def judge_totals(ledger: Ledger, run_ids: Sequence[str]) -> list[JudgeTotals]:
     sums = [func.sum(func.coalesce(judgments.c[name], 0)) for name in ("calls", "prompt_tokens", "completion_tokens", "cost")]
     query = select(judgments.c.judge, judgments.c.currency, *sums).where(judgments.c.run_id.in_(run_ids))
     grouped = query.group_by(judgments.c.judge, judgments.c.currency).order_by(judgments.c.judge)
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         rows = connection.execute(grouped).all()
     return [
         JudgeTotals(judge, currency, int(calls), int(prompt), int(given), float(cost))
@@ -65,7 +64,7 @@ def pace_of(ledger: Ledger, model: str, *, judges_first: bool = True) -> Pace | 
         columns = (table.c.seconds, table.c.completion_tokens)
         query = select(*columns).where(table.c.model == model, key > newest - _LOOKED_AT, table.c.seconds > 0)
         query = query.where(table.c.completion_tokens.is_not(None)).order_by(key.desc()).limit(_LATEST)
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        with ledger.reading() as connection:
             rows = connection.execute(query).all()
         if rows:
             given = [tokens for _, tokens in rows]

@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -94,6 +95,26 @@ class Ledger:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that reads, or commits by itself.
+
+        Raises:
+            StorageError: the database fails.
+        """
+        with storage_errors(self.place), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is committed at its end, or rolled back where an exception leaves it.
+
+        Raises:
+            StorageError: the database fails.
+        """
+        with storage_errors(self.place), self.engine.begin() as connection:
+            yield connection
+
     def secret(self) -> bytes:
         """The ledger's secret for prompt nonces, created at the first call."""
         with storage_errors(self.place):
@@ -114,14 +135,14 @@ class Ledger:
 
     def heads(self) -> tuple[Head, ...]:
         """Return the last link of each hash chain."""
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             return heads(connection)
 
     # --- runs
 
     def create_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = ()) -> None:
         """Append a run with its cases and rejected rows (as JSON), in order."""
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             _insert_run(connection, run, cases, rejected)
 
     def begin_run(self, run: Run, cases: Iterable[str], rejected: Iterable[str] = (), *, since: datetime | None = None) -> Run:
@@ -135,7 +156,7 @@ class Ledger:
         Returns:
             The run that was there, or the given one.
         """
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
@@ -148,12 +169,12 @@ class Ledger:
 
     def finish_run(self, run_id: str, at: datetime | None) -> None:
         """Record when a run was completed; None reopens it."""
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             connection.execute(update(runs).where(runs.c.id == run_id).values(finished_at=naive(at) if at else None))
 
     def put_outcome(self, run_id: str, outcome: StoredOutcome) -> None:
         """Store what a list says of a run's results; replaces what was stored."""
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             connection.execute(update(runs).where(runs.c.id == run_id).values(outcome=json_text(outcome)))
 
     def runs(self) -> list[Run]:
@@ -167,7 +188,7 @@ class Ledger:
 
     def put_panel(self, run: Run) -> None:
         """Insert a panel of the monitor or the gate; an existing panel is kept."""
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             row = _run_row(run)
             statement = insert_into(connection, runs).on_conflict_do_nothing().returning(runs.c.id)
             if connection.execute(statement, [row]).all():
@@ -202,7 +223,7 @@ class Ledger:
         raise UnknownRun(f"no run {name!r} in {self.place}: " + (f"there are {ids}" if known else "it holds no run yet"))
 
     def _runs(self, query: Select[Any]) -> list[Run]:
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             return [_run_of(row) for row in connection.execute(_newest(query))]
 
     def run_cases(self, run_id: str) -> Iterator[str]:
@@ -211,7 +232,7 @@ class Ledger:
         first, found = 0, [""]
         while found:
             portion = run_cases.c.position.between(first, first + _CASES_AT_ONCE - 1)
-            with storage_errors(self.place), self.engine.connect() as connection:
+            with self.reading() as connection:
                 found = list(connection.execute(query.where(portion)).scalars())
             yield from found
             first += _CASES_AT_ONCE
@@ -219,14 +240,14 @@ class Ledger:
     def run_rejected(self, run_id: str) -> list[str]:
         """Return the rejected rows of a run in order."""
         query = select(run_rejected.c.row).where(run_rejected.c.run_id == run_id).order_by(run_rejected.c.position)
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             return list(connection.execute(query).scalars().all())
 
     # --- judgments
 
     def append(self, judged: Sequence[Judgment]) -> None:
         """Commit judgments in one transaction."""
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             insert_judgments(connection, judged)
 
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
@@ -244,7 +265,7 @@ class Ledger:
     def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
         """Return judgments by number."""
         found: dict[int, Judgment] = {}
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for part in chunks(numbers):
                 rows = _JUDGMENTS.of(connection, part)
                 found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
@@ -253,7 +274,7 @@ class Ledger:
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
         """Return why verdicts of judgments, by number, are missing, by number and criterion."""
         found: dict[tuple[int, str], str] = {}
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for part in chunks(numbers):
                 found |= {(row.judgment_id, row.criterion): row.reason for row in _REASONS.of(connection, part)}
         return found
@@ -267,7 +288,7 @@ class Ledger:
         latest: dict[str, datetime] = {}
         query = select(judgments.c.judge, func.max(judgments.c.created_at)).group_by(judgments.c.judge)
         conditions = [judgments.c.run_id == run_id, *(judgments.c.id.in_(part) for part in chunks(others))]
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for condition in conditions:
                 for judge, at in connection.execute(query.where(condition)):
                     latest[judge] = max(aware(at), latest.get(judge, aware(at)))
@@ -281,7 +302,7 @@ class Ledger:
         links: dict[tuple[int, str], list[str]] = {}
         noted: dict[tuple[int, str], list[int]] = {}
         wanted = set(places)
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for part in chunks([number for number, _ in places]):
                 for row in connection.execute(select(answer_judgments).where(answer_judgments.c.answer.in_(part))):
                     place = (row.answer, row.run_id)
@@ -301,7 +322,7 @@ class Ledger:
 
         A judgment that was erased meanwhile stays erased.
         """
-        with storage_errors(self.place), self.engine.begin() as connection:
+        with self.writing() as connection:
             for one in judged:
                 same = (judgments.c.key == one.key, judgments.c.run_id == one.run_id)
                 found = select(judgments.c.id).where(*same, judgments.c.created_at == naive(one.created_at))
@@ -317,13 +338,13 @@ class Ledger:
 
     def last_judgment(self) -> int:
         """Return the newest judgment's number; 0 without judgments."""
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             return connection.execute(select(func.max(judgments.c.id))).scalar() or 0
 
     def judged_after(self, keys: Sequence[str], number: int) -> set[str]:
         """Return the keys with judgments, failed attempts included, after a number."""
         found: set[str] = set()
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for part in chunks(keys):
                 found.update(connection.execute(_KEYS_AFTER, {"keys": part, "number": number}).scalars())
         return found
@@ -332,7 +353,7 @@ class Ledger:
         """Count the paid judgments of each benchmark run."""
         benches = select(runs.c.id).where(runs.c.kind == "bench")
         query = select(judgments.c.run_id, func.count()).where(judgments.c.run_id.in_(benches)).group_by(judgments.c.run_id)
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def run_uses(self) -> dict[str, RunUse]:
@@ -345,7 +366,7 @@ class Ledger:
         made = (run_cases.c.answer == evaluations.c.answer) & (run_cases.c.run_id == evaluations.c.run_id)
         sums = [func.sum(column) for column in (evaluations.c.scored, evaluations.c.not_applicable, evaluations.c.planned)]
         scored = select(run_cases.c.run_id, func.count(), *sums).join(evaluations, made).group_by(run_cases.c.run_id)
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             judged = {row[0]: row[1] for row in connection.execute(used.group_by(run_cases.c.run_id))}
             passes = {row[0]: dict(zip(_USE_COUNTS, row[1:], strict=True)) for row in connection.execute(scored)}
         return {
@@ -361,7 +382,7 @@ class Ledger:
     def judged_wholly(self, keys: Sequence[str]) -> set[str]:
         """Return the keys whose valid judgment has a verdict on every criterion; no texts are read."""
         found: set[str] = set()
-        with storage_errors(self.place), self.engine.connect() as connection:
+        with self.reading() as connection:
             for part in chunks(keys):
                 found.update(connection.execute(_WHOLE, {"keys": part}).scalars())
         return found

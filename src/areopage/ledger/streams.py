@@ -7,7 +7,6 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, select
 
 from areopage.ledger.answer_tables import answer_judgments, answers, evaluations, judgments
 from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.evaluation_rows import WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.records import Answer, Evaluation, Judgment, Label
 from areopage.ledger.rows import label_of
@@ -59,7 +58,7 @@ def each_label(ledger: Ledger) -> Iterator[Label]:
 def _portions(ledger: Ledger, query: Select[Any], key: Column[int], made: _Made[T]) -> Iterator[Sequence[T]]:
     last, query = 0, query.order_by(key).limit(PORTION)
     while True:
-        with storage_errors(ledger.place), ledger.engine.connect() as connection:
+        with ledger.reading() as connection:
             rows = connection.execute(query.where(key > last)).all()
             found = made(connection, rows) if rows else []
         if not rows:

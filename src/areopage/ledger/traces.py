@@ -31,7 +31,6 @@ from areopage.ledger.answers import (
     whole_answers,
 )
 from areopage.ledger.chain import seal
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.labels import Labels, set_done
 from areopage.ledger.queries import TraceFilter, TraceSummary
@@ -76,12 +75,12 @@ class Traces:
         """
         if not traces:
             return 0
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             return insert_traces(connection, traces)
 
     def get(self, id: str) -> Trace | None:
         """Return a trace by its answer's id; an erased trace has no texts."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(_BY_ID, {"of": storable(id)}).one_or_none()
         return _trace_of(row) if row else None
 
@@ -94,7 +93,7 @@ class Traces:
         if filter.prompt is not None:  # the same values, in an index by the prompt
             at, number = answers.c.received_at, answers.c.number
         query = _WHOLE_TRACES.where(*conditions_of(filter)).order_by(at.desc(), number.desc()).limit(limit)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             if before is not None:
                 moment = connection.execute(select(decisions.c.at).where(decisions.c.answer == before)).scalar()
                 if moment is None:
@@ -108,7 +107,7 @@ class Traces:
         # along the key, once through the table: an index by time or verdict would be sorted by number for each portion again
         conditions = conditions_of(filter, scan=filter.prompt is None)
         while True:
-            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            with self._ledger.reading() as connection:
                 found = read_traces(connection, *conditions, number > last, limit=PORTION)
             yield from found
             if len(found) < PORTION:
@@ -126,18 +125,18 @@ class Traces:
     def count(self, filter: TraceFilter) -> int:
         """Count the traces that `each` gives."""
         query = joined(select(func.count()), filter).where(*conditions_of(filter))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
     def summary(self, filter: TraceFilter) -> TraceSummary:
         """Summarise a period; fast on a million rows."""
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return summed(connection, filter)
 
     def has_texts(self, answer_id: str) -> bool:
         """Whether an answer is known and not erased."""
         query = select(answer_texts.c.answer).join(answers).where(answers.c.id == storable(answer_id))
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return connection.execute(query).first() is not None
 
     # --- held answers
@@ -159,7 +158,7 @@ class Traces:
             "rater": storable(release.rater),
             "at": naive(release.at or datetime.now(UTC)),
         }
-        with storage_errors(self._ledger.place), durable(self._ledger) as connection:
+        with durable(self._ledger) as connection:
             waiting = lock_waiting(connection, storable(release.answer_id))
             if not waiting:
                 return 0
@@ -176,7 +175,7 @@ class Traces:
 
         Answers that do not wait are skipped.
         """
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return count_waiting(connection, [storable(id) for id in answer_ids])
 
     def release(self, answer_id: str) -> Release | None:
@@ -185,7 +184,7 @@ class Traces:
         The state is `waiting` until the answer is settled.
         """
         id = storable(answer_id)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()
             if row is not None:
                 return Release(answer_id=row.answer_id, state=row.state, text=row.text, rater=row.rater, at=aware(row.at))
@@ -357,7 +356,7 @@ class TraceFeed:
         of_chat = func.coalesce(decisions.c.channel, "") == "chat"  # no index is sought in: it would be sorted by number
         while True:
             number = decisions.c.answer.between(after + 1, until)
-            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            with self._ledger.reading() as connection:
                 found = read_traces(connection, number, of_chat, limit=PORTION)
             if found:
                 yield found
@@ -368,13 +367,13 @@ class TraceFeed:
     def changed(self, after: int, until: int) -> set[str]:
         """Iterate over ids of answers with changed texts."""
         query = select(answers.c.id).join(trace_changes, trace_changes.c.answer == answers.c.number)
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             return set(connection.execute(query.where(trace_changes.c.number.between(after + 1, until))).scalars())
 
     def current(self, ids: Iterable[str]) -> Iterator[Trace]:
         """Return current traces by id."""
         for part in chunks([storable(id) for id in ids]):
-            with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+            with self._ledger.reading() as connection:
                 found = read_traces(connection, answers.c.id.in_(part))
             yield from found
 
@@ -383,13 +382,13 @@ class TraceFeed:
         found: dict[str, int] = {}
         query = select(answers.c.id, answers.c.number).join(decisions, decisions.c.answer == answers.c.number)
         query = query.where(decisions.c.channel == "chat")
-        with storage_errors(self._ledger.place), self._ledger.engine.connect() as connection:
+        with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in dict.fromkeys(ids)]):
                 found.update({row.id: row.number for row in connection.execute(query.where(answers.c.id.in_(part)))})
         return found
 
     def _last(self, table: Table) -> int:
-        with storage_errors(self._ledger.place), self._ledger.engine.begin() as connection:
+        with self._ledger.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
                 connection.execute(text(f"LOCK TABLE {table.name} IN SHARE MODE"))

@@ -29,7 +29,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
 
     Other SQLite transactions reach the disk a moment later.
     """
-    with ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         if connection.dialect.name != "sqlite":
             with connection.begin():
                 yield connection
@@ -47,7 +47,7 @@ def durable(ledger: Ledger) -> Iterator[Connection]:
 @contextmanager
 def exclusive(ledger: Ledger) -> Iterator[Connection]:
     """A transaction that reads before it writes. SQLite excludes other writers; in PostgreSQL the caller locks rows."""
-    with ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield connection
@@ -75,7 +75,7 @@ def in_turn(connection: Connection, key: str) -> float:
 @contextmanager
 def snapshot(ledger: Ledger) -> Iterator[Connection]:
     """A read-only transaction with a consistent view from its first read."""
-    with ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN")
         else:

@@ -26,7 +26,6 @@ from areopage.ledger.column_reading import (
     links_of,
     verdicts_in,
 )
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.key_digests import KeptKeys, digests_of
 from areopage.ledger.number_columns import Column, GrowingColumn, GrowingTable, Keys, Numbers, key_column, narrowed, taken
 from areopage.ledger.records import Judgment
@@ -124,7 +123,7 @@ class CaseKeys(Struct, frozen=True, kw_only=True):
 def shares_answers(ledger: Ledger, run_id: str) -> bool:
     """Whether cases of a run share an answer: which key is of which of them, links do not tell."""
     number = run_cases.c.answer  # NULL is not counted
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         query = select(func.count(number), func.count(number.distinct())).where(run_cases.c.run_id == run_id)
         known, different = connection.execute(query).one()
     return int(different) < int(known)
@@ -132,7 +131,7 @@ def shares_answers(ledger: Ledger, run_id: str) -> bool:
 
 def linked_keys(ledger: Ledger, run_id: str) -> Iterator[CaseKeys]:
     """The keys that are linked to the answers of a run's cases, in portions."""
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for position, key in links_of(connection, run_id):
             yield CaseKeys(position=position, key=key)
 
@@ -243,7 +242,7 @@ def _found(every: Judged, asked: Iterable[_Asked]) -> _Found:
 
 def _read_run(ledger: Ledger, run_id: str, kinds: _Kinds, pool: ThreadPoolExecutor) -> Judged:
     """Read the judgments of a run, in this thread and another one."""
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         count, blocks = blocks_of(connection, run_id)
         judgments, verdicts = tables(count)
         reading = pool.submit(_read_judgments, ledger, blocks, kinds.of_judgment, judgments)
@@ -254,7 +253,7 @@ def _read_run(ledger: Ledger, run_id: str, kinds: _Kinds, pool: ThreadPoolExecut
 
 
 def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table: GrowingTable) -> None:
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for where in blocks:
             add_judgments(table, judgments_in(connection, where, kinds))
 
@@ -262,7 +261,7 @@ def _read_judgments(ledger: Ledger, blocks: Sequence[Where], kinds: Kinds, table
 def _read_elsewhere(ledger: Ledger, run_id: str, lacking: Sequence[str], kinds: _Kinds) -> Judged | None:
     """The judgments of other runs under some keys; None where there are none."""
     judgments, verdicts = tables()
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for some in chunks(lacking):
             where = Where(f"j.run_id != ? AND j.key IN ({', '.join('?' * len(some))})", (run_id, *some))
             found = judgments_in(connection, where, kinds.of_judgment)

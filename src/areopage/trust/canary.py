@@ -15,7 +15,6 @@ from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.session import is_open
 from areopage.ledger.canaries import CanaryRound, CanaryRounds, drifts_by_path
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.qualifications import Qualification, Qualifications, exam_command, standing_key
 from areopage.ledger.records import Judgment
 from areopage.ledger.store import Ledger
@@ -108,7 +107,7 @@ def exams_after_drift(exam: Exam, ledger: Ledger) -> tuple[Exam, ...]:
     Args:
         exam: with its judges checked.
     """
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         drifts = drifts_by_path(connection, {one.path for part in exam.parts for one in part.panel.criteria})
     found = sorted((one for some in drifts.values() for one in some), key=lambda one: one.number)
     places: dict[str, list[int]] = {}

@@ -14,7 +14,6 @@ from sqlalchemy import text
 
 from areopage import file_lock
 from areopage.errors import StorageError
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.store import Ledger
 
 _LOOK_EVERY = 0.5
@@ -61,7 +60,7 @@ def _try_file(ledger: Ledger, run_id: str) -> Iterator[bool]:
 @contextmanager
 def _try_database(ledger: Ledger, run_id: str) -> Iterator[bool]:
     number = int.from_bytes(hashlib.sha256(f"batches {run_id}".encode()).digest()[:8], "big", signed=True)
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         guard = connection.execution_options(isolation_level="AUTOCOMMIT")  # no transaction stays open meanwhile
         mine = bool(guard.execute(text("SELECT pg_try_advisory_lock(:number)"), {"number": number}).scalar())
         try:

@@ -13,7 +13,6 @@ from areopage.errors import AreopageError
 from areopage.jury.fitting import Fitting
 from areopage.ledger.answer_tables import answer_judgments, answers, judgments, verdicts
 from areopage.ledger.answers import WHOLE_ANSWERS, answer_of
-from areopage.ledger.connection import storage_errors
 from areopage.ledger.records import Answer
 from areopage.ledger.store import Ledger
 from areopage.models.port import ModelStatus
@@ -91,7 +90,7 @@ def _latest(model: str, ledger: Ledger) -> list[_Stored]:
     query = query.where(judgments.c.model == model, judgments.c.id > newest - _LOOKED_AT, judgments.c.prompt_tokens > 0)
     query = query.where(judgments.c.repair_text == "").order_by(judgments.c.id.desc()).limit(_MEASURED)
     found: list[_Stored] = []
-    with storage_errors(ledger.place), ledger.engine.connect() as connection:
+    with ledger.reading() as connection:
         for id, key, run_id, judge, turn, counted in connection.execute(query).all():
             linked = select(answer_judgments.c.answer).where(answer_judgments.c.key == key).limit(1).scalar_subquery()
             row = connection.execute(WHOLE_ANSWERS.where(answers.c.number == linked)).one_or_none()
