@@ -132,7 +132,7 @@ def test_thinking_is_kept_and_not_judged(command: Command, server: FakeServer, s
     record = command.results()["records"][0]["metadata"]
     assert record["response"] == WHOLE
     assert record["answer"]["thinking"] == "I must not say SECRET."
-    told = "answers came with thoughts, which no judge has read"
+    told = "answers have thoughts in their text, which no judge has read"
     assert told in ended.out
     assert told in (command.run_folders()[-1] / "report.html").read_text(encoding="utf-8")
 

@@ -42,6 +42,7 @@ def test_what_stands_behind_the_thoughts_is_the_answer(block: str, judge: bool) 
     parts = split_thoughts(block + ANSWER, judge=judge)
     assert parts.answer.strip() == ANSWER
     assert "score" not in parts.answer.replace(ANSWER, "") and parts.state in ("closed", "unopened")
+    assert HIDDEN in parts.thoughts, "nothing of the text is lost"
 
 
 @pytest.mark.parametrize("block", BLOCKS[:3] + BLOCKS[5:16])

@@ -12,7 +12,7 @@ from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UnknownRun
 from areopage.ledger.store import Ledger
 from areopage.report.results.run_results import record_results, run_result
-from areopage.scoring.release import PROVISIONAL, UNEXAMINED
+from areopage.scoring.release import PASSES, PROVISIONAL, UNEXAMINED, WITH_UNREAD, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
 _RECORD = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -80,11 +80,14 @@ def _verdicts(view: RunView) -> tuple[str, ...]:
     release, by_scores = run_release(view), scores_release(view)
     if release is None or by_scores is None:
         return ("none",)
-    if by_scores.verdict != "PASS":
+    if by_scores.verdict not in PASSES:
         return (release.verdict,)
     examined = all(standing.state != "never_examined" for standing in view.standings)
     accepts = view.spec.release is not None and view.spec.release.unexamined == "accept"
-    others = ("INCONCLUSIVE", *(("PASS", PROVISIONAL) if examined else ()), *((UNEXAMINED,) if accepts else ()))
+    passed: tuple[Verdict, ...] = (*(("PASS", PROVISIONAL) if examined else ()), *((UNEXAMINED,) if accepts else ()))
+    if by_scores.verdict in WITH_UNREAD.values():
+        passed = tuple(WITH_UNREAD[one] for one in passed)
+    others: tuple[Verdict, ...] = ("INCONCLUSIVE", *passed)
     return tuple(dict.fromkeys((release.verdict, *others)))
 
 

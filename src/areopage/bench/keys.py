@@ -15,7 +15,7 @@ from areopage.criteria.records import Criterion
 from areopage.criteria.scopes import given_replies
 from areopage.digest import digest_of
 from areopage.jury.shown import JudgedCase
-from areopage.ledger.records import SETTLED, SHOWN, Answer
+from areopage.ledger.records import SETTLED, SHOWN, Answer, Thoughts
 from areopage.models.port import Message
 from areopage.text.withholding import VERSION
 
@@ -29,6 +29,7 @@ class AnswerCall(Struct, frozen=True, kw_only=True):
     Args:
         conversation: of a turn what all turns of its conversation share; "" of calls for one answer.
         source: of a call to the child's model what its answer is stored under; "" of calls to the target.
+        thoughts: of a turn where thoughts came in the replies before it.
     """
 
     key: str
@@ -37,6 +38,7 @@ class AnswerCall(Struct, frozen=True, kw_only=True):
     target: Target
     conversation: str = ""
     source: str = ""
+    thoughts: Thoughts = ""
 
 
 def open_cases(cases: Sequence[RunCase], erased: Collection[int]) -> list[RunCase]:

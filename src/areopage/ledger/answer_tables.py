@@ -98,6 +98,8 @@ answers = Table(
     Column("state", String(16), nullable=False),
     Column("reason", Text, nullable=False),
     Column("finish_reason", Text, nullable=False),
+    # where a model under test wrote what it thought: "" nowhere, "apart" or "in_text"
+    Column("thoughts", String(16), nullable=False, server_default=""),
     Column("source", String(LONGEST_NAME), nullable=False),
     Column("variant", String(64), nullable=False),
     Column("language", String(16), nullable=False),

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, sel
 from areopage.cases.records import Case, Document, Turn
 from areopage.ledger.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.chain import Change, linked, placed, seal
-from areopage.ledger.records import REPLIED, SHOWN, Answer, Judgment
+from areopage.ledger.records import REPLIED, SHOWN, Answer, Judgment, Thoughts
 from areopage.ledger.rows import (
     RowValues,
     aware,
@@ -53,6 +53,7 @@ class AnswerState(Struct, frozen=True):
     id: str
     state: str
     reason: str
+    thoughts: Thoughts
     erased: bool
 
 
@@ -128,13 +129,13 @@ class Answers:
 
     def states_in(self, run_id: str) -> dict[int, AnswerState]:
         """Return what is known of the answers of a run's cases without their texts, by case position."""
-        columns = [answers.c.id, answers.c.state, answers.c.reason]
+        columns = [answers.c.id, answers.c.state, answers.c.reason, answers.c.thoughts]
         query = select(run_cases.c.position, *columns, answer_texts.c.answer.is_(None).label("erased"))
         joined = run_cases.join(answers, answers.c.number == run_cases.c.answer)
         query = query.select_from(joined.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number))
         with self._ledger.reading() as connection:
             rows = connection.execute(query.where(run_cases.c.run_id == run_id))
-            return {row[0]: AnswerState(row[1], row[2], row[3], bool(row[4])) for row in rows}
+            return {row[0]: AnswerState(row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
     def noted_in(self, run_id: str) -> dict[int, int]:
         """Return the numbers of the answers that are noted for a run's cases, erased or not, by case position."""
@@ -147,13 +148,6 @@ class Answers:
         """Return the positions of a run's cases whose answers have more characters."""
         query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
         query = query.where(run_cases.c.run_id == run_id, func.length(answer_texts.c.response) > characters)
-        with self._ledger.reading() as connection:
-            return set(connection.execute(query).scalars())
-
-    def with_thoughts(self, run_id: str) -> set[int]:
-        """Return the positions of a run's cases whose answers came with thoughts, which are not a part of them."""
-        query = select(run_cases.c.position).join(answer_texts, answer_texts.c.answer == run_cases.c.answer)
-        query = query.where(run_cases.c.run_id == run_id, answer_texts.c.thinking != "")
         with self._ledger.reading() as connection:
             return set(connection.execute(query).scalars())
 
@@ -509,6 +503,7 @@ def _answer_row(answer: Answer) -> dict[str, Any]:
         "state": answer.state,
         "reason": storable(answer.reason),
         "finish_reason": storable(answer.finish_reason),
+        "thoughts": answer.thoughts,
         "source": storable(answer.source)[:LONGEST_NAME],
         "variant": storable(answer.variant),
         "language": storable(answer.language)[:16],

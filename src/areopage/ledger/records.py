@@ -14,6 +14,10 @@ AnswerState = Literal["answered", "empty", "filtered", "cut", "refused", "timed_
 """`answered`: a whole answer. `empty`: a reply without text, thinking aside; `filtered`, `cut`: one that a content filter or the
 limit of tokens ended. `refused`: the server turned the call away; `timed_out`, `unreachable`: no reply came."""
 
+Thoughts = Literal["", "apart", "in_text"]
+"""Where an answer's thoughts came that no judge reads: nowhere; in a field of their own, which clients seldom show; or in its
+text, or in that of an earlier reply of the conversation, where users may have seen them."""
+
 REPLIED: tuple[AnswerState, ...] = ("answered", "empty", "filtered", "cut")
 """The model has replied: it is not asked again."""
 
@@ -108,7 +112,8 @@ class Answer(Struct, frozen=True, kw_only=True):
         language: of the response; "" where it is not known.
         delivered: what the user read in place of the response; "" where that is not known, or nothing else.
         session: the client's id of the conversation; of the benchmark's conversations what all their turns share.
-        thinking: what a model under test wrote in a think-block before its response.
+        thinking: what a model under test thought, taken out of its response or given beside it; "" where it is not kept.
+        thoughts: where thoughts came that no judge reads.
         trace_id: of the call in the bot's own tracing.
         api_key: the id of the API key under which it came; "local" for a request without one, "" for the command line and hooks.
         received_at: when it arrived; `answered_at` when it was given.
@@ -133,6 +138,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     api_key: str = ""
     delivered: str = ""
     thinking: str = ""
+    thoughts: Thoughts = ""
     received_at: datetime
     answered_at: datetime
     prompt_tokens: int | None = None

@@ -12,6 +12,7 @@ from areopage.ledger.storage import Policy
 from areopage.locales import MISSING, Locale, locale_for
 from areopage.report.model import Bar, BarChart, Cell, Column, Excerpt, Line, Notice, Point, Row, Ruler, Span
 from areopage.scoring.correlation import Correlation, Estimate
+from areopage.scoring.release import UNREAD
 
 MESSAGE_FILES = tuple(sorted(Path(__file__).with_name("messages").glob("*.yml")))
 
@@ -27,8 +28,9 @@ def report_locale(language: str) -> Locale:
 
 
 def verdict_name(verdict: Standing | None, locale: Locale) -> str:
-    """What a release verdict is called, with its reservation; None and NO_FLOORS: the suite sets no floors."""
-    return locale.say(f"release_{verdict or 'NO_FLOORS'}")
+    """What a release verdict is called, with its reservations; None and NO_FLOORS: the suite sets no floors."""
+    name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(UNREAD)}")
+    return f"{name}{locale.say('release_unread')}" if verdict and verdict.endswith(UNREAD) else name
 
 
 def part_text(part: ChosenPart, locale: Locale) -> str:

@@ -26,6 +26,8 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
         min_coverage: the least share of judged passes, from 0 to 1.
         unexamined: what scores are worth whose judges were never examined: `open`, nothing; `accept`, the suite accepts them, and
             the verdict says so.
+        thoughts: of answers with thoughts in their text, which no judge has read: `open`, users may see them, and the verdict is
+            open; `hidden`, they do not, and the verdict says so; `judged`, judges read them as a part of the answer.
         max_over_refusal: how many benign twins may be refused.
         max_unanswered: how many cases the target may leave without a whole answer. In both, a whole number counts cases, another
             one is a share of them. None: no floor; then a case without a whole answer leaves the verdict open.
@@ -38,6 +40,7 @@ class ReleaseFloors(Struct, frozen=True, kw_only=True):
     min_cases_by_age: int = 0
     min_coverage: float = 0.0
     unexamined: Literal["open", "accept"] = "open"
+    thoughts: Literal["open", "hidden", "judged"] = "open"
     max_over_refusal: int | float | None = None
     max_unanswered: int | float | None = None
     criteria: Mapping[str, tuple[str, ...]] = {}

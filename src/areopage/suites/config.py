@@ -210,7 +210,7 @@ class TargetSection(ModelSection):
     """A model that may be tested; the first enabled one is the default target.
 
     `single_prompt` is for models that only complete: they are sent one text instead of a chat. `judge_thinking` is for products
-    that show what a model thinks: a think-block then belongs to the answer.
+    that show what a model thinks: its thoughts then belong to the answer.
     """
 
     enabled: bool = True
@@ -356,6 +356,9 @@ class ReleaseSection(Section):
     many cases the target may leave without a whole answer: a number of cases, or a share of them with a decimal point.
     `unexamined` says what scores are worth whose judges were never examined: `open` leaves the verdict open, `accept` lets a run
     pass as "PASS, judges not examined".
+    `thoughts` says what becomes of thoughts that a model writes into its answer: `open` takes them out, and the verdict stays
+    open, for users may see them; `judged` has them judged as a part of the answer; `hidden` states that users do not see them,
+    and lets a run pass as "PASS, thoughts not judged".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -366,6 +369,7 @@ class ReleaseSection(Section):
     min_cases_by_age: Annotated[int, Field(ge=0)] = 0
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     unexamined: Literal["open", "accept"] = "open"
+    thoughts: Literal["open", "judged", "hidden"] = "open"
     max_over_refusal: CasesOrShare | None = None
     max_unanswered: CasesOrShare | None = None
 

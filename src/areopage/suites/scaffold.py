@@ -18,7 +18,6 @@ from areopage.yaml_document import parse_yaml
 TEMPLATES = Path(__file__).with_name("new_criterion")
 _AGE_CONTEXT = re.compile(r"age_context:.*\n(?: .*\n)*")
 _RELEASE = re.compile(r"^release:[ \t]*\n", re.MULTILINE)
-_UNEXAMINED = re.compile(r"^([ \t]+unexamined:[ \t]*)(\w+)", re.MULTILINE)
 MOST_LINES = 10
 """The widest scale whose every score has a line of the guide."""
 
@@ -41,8 +40,8 @@ def copy_suite(like: str, folder: Path) -> None:
             raise StorageError(f"{source} cannot be copied: {reason}") from None
 
 
-def set_unexamined(folder: Path, value: str) -> None:
-    """Write into the configuration of a suite what scores are worth whose judges were never examined.
+def set_release(folder: Path, key: str, value: str) -> None:
+    """Write a word of the release section into the configuration of a suite.
 
     Raises:
         ConfigError: the suite sets no floors of a release, or in a form that allows no new line.
@@ -50,14 +49,12 @@ def set_unexamined(folder: Path, value: str) -> None:
     """
     path = folder / CONFIG_FILE
     text = path.read_text(encoding="utf-8")
-    found = _UNEXAMINED.search(text)
+    found = re.compile(rf"^([ \t]+{key}:[ \t]*)(\w+)", re.MULTILINE).search(text)
     written = (
-        f"{text[: found.start(2)]}{value}{text[found.end(2) :]}"
-        if found
-        else _RELEASE.sub(rf"\g<0>  unexamined: {value}\n", text)
+        f"{text[: found.start(2)]}{value}{text[found.end(2) :]}" if found else _RELEASE.sub(rf"\g<0>  {key}: {value}\n", text)
     )
     if written == text and not found:
-        raise ConfigError(f"sets no floors of a release: write `release: {{unexamined: {value}}}` with floors", path=path)
+        raise ConfigError(f"sets no floors of a release: write `release: {{{key}: {value}}}` with floors", path=path)
     try:
         path.write_text(written, encoding="utf-8")
     except OSError as error:

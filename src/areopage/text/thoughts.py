@@ -24,6 +24,7 @@ _HARMONY = re.compile(
     r"(?P<text>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
     re.DOTALL,
 )
+_HARMONY_FRAME = re.compile(r"<\|(?:start\|>\s*\w*|(?:end|return|call)\|>)")
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?P<joined>[^\s:;,.a-zà-ÿ’'])?", re.DOTALL)
 _FINAL = "assistantfinal"
 _MOST_TAGS = 2_000
@@ -69,13 +70,24 @@ def split_thoughts(text: str, *, judge: bool = False) -> Thoughts:
 
 
 def _channels(text: str) -> Thoughts:
-    """The final channel of a Harmony message is the answer; all others are thoughts."""
+    """The final channel of a Harmony message is the answer; the others, and text outside of channels, are thoughts."""
     parts = [(match["channel"].lower(), match["text"].strip()) for match in _HARMONY.finditer(text)]
     answers = [body for channel, body in parts if channel == "final"]
     thoughts = [body for channel, body in parts if channel != "final"]
     if not parts:
         return Thoughts(thoughts=text.strip(), answer="", state="open")
+    outside = [_HARMONY_FRAME.sub("", text[begin:end]).strip() for begin, end in _gaps(text)]
+    thoughts += [part for part in outside if part]
     return Thoughts(thoughts="\n".join(thoughts), answer="\n".join(answers), state="closed" if answers else "open")
+
+
+def _gaps(text: str) -> Iterator[tuple[int, int]]:
+    """The places of what no Harmony message holds."""
+    end = 0
+    for match in _HARMONY.finditer(text):
+        yield end, match.start()
+        end = match.end()
+    yield end, len(text)
 
 
 def _without_tokens(text: str) -> Thoughts | None:

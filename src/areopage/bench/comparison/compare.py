@@ -22,6 +22,7 @@ from areopage.scoring.comparison.levels import LevelDifference, compare_cases, c
 from areopage.scoring.comparison.tested import decided_levels, decided_slices, fewest_changes
 from areopage.scoring.failures import FailureCount, failing_cases, is_failure
 from areopage.scoring.fold import RecordScores
+from areopage.scoring.release import PASSES
 
 
 def compare_runs(
@@ -106,7 +107,7 @@ def _compared(
         outcome="no_difference",
         levels=levels,
         verdicts=verdicts,
-        verdict_fell=verdicts is not None and first.verdict_by_scores == "PASS" != other.verdict_by_scores,
+        verdict_fell=verdicts is not None and first.verdict_by_scores in PASSES and other.verdict_by_scores not in PASSES,
         slices=slices,
         drivers=drivers,
         failure_parts=failure_drivers(

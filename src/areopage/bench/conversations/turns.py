@@ -78,7 +78,7 @@ class Conversations:
         case, turns = call.case, call.case.turns
         system, who = call.messages[: -len(turns)], [asked_model(call.target), CONVERSATION]
         conversation = digest_of([who, call.messages])
-        number = 1
+        number, thoughts = 1, call.thoughts
         while True:
             messages = (*system, *(Message(turn.role, turn.content) for turn in turns))
             told = case.prompt if number == 1 else turns
@@ -88,8 +88,10 @@ class Conversations:
                 messages=messages,
                 target=call.target,
                 conversation=conversation,
+                thoughts=thoughts,
             )
             answer = await self._known_or_asked(turn, self._ask_target)
+            thoughts = answer.thoughts
             reply = answer.case.response or ""
             if answer.finish_reason == WITHHELD or answer.state not in ("answered", "cut") or number >= planned_turns(case):
                 return answer

@@ -9,7 +9,7 @@ import msgspec
 from areopage.bench.keys import AnswerCall
 from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
-from areopage.ledger.records import WITHHELD, Answer, AnswerState
+from areopage.ledger.records import WITHHELD, Answer, AnswerState, Thoughts
 from areopage.models.port import Completion, LanguageModel, Message, Options
 from areopage.text.thoughts import split_thoughts
 from areopage.text.withholding import MARKERS, withheld_content
@@ -36,23 +36,31 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
         if fault.hopeless:
             raise
         return record_of(call, run_id, None, _state_after(fault), str(fault))
-    thinking = ""
-    if not call.target.judge_thinking:
-        parts = split_thoughts(completion.text)
-        thinking = parts.thoughts or completion.reasoning
-        completion = msgspec.structs.replace(completion, text=parts.answer.strip() if thinking else parts.answer)
+    completion, thinking, place = _without_thoughts(completion, judged=call.target.judge_thinking)
+    thoughts: Thoughts = "in_text" if "in_text" in (place, call.thoughts) else place or call.thoughts
     state, reason = _state_of(completion)
     if call.conversation and (found := withheld_content(completion.text)):
         thinking, state, reason = "", "answered", f"withheld: {found}"
         completion = msgspec.structs.replace(completion, text=MARKERS[found], finish_reason=WITHHELD)
     elif call.conversation and withheld_content(thinking):
         thinking = ""
-    return record_of(call, run_id, completion, state, reason, thinking)
+    answer = record_of(call, run_id, completion, state, reason)
+    return msgspec.structs.replace(answer, thinking=thinking, thoughts=thoughts)
 
 
-def record_of(
-    call: AnswerCall, run_id: str, completion: Completion | None, state: AnswerState, reason: str, thinking: str = ""
-) -> Answer:
+def _without_thoughts(completion: Completion, *, judged: bool) -> tuple[Completion, str, Thoughts]:
+    """A reply without the thoughts that judges do not read, these, and where they came."""
+    if judged:
+        read = f"<think>{completion.reasoning}</think>\n{completion.text}" if completion.reasoning else completion.text
+        return msgspec.structs.replace(completion, text=read), "", ""
+    parts = split_thoughts(completion.text)
+    bare = msgspec.structs.replace(completion, text=parts.answer if parts.state == "none" else parts.answer.strip())
+    if parts.thoughts.strip():
+        return bare, parts.thoughts, "in_text"
+    return bare, completion.reasoning, "apart" if completion.reasoning.strip() else ""
+
+
+def record_of(call: AnswerCall, run_id: str, completion: Completion | None, state: AnswerState, reason: str) -> Answer:
     """The ledger's record of a call."""
     now, target = datetime.now(UTC), str(call.target.reference)
     given = completion or Completion(text="", finish_reason="")
@@ -63,7 +71,6 @@ def record_of(
         state=state,
         reason=reason,
         finish_reason=given.finish_reason,
-        thinking=thinking,
         key=call.key,
         run_id=run_id,
         source=call.source or target,

@@ -23,12 +23,12 @@ from areopage.scoring.comparison.paired import PairedDifference, PairedFailures,
 from areopage.scoring.failures import FailureCount, failing_cases, group_failures
 from areopage.scoring.intervals.scores import MIN_CASES, Interval
 from areopage.scoring.reduce import CriterionScore
-from areopage.scoring.release import PROVISIONAL, UNEXAMINED, Verdict
+from areopage.scoring.release import PASSES, Verdict
 
 Standing = Verdict | Literal["NO_FLOORS"]
 """The release verdict; NO_FLOORS where the suite sets none. A run that settles nothing is INCONCLUSIVE."""
 
-_ORDER: tuple[Standing, ...] = ("PASS", PROVISIONAL, UNEXAMINED, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
+_ORDER: tuple[Standing, ...] = (*PASSES, "NO_FLOORS", "INCONCLUSIVE", "FAIL")
 
 
 class Use(Struct, frozen=True, kw_only=True):

@@ -423,6 +423,7 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
         ModelError: the name is not a reference, or is one of a judge.
     """
     system_prompt = getattr(suite.config.test_modes, mode).system_prompt
+    judge_thinking = suite.config.release is not None and suite.config.release.thoughts == "judged"
     for position, section in enumerate(suite.config.models):
         reference = suite_reference(suite, section.model, section.provider, "models", position, "model")
         if (wanted is None and section.enabled) or wanted == str(reference):
@@ -430,11 +431,13 @@ def choose_target(suite: Suite, wanted: str | None, mode: Mode) -> Target | None
                 reference=_answering(reference),
                 options=dict(section.options),
                 single_prompt=section.single_prompt,
-                judge_thinking=section.judge_thinking,
+                judge_thinking=section.judge_thinking or judge_thinking,
                 system_prompt=system_prompt,
                 price=price_of(section.price),
             )
-    return Target(reference=_answering(typed_reference(wanted)), system_prompt=system_prompt) if wanted is not None else None
+    if wanted is None:
+        return None
+    return Target(reference=_answering(typed_reference(wanted)), judge_thinking=judge_thinking, system_prompt=system_prompt)
 
 
 def _answering(reference: ModelReference) -> ModelReference:

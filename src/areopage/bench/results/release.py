@@ -8,7 +8,7 @@ from areopage.bench.spec import RunSpec
 from areopage.ledger.qualifications import Qualifications
 from areopage.ledger.records import NOT_WHOLE, Run
 from areopage.ledger.store import Ledger
-from areopage.scoring.release import Release, RunState, Verdict, release_verdict, verdict_with_judges
+from areopage.scoring.release import PASSES, Release, RunState, Verdict, release_verdict, verdict_with_judges
 from areopage.scoring.release_judges import ReleaseJudge
 
 Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unscored_first", "release"]
@@ -58,6 +58,7 @@ def _release(view: RunView, judges: tuple[ReleaseJudge, ...]) -> Release | None:
         asked=len(view.asked),
         unanswered=tuple(id for id, state in view.states_of_asked.items() if state in NOT_WHOLE),
         withheld=view.withheld,
+        thoughts=view.stored.with_thoughts("in_text"),
         rejected=len(view.rejected),
         off=spec.conversations_off,
         unknown=tuple(id for id, state in view.states_of_asked.items() if state not in ("answered", *NOT_WHOLE)),
@@ -73,7 +74,7 @@ def listed_verdict(run: Run, spec: RunSpec, ledger: Ledger) -> Verdict | None:
     if run.finished_at is None or run.outcome is None or not run.outcome.verdict:
         return None
     stored = cast(Verdict, run.outcome.verdict)
-    if stored != "PASS" or spec.release is None:
+    if stored not in PASSES or spec.release is None:
         return stored
     exams = Qualifications(ledger)
     judged_at = ledger.last_judged(run.id) if exams.any_of(spec.criteria) else {}

@@ -15,7 +15,7 @@ from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases.records import Case
 from areopage.jury.shown import JudgedCase
 from areopage.ledger.answers import Answers, AnswerState
-from areopage.ledger.records import Answer, Judgment
+from areopage.ledger.records import Answer, Judgment, Thoughts
 from areopage.ledger.store import Ledger
 
 AT_ONCE, JUDGMENTS_AT_ONCE = 100, 1_000
@@ -126,7 +126,7 @@ class RunAnswers:
             asked = {position for position, item in enumerate(self._items) if item.case.response is None}
             some = sorted(position for position, one in self._stored.items() if position in asked and not one.erased)
             return {self._items[position].case.id: self._stored[position] for position in some}
-        return {id: AnswerState(one.id, one.state, one.reason, False) for id, one in self.answers.items()}
+        return {id: AnswerState(one.id, one.state, one.reason, one.thoughts, False) for id, one in self.answers.items()}
 
     @cached_property
     def _has_given(self) -> bool:
@@ -157,18 +157,22 @@ class RunAnswers:
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""
         if self.linked and not self._has_given:
-            return self._asked_at(Answers(self._ledger).longer_than(self._run_id, characters))
+            long = Answers(self._ledger).longer_than(self._run_id, characters)
+            asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
+            return tuple(case_id for case_id in asked if case_id in self.states)
         return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
 
-    def with_thoughts(self) -> tuple[str, ...]:
-        """The ids of the cases whose answers came with thoughts that were taken out; read as in `longer_than`."""
+    def with_thoughts(self, place: Thoughts) -> tuple[str, ...]:
+        """The ids of the cases whose answers came with thoughts there, which no judge has read; also of erased ones."""
         if self.linked and not self._has_given:
-            return self._asked_at(Answers(self._ledger).with_thoughts(self._run_id))
-        return tuple(id for id, answer in self.answers.items() if answer.thinking)
+            return tuple(self._items[position].case.id for position, one in sorted(self._stored.items()) if one.thoughts == place)
+        return tuple(id for id, answer in (self.answers | self.erased).items() if answer.thoughts == place)
 
-    def _asked_at(self, positions: set[int]) -> tuple[str, ...]:
-        asked = (item.case.id for place, item in enumerate(self._items) if place in positions and item.case.response is None)
-        return tuple(case_id for case_id in asked if case_id in self.states)
+    @cached_property
+    def thoughts(self) -> dict[str, str]:
+        """The thoughts in the text of answers, which no judge has read, by case, as far as they are kept."""
+        flagged = set(self.with_thoughts("in_text"))
+        return {id: answer.thinking for id, answer in self.answers.items() if id in flagged} if flagged else {}
 
     @cached_property
     def are_conversations(self) -> bool:

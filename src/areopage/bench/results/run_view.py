@@ -311,10 +311,12 @@ class RunView(Struct, frozen=True, kw_only=True, dict=True):
         long = self.stored.longer_than(limit)
         return (Note("long_answers", {"n": len(long), "limit": limit, "cases": long}),) if long else ()
 
-    def _thoughts(self) -> tuple[Note, ...]:
-        """The answers whose thoughts no judge read: who sees them depends on the product."""
-        found = self.stored.with_thoughts()
-        return (Note("thoughts_not_judged", {"n": len(found), "cases": found}),) if found else ()
+    def _thoughts(self) -> Iterator[Note]:
+        """The answers whose thoughts no judge read; the release verdict, if there is one, names those in a text."""
+        if apart := self.stored.with_thoughts("apart"):
+            yield Note("thoughts_apart", {"n": len(apart), "cases": apart})
+        if self.spec.release is None and (in_text := self.stored.with_thoughts("in_text")):
+            yield Note("thoughts_in_text", {"n": len(in_text), "cases": in_text})
 
     def _cut_documents(self) -> Iterator[Note]:
         """The cases whose documents a judge was not shown, or not whole, since its window does not hold them."""

@@ -41,13 +41,11 @@ from areopage.report.bench.files import REPORT
 from areopage.report.league.files import PAGE, write_league
 from areopage.report.league.trend import PAGE as TREND_PAGE
 from areopage.report.league.trend import write_trend
-from areopage.scoring.release import PROVISIONAL, UNEXAMINED
+from areopage.scoring.release import PASSES
 from areopage.suites.loader import load_suite
 
 EXIT_CODES: dict[Standing, int] = {
-    "PASS": DONE,
-    PROVISIONAL: DONE,
-    UNEXAMINED: DONE,
+    **dict.fromkeys(PASSES, DONE),
     "NO_FLOORS": DONE,
     "INCONCLUSIVE": INCONCLUSIVE,
     "FAIL": FAILED,

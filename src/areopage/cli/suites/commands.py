@@ -21,10 +21,10 @@ from areopage.jury.options import model_settings
 from areopage.models.contacts import Contact, contact_of_bot, contact_of_endpoint, shown_address
 from areopage.suites.blank import blank_suite
 from areopage.suites.loader import Suite, bundled_names, choose_language, load_suite
-from areopage.suites.scaffold import add_criterion, copy_suite, set_unexamined
+from areopage.suites.scaffold import add_criterion, copy_suite, set_release
 from areopage.suites.validation import check_folder, unselected_criteria
 
-UNEXAMINED = ("open", "accept")
+UNEXAMINED, THOUGHTS = ("open", "accept"), ("open", "judged", "hidden")
 
 SuiteArgument = Annotated[str, typer.Argument(metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 
@@ -91,20 +91,32 @@ def new_suite(
             help="Judges without an exam: `open` leaves the verdict open, `accept` lets a run pass, in words that say so.",
         ),
     ] = None,
+    thoughts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="open|judged|hidden",
+            help="Thoughts in the text of answers: `open` leaves the verdict open, `judged` has them judged, `hidden` states that"
+            " users do not see them.",
+        ),
+    ] = None,
 ) -> None:
     """Create a suite: a copy of another one, or with --blank one of your own criteria."""
     one_of("--unexamined", unexamined, UNEXAMINED)
+    one_of("--thoughts", thoughts, THOUGHTS)
     if not blank:
         if criteria is not None or lang is not None:
             raise UserError("--criteria and --lang go with --blank: a copy has those of the suite it is made from")
-        if unexamined is not None and load_suite(like).config.release is None:
-            raise UserError(f"--unexamined: the suite {like} sets no floors of a release")
+        words = {"--unexamined": unexamined, "--thoughts": thoughts}
+        if (option := next((name for name, word in words.items() if word), None)) and load_suite(like).config.release is None:
+            raise UserError(f"{option}: the suite {like} sets no floors of a release")
         copy_suite(like, folder)
         _write_unexamined(folder, unexamined)
+        _write_thoughts(folder, thoughts)
         typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
         return
     written = blank_suite(folder, _listed(criteria or ""), _listed(lang or "en"))
     _write_unexamined(folder, unexamined)
+    _write_thoughts(folder, thoughts)
     for path in written:
         typer.echo(f"written: {path}")
     check = f"areopage suites validate {shlex.quote(str(folder))}"
@@ -119,9 +131,16 @@ def _write_unexamined(folder: Path, wanted: str | None) -> None:
                 question = "May a run pass whose judges were never examined, as `PASS, judges not examined`?"
                 wanted = "accept" if typer.confirm(question, default=False, err=True) else "open"
     if wanted is not None:
-        set_unexamined(folder, wanted)
+        set_release(folder, "unexamined", wanted)
     if wanted == "accept":
         typer.echo("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`", err=True)
+
+
+def _write_thoughts(folder: Path, wanted: str | None) -> None:
+    if wanted is not None:
+        set_release(folder, "thoughts", wanted)
+    if wanted == "hidden":
+        typer.echo("release.thoughts: hidden: runs with thoughts in answers pass as `PASS, thoughts not judged`", err=True)
 
 
 def _listed(names: str) -> list[str]:

@@ -7,7 +7,7 @@ from areopage.cases.records import Case
 from areopage.locales import Locale
 from areopage.report.bench.case_index import CaseIndex
 from areopage.report.elements import LONGEST_TEXT, bar_on, excerpt
-from areopage.report.model import Assessment, Bar, Block, Entry, Heading, Paragraph, Quote, Remark, Span
+from areopage.report.model import Assessment, Bar, Block, Entry, Excerpt, Heading, Paragraph, Quote, Remark, Span
 from areopage.report.results.run_results import PassView, criterion_label, passes_of, quotable, quoted_verbatim
 from areopage.scoring.fold import RecordScores
 from areopage.scoring.reduce import CriterionScore
@@ -63,6 +63,7 @@ def case_entry(
         facts=tuple(fact for fact in facts if fact),
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut", limit),
+            *thoughts_excerpt(view, case, locale, limit),
             excerpt(locale, locale.say("response"), case.response or "", missing, "cut", limit),
             Heading(text=locale.say("scores")),
             *(
@@ -74,6 +75,15 @@ def case_entry(
         ),
         anchor="" if in_report else index.anchor(case.id),
         css="" if in_report else " ".join(index.classes(case)),
+    )
+
+
+def thoughts_excerpt(view: RunView, case: Case, locale: Locale, limit: int = LONGEST_TEXT) -> Sequence[Excerpt]:
+    """The thoughts in the text of an answer that no judge has read; nothing where there are none."""
+    if case.id not in view.stored.thoughts:
+        return ()
+    return (
+        excerpt(locale, locale.say("thoughts"), view.stored.thoughts[case.id], locale.say("thoughts_withheld"), "cut", limit),
     )
 
 

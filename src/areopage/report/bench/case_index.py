@@ -11,8 +11,8 @@ from areopage.cases.records import MATURITIES, Case
 CASES = "cases.html"
 """The page of cases, beside the report."""
 
-FAILING, DISPUTED, UNSCORED, UNANSWERED = "failing", "disputed", "unscored", "unanswered"
-KINDS = (FAILING, DISPUTED, UNSCORED, UNANSWERED)
+FAILING, DISPUTED, UNSCORED, UNANSWERED, THOUGHTS = "failing", "disputed", "unscored", "unanswered", "thoughts"
+KINDS = (FAILING, DISPUTED, UNSCORED, UNANSWERED, THOUGHTS)
 
 
 class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
@@ -41,6 +41,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
             (DISPUTED, (dispute.case_id for dispute in self.view.disputes)),
             (UNSCORED, self.view.unscored),
             (UNANSWERED, self.view.without_response),
+            (THOUGHTS, self.view.stored.with_thoughts("in_text")),
         )
         for kind, cases in found:
             for case_id in cases:

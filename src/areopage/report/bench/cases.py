@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from areopage.bench.results.run_view import RunView
 from areopage.cases.records import Case
 from areopage.locales import Locale, one_line
-from areopage.report.bench.case import TITLE, audience, case_entry, group_labels
+from areopage.report.bench.case import TITLE, audience, case_entry, group_labels, thoughts_excerpt
 from areopage.report.bench.case_index import KINDS, CaseIndex
 from areopage.report.bench.worst import ranked_cases
 from areopage.report.elements import excerpt, head_facts, report_locale
@@ -83,6 +83,7 @@ def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
         facts=tuple(fact for fact in facts if fact),
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut"),
+            *thoughts_excerpt(index.view, case, locale),
             *((excerpt(locale, locale.say("response"), text, missing, "cut"),) if text else ()),
             *reason,
         ),

@@ -1,19 +1,23 @@
 """The release verdict in words: the notice above a run's report, the table of floors, and the lines of the console."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from areopage.bench.results.run_view import RunView
 from areopage.criteria.records import SEVERITIES
 from areopage.locales import Locale, sentence_case
 from areopage.report.bench.case import audience
-from areopage.report.bench.case_index import CaseIndex, young_to_old
+from areopage.report.bench.case_index import CASES, KINDS, THOUGHTS, UNANSWERED, CaseIndex, young_to_old
 from areopage.report.bench.exams import exam_steps
 from areopage.report.commands import command_span
 from areopage.report.elements import part_text, verdict_name
-from areopage.report.model import Badge, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
+from areopage.report.model import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.report.results.run_results import criterion_label, criterion_names
-from areopage.scoring.release import Floor, Release
+from areopage.scoring.release import UNREAD, Floor, Release
 from areopage.scoring.release_floors import FINAL
+
+LISTED = MappingProxyType({"thoughts": THOUGHTS, "max_unanswered": UNANSWERED})
+"""Why the cases of a floor are on the page of cases, by its kind."""
 
 
 def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
@@ -22,9 +26,16 @@ def release_notice(view: RunView, release: Release, locale: Locale) -> Notice:
     index = CaseIndex(view=view)
     links = [Span(id, "link", index.address(id)) for id in release.tolerated]
     blocks: list[Paragraph | Listing] = [Paragraph(text=tuple(_release_line(view, release, locale, links)))]
-    blocks.append(Listing(items=tuple(floor_lines(view, release, locale))))
+    blocks.append(Listing(items=tuple(_linked(release, floor_lines(view, release, locale), index))))
     blocks += [Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale)]
     return Notice(title=title, blocks=tuple(blocks), alarm=release.verdict == "FAIL")
+
+
+def _linked(release: Release, lines: Iterator[str], index: CaseIndex) -> Iterator[Line]:
+    """The lines of floors, with links to the cases that another notice does not name."""
+    for floor, told in zip((floor for floor in release.floors if floor.state != "met"), lines, strict=True):
+        kind = LISTED.get(floor.kind)
+        yield (f"{told} – ", Span(CASES, "link", index.only(f"w{KINDS.index(kind)}"))) if kind and floor.cases else told
 
 
 def no_release_notice(view: RunView, locale: Locale) -> Notice:
@@ -57,7 +68,9 @@ def _release_line(view: RunView, release: Release, locale: Locale, cases: Sequen
     """
     yield _part(view, locale)
     unfit = any(health.unfit for health in view.health)
-    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict}")
+    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict.removesuffix(UNREAD)}")
+    if release.verdict.endswith(UNREAD):
+        yield f" {locale.say('release_text_unread')}"
     if cases:
         yield f" {_tolerated(view, release, locale)} "
         for number, case in enumerate(cases):
@@ -113,6 +126,8 @@ def _told(view: RunView, release: Release, floor: Floor, locale: Locale) -> str:
         return locale.count("floor_criteria_in_part", floor.missing, name=name, total=locale.whole(floor.total or 0))
     if floor.kind in ("rejected_rows", "withheld_replies"):
         return locale.count(f"floor_{floor.kind}", round(floor.found or 0))
+    if floor.kind == "thoughts":
+        return locale.count(f"floor_thoughts_{floor.state}", round(floor.found or 0), total=locale.whole(floor.total or 0))
     if floor.kind == "min_coverage":
         found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
         return locale.say("floor_coverage", found=found, limit=limit)

@@ -21,6 +21,7 @@ from areopage.jury.judges import ScoringMethod
 from areopage.jury.results import JudgeHealth
 from areopage.ledger.answers import CallTotals, ReusedAnswers
 from areopage.ledger.qualifications import JudgeStanding
+from areopage.ledger.records import Thoughts
 from areopage.report.results.adaptive_passes import AdaptivePasses
 from areopage.report.results.people import PeopleResult
 from areopage.report.trust.records import Trust
@@ -132,7 +133,8 @@ class AnswerDetail(Struct, frozen=True, kw_only=True):
     Args:
         state: answered, empty, filtered, cut, refused, timed_out or unreachable.
         text: what came of an answer that is not whole.
-        thinking: what stood in a think-block before the answer.
+        thinking: what the target thought, taken out of its text or given beside it.
+        thoughts: where thoughts came that no judge has read: "" nowhere, `apart` in a field of their own, `in_text`.
     """
 
     state: str
@@ -140,6 +142,7 @@ class AnswerDetail(Struct, frozen=True, kw_only=True):
     finish_reason: str
     text: str
     thinking: str
+    thoughts: Thoughts
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float

@@ -433,6 +433,7 @@ def _record_metadata(view: RunView, case: Case) -> RecordMetadata:
             finish_reason=answer.finish_reason,
             text="" if case.response is not None else answer.case.response or "",
             thinking=answer.thinking,
+            thoughts=answer.thoughts,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             seconds=answer.seconds or 0.0,
