@@ -1,7 +1,9 @@
 """`bench compare RUN --against last:N` and `bench trend`: a night against the nights before it."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,46 @@ def test_a_case_that_newly_fails_can_fail_a_pull_request_whatever_the_tests_say(
     assert command("bench", "compare", second, third, "--fail-on", "new-failures").code == 0
     assert command("bench", "compare", third, "--against", "last:1", "--fail-on", "new-failures").code == 0
     assert command("bench", "compare", second, "--against", "last:1", "--fail-on", "new-failures").code == 1
+
+
+def test_earlier_runs_that_are_passed_over_are_counted_with_the_reason(command: Command, night: Night, suite: Path) -> None:
+    for _ in range(2):
+        night({1})
+    options = ("--dataset", command.folder / "cases.csv", "--yes", "--fresh", "--passes", "1")
+    command("bench", "run", "--suite", suite, *options, "--judge", "beta")
+    older = write_cases(command.folder / "older.csv", [{**one, "age": "13-17"} for one in CASES])
+    command("bench", "run", "--suite", suite, "--dataset", older, *options[2:], "--judge", "alpha")
+    newest = night({1})
+    told = command("bench", "compare", newest, "--against", "last:14")
+    assert f"{newest} against 2 runs before" in told.out
+    lines = [line.strip() for line in told.out.splitlines() if "Left out of the comparison" in line]
+    assert [line.partition(": ")[2].rpartition(":")[0] for line in lines] == [
+        "1 earlier run, judged otherwise (different: judges)",
+        "1 earlier run, judged otherwise (different: cases)",
+    ]
+    figures = json.loads(next(command.outputs.glob("comparison-*/history.json")).read_text(encoding="utf-8"))
+    assert [(one["why"], one["differs"]) for one in figures["left_out"]] == [
+        ("other_panel", ["judges"]),
+        ("other_panel", ["cases"]),
+    ]
+    chosen = command("bench", "compare", newest, "--against", "last:14", "--where", "age=9-12")
+    assert "1 earlier run, without a case of the chosen value: " in chosen.out, chosen.out
+    trend = command("bench", "trend")
+    assert [line for line in trend.out.splitlines() if "Left out" in line] == lines
+    page = next(command.outputs.glob("comparison-*/history.html")).read_text(encoding="utf-8")
+    assert "judged otherwise (different: judges)" in page and "judged otherwise (different: cases)" in _page(command, "trend")
+
+
+def test_a_run_that_is_not_finished_is_named_among_those_that_are_not_compared(command: Command, night: Night) -> None:
+    night({1})
+    stopped, newest = night({1}), night({1})
+    with closing(sqlite3.connect(command.outputs / "ledger.db")) as ledger:
+        ledger.execute("update runs set finished_at = null where id = ?", (stopped,))
+        ledger.commit()
+    line = f"Left out of the comparison: 1 earlier run, not finished: {stopped}"
+    assert line in command("bench", "compare", newest, "--against", "last:14").out
+    assert line in command("bench", "trend").out
+    assert f"évaluation antérieure, travail inachevé\u00a0: {stopped}" in _page(command, "trend", "--lang", "fr")
 
 
 def test_a_run_with_the_answers_of_another_says_nothing_of_the_target(command: Command, night: Night, suite: Path) -> None:

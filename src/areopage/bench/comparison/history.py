@@ -6,17 +6,18 @@ not become what later runs are compared with. The new level is accepted by begin
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from areopage.bench.comparison.records import LOST, Outcome
 from areopage.bench.comparison.shared import FREE
 from areopage.bench.league.table import Entry, entry_of
-from areopage.bench.panels import case_clusters, part_differences
+from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.bench.spec import spec_of
-from areopage.errors import DatasetError, StorageError, UserError
+from areopage.errors import DatasetError, StorageError, UserError, name_list
 from areopage.ledger.records import Run
 from areopage.ledger.store import Ledger
 from areopage.scoring.comparison.pooled import PooledFailures, pooled_failures
@@ -28,13 +29,26 @@ _SEARCHED = 4
 """How many times as many runs are looked at, for those that take no part."""
 
 
+class PassedOver(Struct, frozen=True, kw_only=True):
+    """An earlier run that a run is not compared with.
+
+    Args:
+        why: it is `unfinished`, or another version of areopage wrote it (`unreadable`); it has another panel or other cases, in
+            the parts `differs`; it has no case of the chosen value (`no_such_case`); it failed more often than the runs before
+            it (`regression`); too little of it is judged (`incomplete`); it has answers of other runs (`reused`).
+    """
+
+    run: str
+    why: Literal["unfinished", "unreadable", "other_panel", "no_such_case", "regression", "incomplete", "reused"]
+    differs: tuple[Part, ...] = ()
+
+
 class Conclusion(Struct, frozen=True, kw_only=True):
     """A run against the runs before it.
 
     Args:
         pool: the ids of the runs that it is compared with, the oldest first.
-        left_out: the ids of earlier runs that are not among them, since they failed more often than the runs before them, are
-            incomplete, or have answers of other runs.
+        left_out: earlier runs that are not among them, the oldest first.
         newly: the ids of the criteria that a case fails, and failed in no run of the pool, by the case's id.
         outcome: `too_little` where there is no earlier run, or the run is incomplete or has answers of other runs.
     """
@@ -42,7 +56,7 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     run: str
     failures: PooledFailures
     pool: tuple[str, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[PassedOver, ...]
     newly: dict[str, tuple[str, ...]]
     outcome: Outcome
 
@@ -65,14 +79,14 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
     """
     concluded: list[Conclusion] = []
     admitted: list[Entry] = []
-    left_out: list[str] = []
+    left_out: list[PassedOver] = []
     for entry in entries:
         pool = admitted[-size:]
         failures = pooled_failures(entry.fails_primary, [earlier.fails_primary for earlier in pool], clusters=clusters)
-        whole = entry.run.finished_at is not None and entry.doubt not in LOST and entry.reused is None
+        fault = _fault_of(entry)
         outcomes: dict[str, Outcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
         outcome = outcomes[failures.direction]
-        if not pool or (not whole and outcome != "regression"):
+        if not pool or (fault is not None and outcome != "regression"):
             outcome = "too_little"
         concluded.append(
             Conclusion(
@@ -84,11 +98,28 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
                 outcome=outcome,
             )
         )
-        if whole and outcome != "regression":
-            admitted.append(entry)
+        if fault is not None:
+            left_out.append(fault)
+        elif outcome == "regression":
+            left_out.append(PassedOver(run=entry.run.id, why="regression"))
         else:
-            left_out.append(entry.run.id)
+            admitted.append(entry)
     return tuple(concluded)
+
+
+def _fault_of(entry: Entry) -> PassedOver | None:
+    """Why a run says too little of its target for others to be compared with it; None where it does not."""
+    if entry.run.finished_at is None:
+        return PassedOver(run=entry.run.id, why="unfinished")
+    if entry.doubt in LOST:
+        return PassedOver(run=entry.run.id, why="incomplete")
+    return PassedOver(run=entry.run.id, why="reused") if entry.reused is not None else None
+
+
+def of_other_panel(entry: Entry, newest: Entry) -> PassedOver | None:
+    """A run by another panel or on other cases, with the parts in which it differs; None for one that is alike."""
+    differs = tuple(one.part for one in part_differences(entry.parts, newest.parts) if one.part not in FREE)
+    return PassedOver(run=entry.run.id, why="other_panel", differs=differs) if differs else None
 
 
 def _newly(entry: Entry, pool: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
@@ -113,27 +144,65 @@ def compare_history(
         UserError: there is none by the same panel on the same cases.
     """
     newest = entry_of(view_run(run, ledger, where=where))
-    earlier = (
-        other
-        for other in ledger.runs()
-        if other.created_at < run.created_at
-        and other.finished_at is not None
-        and other.suite == run.suite
-        and (since is None or other.created_at >= since)
-        and _answered_by(other) == newest.spec.answered_by
-    )
-    views = (_view_with(other, ledger, where) for other in islice(earlier, _SEARCHED * size))
-    entries = [entry_of(view) for view in views if view is not None]
-    alike = [entry for entry in entries if _is_alike(entry, newest)]
+    alike, passed = _earlier(ledger, newest, _SEARCHED * size, since, where)
     if not alike:
         name = newest.spec.answered_by or "the given responses"
-        raise UserError(
-            f"{run.id} has no earlier complete run of {name} with the same panel and the same cases: run the benchmark once more"
-        )
+        told = f" ({len(passed)} left out: {name_list(_told(one) for one in passed)})" if passed else ""
+        lack = f"{run.id} has no earlier complete run of {name} with the same panel and the same cases{told}"
+        raise UserError(f"{lack}: run the benchmark once more")
     ordered = [*reversed(alike), newest]
     conclusion = conclusions(ordered, case_clusters(newest.cases), size)[-1]
+    begun = {one.id: one.created_at for one in ledger.runs()}
+    first = begun[conclusion.pool[0]] if len(conclusion.pool) == size else None
+    left_out = sorted((*passed, *conclusion.left_out), key=lambda one: begun[one.run])
+    left_out = [one for one in left_out if first is None or begun[one.run] > first]
     pool = {entry.run.id: entry for entry in ordered}
-    return HistoryComparison(entry=newest, pool=tuple(pool[id] for id in conclusion.pool), conclusion=conclusion)
+    return HistoryComparison(
+        entry=newest,
+        pool=tuple(pool[id] for id in conclusion.pool),
+        conclusion=msgspec.structs.replace(conclusion, left_out=tuple(left_out)),
+    )
+
+
+def _earlier(
+    ledger: Ledger, newest: Entry, most: int, since: datetime | None, where: Sequence[str]
+) -> tuple[list[Entry], list[PassedOver]]:
+    """The finished runs before a run that are alike, and those that are passed over; the newest first.
+
+    Args:
+        most: how many finished runs are looked at.
+    """
+    alike: list[Entry] = []
+    passed: list[PassedOver] = []
+    for other in ledger.runs():
+        if other.created_at >= newest.run.created_at or other.suite != newest.run.suite or (since and other.created_at < since):
+            continue
+        try:
+            answered_by = spec_of(other).answered_by
+        except StorageError:  # another version of areopage wrote it
+            passed.append(PassedOver(run=other.id, why="unreadable"))
+            continue
+        if answered_by != newest.spec.answered_by:
+            continue
+        if other.finished_at is None:
+            passed.append(PassedOver(run=other.id, why="unfinished"))
+            continue
+        if not most:
+            break
+        most -= 1
+        view = _view_with(other, ledger, where)
+        entry = entry_of(view) if view is not None else None
+        fault = PassedOver(run=other.id, why="no_such_case") if entry is None else of_other_panel(entry, newest)
+        if fault is not None:
+            passed.append(fault)
+        elif entry is not None:
+            alike.append(entry)
+    return alike, passed
+
+
+def _told(one: PassedOver) -> str:
+    differs = f": {', '.join(one.differs)}" if one.differs else ""
+    return f"{one.run} ({one.why.replace('_', ' ')}{differs})"
 
 
 def _view_with(run: Run, ledger: Ledger, where: Sequence[str]) -> RunView | None:
@@ -142,14 +211,3 @@ def _view_with(run: Run, ledger: Ledger, where: Sequence[str]) -> RunView | None
         return view_run(run, ledger, where=where)
     except (DatasetError, UserError):  # no such value, or no such column
         return None
-
-
-def _answered_by(run: Run) -> str | None:
-    try:
-        return spec_of(run).answered_by
-    except StorageError:  # another version of areopage wrote it
-        return None
-
-
-def _is_alike(entry: Entry, other: Entry) -> bool:
-    return all(difference.part in FREE for difference in part_differences(entry.parts, other.parts))

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+import msgspec
 from msgspec import Struct
 
-from areopage.bench.comparison.history import Conclusion, conclusions
+from areopage.bench.comparison.history import Conclusion, PassedOver, conclusions, of_other_panel
 from areopage.bench.league.table import Entry, entry_of
 from areopage.bench.panels import Part, case_clusters, part_differences
 from areopage.bench.results.run_view import view_run
@@ -42,11 +43,13 @@ class Trend(Struct, frozen=True, kw_only=True):
     Args:
         groups: in the order of their first runs.
         left_out: how many older runs are not among them.
+        passed: the earlier runs that the newest one is not compared with, the oldest first.
     """
 
     target: str
     groups: tuple[TrendGroup, ...]
     left_out: int = 0
+    passed: tuple[PassedOver, ...] = ()
 
     @property
     def newest(self) -> tuple[Entry, Conclusion]:
@@ -67,11 +70,13 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
         UserError: the ledger has no run of it.
     """
     runs: list[tuple[Run, str]] = []
+    unreadable: list[Run] = []
     known: dict[str, None] = {}
     for run in ledger.runs():
         try:
             reference = spec_of(run).target
         except StorageError:  # another version of areopage wrote it
+            unreadable.append(run)
             continue
         if reference is not None:
             known[str(reference.reference)] = None
@@ -83,7 +88,21 @@ def trend_of_target(ledger: Ledger, target: str, limit: int, since: datetime | N
         raise UserError(f"{ledger.place} has no run of {target or 'a target'}: {there}")
     newest = found[:limit]
     entries = [entry_of(view_run(run, ledger)) for run in reversed(newest)]
-    return Trend(target=target, groups=trend_groups(entries), left_out=len(found) - len(newest))
+    trend = Trend(target=target, groups=trend_groups(entries), left_out=len(found) - len(newest))
+    strangers = [run for run in unreadable if newest[-1].created_at < run.created_at < newest[0].created_at]
+    return msgspec.structs.replace(trend, passed=_passed(trend, strangers))
+
+
+def _passed(trend: Trend, unreadable: Sequence[Run]) -> tuple[PassedOver, ...]:
+    """The earlier runs that the newest one is not compared with."""
+    newest, conclusion = trend.newest
+    begun = {entry.run.id: entry.run.created_at for group in trend.groups for entry in group.entries}
+    begun |= {run.id: run.created_at for run in unreadable}
+    passed = [*conclusion.left_out, *(PassedOver(run=run.id, why="unreadable") for run in unreadable)]
+    for group in trend.groups:
+        others = (of_other_panel(entry, newest) for entry in group.entries if entry.run.created_at < newest.run.created_at)
+        passed += [one for one in others if one is not None]
+    return tuple(sorted(passed, key=lambda one: begun[one.run]))
 
 
 def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:

@@ -20,7 +20,7 @@ from areopage.report.league.text import (
     target_names,
     weakest_text,
 )
-from areopage.report.league.trend import group_title, trend_conclusion, version_text
+from areopage.report.league.trend import group_title, trend_conclusion, trend_remarks, version_text
 
 SHOWN_VALUES = 20
 STYLES: dict[Standing, str] = {"FAIL": "red", "INCONCLUSIVE": "yellow"}
@@ -32,6 +32,8 @@ def print_trend(trend: Trend) -> None:
     console.print(Text(f"runs of {visible(trend.target)}", style="bold"))
     told = trend_conclusion(trend, locale)
     console.print(Text(told, style="bold red" if trend.newest[1].outcome == "regression" else ""), soft_wrap=True)
+    for remark in trend_remarks(trend, locale):
+        console.print(Text(visible(remark)), soft_wrap=True)
     for place, group in enumerate(trend.groups, 1):
         title = visible(group_title(group, place, locale).replace(WIDE, " "))
         console.print(Text(title, style="bold"), soft_wrap=True)

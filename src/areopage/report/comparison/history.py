@@ -1,11 +1,11 @@
 """A run against the runs of its target before it: the page, its short form for a pull request, and its figures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from areopage.bench.comparison.history import Conclusion, HistoryComparison
+from areopage.bench.comparison.history import Conclusion, HistoryComparison, PassedOver
 from areopage.bench.league.table import Entry
 from areopage.errors import name_list
 from areopage.ledger.connection import make_folder
@@ -63,8 +63,19 @@ def remarks(conclusion: Conclusion, locale: Locale) -> Iterator[str]:
         yield locale.count("newly_failing_more", len(conclusion.newly) - _NAMED)
     if conclusion.failures.unknown:
         yield locale.count("history_unknown", len(conclusion.failures.unknown))
-    if conclusion.left_out:
-        yield locale.say("history_left_out", runs=", ".join(conclusion.left_out))
+    yield from passed_lines(conclusion.left_out, locale)
+
+
+def passed_lines(passed: Sequence[PassedOver], locale: Locale) -> Iterator[str]:
+    """The earlier runs that are not compared: a line for each reason, with their number."""
+    by_reason: dict[str, list[str]] = {}
+    for one in passed:
+        parts = ", ".join(locale.say(f"part_{part}") for part in one.differs)
+        by_reason.setdefault(locale.say(f"passed_{one.why}", parts=parts), []).append(one.run)
+    for reason, runs in by_reason.items():
+        yield locale.count("history_left_out", len(runs), reason=reason, runs=locale.names(runs))
+    if any(one.why == "regression" for one in passed):
+        yield locale.say("history_accept")
 
 
 def history_report(found: HistoryComparison, links: Mapping[str, str], language: str = "", *, brief: bool = False) -> Report:

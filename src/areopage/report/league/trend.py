@@ -12,7 +12,7 @@ from areopage.digest import digest_of, short_digest
 from areopage.ledger.connection import make_folder
 from areopage.locales import MISSING, Locale
 from areopage.report.charts import Series
-from areopage.report.comparison.history import conclusion_of_run, expected_text
+from areopage.report.comparison.history import conclusion_of_run, expected_text, passed_lines
 from areopage.report.elements import report_locale
 from areopage.report.league.text import beside, count_notes, failed_text, interval_notes, standing_cell
 from areopage.report.model import Block, Cell, Column, Heading, Notice, Paragraph, Report, Row, Section, Span, Table, TrendChart
@@ -25,7 +25,7 @@ TREND_COLUMNS = (
     *("group", "differs_in", "run", "begun", "target", "version", "suite", "suite_version", "verdict", "reason", "complete"),
     *("failed", "failures_of", "cases", "failed_share_low", "failed_share_high", "score", "score_low", "score_high", "coverage"),
     *("against_earlier", "failing", "fewest_expected", "most_expected", "newly_failing"),
-    "oldest_answer",
+    *("oldest_answer", "left_out"),
 )
 _AXIS_ENDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 
@@ -65,12 +65,12 @@ def trend_report(trend: Trend, folder: Path, reports: Mapping[str, Path], langua
         notices=(
             Notice(
                 title=locale.say("trend_conclusion"),
-                blocks=(Paragraph(text=trend_conclusion(trend, locale)),),
+                blocks=tuple(Paragraph(text=text) for text in (trend_conclusion(trend, locale), *trend_remarks(trend, locale))),
                 alarm=trend.newest[1].outcome == "regression",
             ),
         ),
         headline=None,
-        sections=tuple(_section(group, place, trend, links, locale) for place, group in enumerate(trend.groups, 1)),
+        sections=tuple(_section(group, place, links, locale) for place, group in enumerate(trend.groups, 1)),
         footer=(f"areopage {__version__}",),
         figures={},
     )
@@ -83,12 +83,17 @@ def trend_conclusion(trend: Trend, locale: Locale) -> str:
     return locale.say("trend_newest", conclusion=conclusion_of_run(conclusion, locale), expected=expected).rstrip()
 
 
-def _section(group: TrendGroup, place: int, trend: Trend, links: Mapping[str, str], locale: Locale) -> Section:
+def trend_remarks(trend: Trend, locale: Locale) -> Iterator[str]:
+    """The earlier runs that the newest one is not compared with, and those that are not shown."""
+    yield from passed_lines(trend.passed, locale)
+    if trend.left_out:
+        yield locale.count("trend_left_out", trend.left_out)
+
+
+def _section(group: TrendGroup, place: int, links: Mapping[str, str], locale: Locale) -> Section:
     blocks: list[Block] = []
     if place == 1:
         blocks.append(Paragraph(text=locale.say("trend_lead"), look="soft"))
-        if trend.left_out:
-            blocks.append(Paragraph(text=locale.count("trend_left_out", trend.left_out), look="note"))
     if group.nearest is not None:
         parts = ", ".join(locale.say(f"part_{part}") for part in group.differs)
         blocks.append(Paragraph(text=locale.say("trend_differs", n=group.nearest + 1, parts=parts), look="soft"))
@@ -179,6 +184,7 @@ def version_text(target: Target | None, locale: Locale) -> str:
 
 def _csv_rows(trend: Trend) -> Iterator[list[Any]]:
     locale = report_locale("en")
+    passed = {one.run: one.why for one in trend.passed}
     for place, group in enumerate(trend.groups, 1):
         for entry, conclusion in zip(group.entries, group.conclusions, strict=True):
             count, interval, failures = entry.failures, entry.interval, conclusion.failures
@@ -194,5 +200,5 @@ def _csv_rows(trend: Trend) -> Iterator[list[Any]]:
                     failures.high,
                     " ".join(conclusion.newly),
                 ),
-                entry.reused.oldest.isoformat() if entry.reused else "",
+                *(entry.reused.oldest.isoformat() if entry.reused else "", passed.get(entry.run.id, "")),
             ]
